@@ -52,7 +52,7 @@ def rounded_bias(rows: pd.DataFrame) -> str:
         which = f"Biases, except {' and '.join(rows.loc[rows['bias_half'] < half, 'display_name'])},"
     return (
         f"{which} were rounded to $10^{{-4}}$ before they were printed with two zeros: each is within "
-        f"${1e4 * half:g} \\times 10^{{-4}}$, a relative error of that over itself."
+        f"${1e4 * half:g} \\times 10^{{-4}}$, a relative error of that amount over the bias."
     )
 
 

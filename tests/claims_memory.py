@@ -11,7 +11,7 @@ from boundpaper.build.facts import FactReader
 from boundpaper.build.graph import load
 from boundpaper.store import reader as store
 from boundpaper.store.descriptor import resource
-from boundpaper.store.documents import THESIS, readers_of
+from boundpaper.store.documents import THESIS, document_scope
 from boundpaper.store.frames import parsed
 from boundpaper.store.paper_vocabulary import read as vocabulary
 from boundpaper.store.results import text
@@ -90,7 +90,7 @@ class Memory:
         """Return the arguments of a study or claim; sources keep only rows of the examined documents, as in a build."""
         frames = {name: self.frame(name) for name in step.artifacts}
         place = getattr(function(step), "stated", None)
-        whose = readers_of(ROOT, place.document if place else THESIS)
+        whose = document_scope(ROOT, place.document if place else THESIS)
         named = [each for each in vocabulary(ROOT).named if each.table in frames]
         added = {each.key: whose.others(frames[each.table], each.key) for each in named}
         return {

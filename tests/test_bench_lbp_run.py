@@ -109,7 +109,7 @@ def test_both_modes_share_one_file_and_are_replaced_only_with_replace(lab, data,
     assert bench("--data", path, "--predictions", first).exit_code == 0  # the same scores as before
     refused = bench("--data", path, "--predictions", other)
     assert refused.exit_code == 1
-    assert "holds other scores of the mode nonthinking already" in refused.output
+    assert "already has other scores of the mode nonthinking" in refused.output
     assert table(lab) == rows
     assert bench("--data", path, "--predictions", other, "--replace").exit_code == 0
     assert [value(table(lab), "overall", mode) for mode in ("nonthinking", "thinking")] == [0, 0]
@@ -165,7 +165,7 @@ def changed(position, **fields):
         (lambda rows: rows, ["--mode", "thinking"], ":1: mode 'nonthinking' where 'thinking' was asked for"),
         (changed(1, mode="fast"), [], ":2: no mode 'fast'; it is one of nonthinking, thinking"),
         (lambda rows: [rows[0], '{"id": 3, "mode"', *rows[1:]], [], ":2: not JSON (Expecting ':' delimiter)"),
-        (lambda rows: [rows[0], "[1, 2]", *rows[1:]], [], ":2: a list where an object should be"),
+        (lambda rows: [rows[0], "[1, 2]", *rows[1:]], [], ":2: a list instead of an object"),
         (changed(3, prediction=None), [], ":4: no field prediction; it has id, run, mode"),
         (changed(3, prediction=["a"]), [], ":4: prediction is a list, not a text"),
         (changed(3, run=0), [], ":4: run is 0; runs are numbered from 1"),
@@ -229,7 +229,7 @@ def test_dataset_reads_the_same_from_every_file_format(data, tmp_path):
         ("secondary_task", "T12.1 New", ":2: secondary_task is 'T12.1 New'"),
         ("answer", "one text", ":2: answer is 'one text'; it should be a list of texts"),
         ("answer", [], ":2: answer is []"),
-        ("context", None, ":2: context is null; a sample has all of its columns"),
+        ("context", None, ":2: context is null; fill it in"),
         ("id", "t1.1-english-8k", ":2: the id 't1.1-english-8k' appears twice"),
     ],
 )
@@ -369,7 +369,7 @@ def test_interrupted_run_resumes_to_the_same_answers(lab, tiny, monkeypatch):
     assert answered(tiny, "--name", "broken").exit_code == 0
     other = answered(tiny, "--name", "broken", "--seed", "7")
     assert other.exit_code == 1
-    assert "holds answers made with other settings: seed 0 (now 7)" in other.output
+    assert "has answers made with other settings: seed 0 (now 7)" in other.output
     part.write_text("not json\n" + part.read_text())
     damaged = answered(tiny, "--name", "broken")
     assert (damaged.exit_code, "nonthinking.jsonl:1: not JSON" in damaged.output) == (1, True)

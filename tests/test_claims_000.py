@@ -377,7 +377,7 @@ def test_intersection_claim_is_not_supported_by_one_network():
     assert "none deeper" not in reason("c000_f3_intersection", stated, other, tests)
     deeper = states(finding_3_depth_condition="≥52")
     assert verdict("c000_f3_intersection", deeper, recovery(), tests) == "contradicted"
-    assert "Of fewer than 52 layers recover: " in reason("c000_f3_intersection", deeper, recovery(), tests)
+    assert "fewer than 52 layers that recover: " in reason("c000_f3_intersection", deeper, recovery(), tests)
     assert verdict("c000_f3_intersection", stated, recovery((BIG, {"network": "f"})), tests) == "not supported"
 
 
@@ -412,7 +412,7 @@ def test_frequency_hypothesis_is_contradicted_by_an_equal_base_without_recovery(
         ],
     )
     assert verdict("c000_hypotheses_frequency", models(), recovery(), scaled) == "not testable"
-    assert "scaled otherwise" in reason("c000_hypotheses_frequency", models(), recovery(), scaled)
+    assert "scaled differently" in reason("c000_hypotheses_frequency", models(), recovery(), scaled)
 
 
 def test_wavelengths_in_a_range_are_counted_before_and_after_scaling():

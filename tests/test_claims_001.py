@@ -91,12 +91,12 @@ def test_gap_claim_is_contradicted_by_a_profile_that_does_not_fall():
 
 
 def test_numbers_that_the_second_study_states_too_are_compared_one_by_one():
-    from analysis.claims.s001.again import AGAIN
+    from analysis.claims.s001.restated import RESTATED
 
-    own = states(**dict.fromkeys(AGAIN, "0.17"))
-    other = states(**{second: "0.17" for second, _ in AGAIN.values()})
+    own = states(**dict.fromkeys(RESTATED, "0.17"))
+    other = states(**{second: "0.17" for second, _ in RESTATED.values()})
     assert set(verdicts("c001_stated_again", own, other).values()) == {"holds"}
-    off = states(**{**dict.fromkeys(AGAIN, "0.17"), "decomposition_excess": "0.27"})
+    off = states(**{**dict.fromkeys(RESTATED, "0.17"), "decomposition_excess": "0.27"})
     judged = verdicts("c001_stated_again", off, other)
     assert [key for key, each in judged.items() if each != "holds"] == ["decomposition_excess"]
 

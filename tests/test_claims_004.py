@@ -20,7 +20,7 @@ def test_section_numbers_must_be_unique():
 def test_figures_must_be_in_numerical_order():
     assert says("c004_figures_in_order", sections("1", "2", "3", kind="caption")) == "holds: 1, 2, 3"
     found = reason("c004_figures_in_order", sections("1", "3", "2", kind="caption"))
-    assert "Figure 2 come after figures with larger numbers, and 1 stand before a smaller one" in found
+    assert "Figure 2 come after figures with larger numbers, and 1 come before a smaller one" in found
     assert verdict("c004_figures_in_order", sections("1", "2", "2", kind="caption")) == "contradicted"
 
 

@@ -57,7 +57,7 @@ def test_range_of_a_layer_is_not_testable_but_compared_with_models():
 def test_routing_by_pure_layers_is_left_untestable():
     extremes = rows("layer metric value", (16, "ap_overall", 0.841), (17, "ap_overall", 0.832), (16, "drop", 0.1))
     found = reason("c000_extremes_pure", extremes, states(extremes_outlier_layers=("16, 17", None)))
-    assert found.startswith("Plasticities of 0.841 and 0.832 leave position a part")
+    assert found.startswith("Plasticities of 0.841 and 0.832 let position influence")
 
 
 def recovered(third=-0.001):

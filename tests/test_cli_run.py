@@ -192,10 +192,8 @@ def test_model_with_one_layer_or_no_beginning_token_is_measured(
             patched.setattr("keyquery.measure.subject.load", lambda *_: pytest.fail("loaded"))
             done = run(*asked)
         assert done.exit_code == 1
-        assert (
-            "massive_values, crosslayer_balance, layer_content: nobos: its tokenizer has no token for " in done.stderr
-        )
-        assert "of the tokens of the book english; give texts in its language: --texts FILE" in done.stderr
+        assert "massive_values, crosslayer_balance, layer_content: nobos: its tokenizer encodes " in done.stderr
+        assert "of the book english as unknown tokens; give texts in its language: --texts FILE" in done.stderr
         file = project / "words.txt"
         file.write_text(" ".join(models_planted._words(random.Random(0), 80)))
         asked += ("--texts", str(file))
@@ -229,7 +227,7 @@ def test_interrupted_run_resumes_and_repeats_only_with_again(
     done = run(*asked)
     assert done.exit_code == 0, done.output
     assert counted == ["m"], "the finished experiment is not measured again"
-    assert "massive_values of m: measured already with this code and these options" in done.stderr
+    assert "massive_values of m: already measured with this code and these options" in done.stderr
     assert lines(project, "crosslayer_balance")
     assert run(*asked, "--again").exit_code == 0
     assert counted == ["m", "m"]
@@ -321,8 +319,8 @@ def test_failing_experiment_does_not_stop_the_others(
     [
         (["massive_value", "--model", "m"], 2, "no experiment 'massive_value'; did you mean massive_values"),
         (["--model", "m"], 2, "name an experiment, or give --all"),
-        (["sinks"], 2, "which model? give --model"),
-        (["sinks", "--model", "m", "--against", "m"], 2, "--against m: this model is named already"),
+        (["sinks"], 2, "no model given; give --model"),
+        (["sinks", "--model", "m", "--against", "m"], 2, "--against m: this model is already named"),
         (["sinks", "--model", "m", "--against", "n", "--revision", "x"], 2, "several are named: write MODEL@REVISION"),
         (["sinks", "--model", "m", "--against", "n", "--bos"], 2, "--bos is for loading a single model"),
         (["sinks", "--model", "m@x", "--revision", "y"], 2, "names a revision itself; leave out --revision y"),
@@ -331,13 +329,13 @@ def test_failing_experiment_does_not_stop_the_others(
         (["sinks", "--model", "m", "--items", "-1"], 2, "--items"),
         (["sinks", "--model", "m", "--seeds", "x"], 2, "'x' is not whole numbers with commas between, such as 0,1,2"),
         (["sinks", "--model", "m", "--seeds", ""], 2, "is not whole numbers"),
-        (["sinks", "--model", "nowhere"], 1, "'nowhere' is no folder and not known by name"),
+        (["sinks", "--model", "nowhere"], 1, "'nowhere' is neither a folder nor a known name"),
         (["sinks", "--model", "tiny-ropes"], 1, "did you mean tiny-rope"),
         (["sinks", "--model", "no/such"], 1, "no/such: "),
-        (["sinks", "--recipe", "RECIPE", "--model", "m"], 2, "a recipe names models and experiments itself"),
+        (["sinks", "--recipe", "RECIPE", "--model", "m"], 2, "a recipe names the models and experiments"),
         (["--recipe", "RECIPE"], 1, "mine.yaml: unknown key 'modles'; did you mean 'models'"),
         (["massive_values", "--model", "MODELS/m", "--texts", "gone.jsonl", *FEW], 1, "gone.jsonl: no such file"),
-        (["layer_ablation", "--model", "MODELS/plain", *FEW], 1, "its tokenizer has no token for "),
+        (["layer_ablation", "--model", "MODELS/plain", *FEW], 1, "its tokenizer encodes "),
         (
             ["sinks", "--model", "MODELS/m", "--tokens", "193", *FEW],
             1,

@@ -7,12 +7,12 @@ from boundpaper.build.job import Job
 from boundpaper.claims import claim
 from boundpaper.errors import DataError
 from boundpaper.store import reader as store
-from boundpaper.store.documents import Readers, judged_sources, readers_of
+from boundpaper.store.documents import DocumentScope, document_scope, judged_sources
 from boundpaper.store.paths import DOCUMENTS, VOCABULARY
 from claims_memory import Memory, edited, graph, measured, source
 from conftest import ROOT
 
-OWN = Readers(frozenset({"002", "thesis"}), frozenset({"002", "thesis", "kepler"}))
+OWN = DocumentScope(frozenset({"002", "thesis"}), frozenset({"002", "thesis", "kepler"}))
 NEW, LIKE = "gemma3-4b", "qwen3-4b"
 
 
@@ -115,4 +115,4 @@ def test_unknown_document_is_refused_with_the_table_to_extend(tmp_path):
     with pytest.raises(
         DataError, match=r"no document '005' in artifacts/sources/documents.csv, which has 000.*add a row"
     ):
-        readers_of(tmp_path, "005")
+        document_scope(tmp_path, "005")

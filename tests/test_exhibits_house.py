@@ -132,7 +132,7 @@ def test_legend_refuses_equal_styles_of_two_names_and_two_styles_of_one():
     with pytest.raises(SpecError, match="the legend's 'loss' and 'cities' look the same"):
         tex(Figure(panels=[one, other], caption="A caption."), "t")
     twice = [Line(x=[0, 1], y=[0, 1], label="a"), Line(x=[0, 1], y=[1, 0], label="a")]
-    with pytest.raises(SpecError, match="the legend's 'a' has two looks"):
+    with pytest.raises(SpecError, match="the legend's 'a' has two styles"):
         tex(panel(*twice, Line(x=[0, 1], y=[1, 2], label="b")), "t")
 
 

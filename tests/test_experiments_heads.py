@@ -305,7 +305,7 @@ def test_one_damaged_head_is_named_and_the_others_are_kept(planted, target, tmp_
     file.write_bytes(file.read_bytes()[:1000])
     with pytest.raises(DataError, match=r"l01h01q/data.parquet: cannot be read") as caught:
         measure(target, copy, context=None, group=None)
-    assert "the other 3 heads are done and kept" in str(caught.value)
+    assert "the other 3 heads are finished and kept" in str(caught.value)
 
 
 def test_too_few_queries_and_wrong_contexts_are_refused(planted, target):

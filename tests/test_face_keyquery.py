@@ -91,7 +91,7 @@ def test_tensors_are_accepted_or_refused_with_a_conversion():
 
     assert isinstance(head(queries=torch.rand(64, 4).half()).queries, np.ndarray)
     for tensor in (torch.rand(64, 4, requires_grad=True), torch.rand(64, 4).bfloat16(), torch.rand(64, 4).to("meta")):
-        with pytest.raises(ValueError, match=r"queries: numpy makes no array .*tensor.detach\(\).float\(\).cpu\(\)"):
+        with pytest.raises(ValueError, match=r"queries: numpy cannot convert .*tensor.detach\(\).float\(\).cpu\(\)"):
             head(queries=tensor)
     with pytest.raises(ValueError, match="a ndarray is not a head"):
         kq.plasticity(np.zeros((4, 4)))
@@ -126,7 +126,7 @@ def test_save_writes_rows_as_measured_and_refuses_to_replace_others(model):
     with pytest.raises(bp.errors.DataError, match="another measurement"):
         kq.save(other, "paper")
     assert kq.save(other, "paper", replace=True) == [path]
-    for changed, words in ((rows.head(1), "were changed"), (pd.DataFrame({"value": [1.0]}), "what made them")):
+    for changed, words in ((rows.head(1), "were changed"), (pd.DataFrame({"value": [1.0]}), "no manifest")):
         with pytest.raises(bp.errors.DataError, match=words):
             kq.save(changed, "paper")
     with pytest.raises(bp.errors.DataError, match="no paper here"):

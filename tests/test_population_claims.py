@@ -46,7 +46,7 @@ def test_few_seeds_give_untestable_verdicts(plan):
     assert set(verdicts(plan, few).values()) == {"not testable"}
     judged = claims.thesis_population_contrasts(population.population_contrasts(plan, *arguments(few)))
     (far,) = (each for each in judged if each.key == "keys_far_4x")
-    assert "so few give no corrected p below 0.75" in far.reason
+    assert "so few seeds give no corrected p below 0.75" in far.reason
 
 
 def row(item, **changed):

@@ -113,7 +113,7 @@ def test_weights_that_were_not_measured_are_not_exported(tmp_path, monkeypatch):
     (tmp_path / "artifacts/datapackage.yaml").write_bytes((ROOT / "artifacts/datapackage.yaml").read_bytes())
     for name in ("models", "keys", "tasks"):
         put(tmp_path, f"population_{name}", "population", table_text(path_of(ROOT, f"population_{name}", "population")))
-    with pytest.raises(ModelError, match=r"are not those that were measured \(8d983c14c9bb3812\)"):
+    with pytest.raises(ModelError, match=r"differ from the measured ones \(8d983c14c9bb3812\)"):
         export.export_subjects(tmp_path, recipe)
     assert not (tmp_path / "packages/keyquery/src/keyquery/tiny").exists()
 

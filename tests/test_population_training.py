@@ -277,7 +277,7 @@ def test_comparison_reports_trainings_with_different_arithmetic(tmp_path):
     known = str(read(ROOT, "population_models").set_index("model").loc[which.name, "arithmetic"])
     assert command._rounding_note(tmp_path, which, known) == []
     [line] = command._rounding_note(tmp_path, which, "01234567")
-    assert f"of a training with arithmetic {known}, and this one had 01234567" in line
+    assert f"of a training with arithmetic {known}, this one had 01234567" in line
 
 
 def test_model_records_the_arithmetic_of_its_start(monkeypatch, tmp_path):

@@ -257,7 +257,7 @@ def test_unreadable_recipe_files_are_refused(content: str, message: str, tmp_pat
 
 
 def test_unknown_model_types_are_refused() -> None:
-    with pytest.raises(ModelError, match="does not make a model of type quantum"):
+    with pytest.raises(ModelError, match="cannot create a model of type quantum"):
         Shape(**{**SHAPE, "type": "quantum"}).config()
 
 
@@ -276,7 +276,7 @@ def test_run_recipe_estimates_each_model_and_continues_after_a_failure(
 
     monkeypatch.setattr(run, "measure", measured)
     recipe = load_recipe(written(tmp_path, {**PLAIN, "models": models, "context": 32}))
-    said = r"mine\.yaml: 1 of 2 models not measured; run again for these: models\[0\], bad: 'owner-less' is no"
+    said = r"mine\.yaml: 1 of 2 models not measured; run again for these: models\[0\], bad: 'owner-less' is neither"
     with pytest.raises(ModelError, match=said):
         run_recipe(tmp_path, recipe, device="cpu")
     assert [(plan.name, plan.source.device, plan.experiments) for plan in plans] == [
@@ -300,7 +300,7 @@ def test_model_that_cannot_fit_is_not_loaded_unless_forced(tmp_path: Path, monke
     monkeypatch.setattr(estimate, "free_bytes", lambda device: 1000)
     with pytest.raises(ModelError, match="cannot fit"):
         weigh(tmp_path, source, 64)
-    assert "going on as asked" in weigh(tmp_path, source, 64, anyway=True)
+    assert "continuing because of --anyway" in weigh(tmp_path, source, 64, anyway=True)
     assert "(float32)" in weigh(tmp_path, ModelSource("tiny-rope"), 64, anyway=True)  # saved in float16
 
 

@@ -255,9 +255,9 @@ def test_output_into_a_missing_folder_is_refused(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("name", "content", "words"),
     [
-        ("a.json", '{"a": {"b": 1, "c": 2, "b": 1}}', "a.json: the key 'b' is there twice in one object"),
-        ("a.json", '[{"a": 1}, {"a": 1, "a": 2, "a": 3}]', "a.json: the key 'a' is there 3 times"),
-        ("a.jsonl", '{"a": 1}\n{"a": [{"": 0, "": 0}]}\n', "a.jsonl:2: not JSON (the key '' is there twice"),
+        ("a.json", '{"a": {"b": 1, "c": 2, "b": 1}}', "a.json: the key 'b' occurs twice in one object"),
+        ("a.json", '[{"a": 1}, {"a": 1, "a": 2, "a": 3}]', "a.json: the key 'a' occurs 3 times"),
+        ("a.jsonl", '{"a": 1}\n{"a": [{"": 0, "": 0}]}\n', "a.jsonl:2: not JSON (the key '' occurs twice"),
         ("a.yaml", "a: 1\nb: 2\na: 3\n", "a.yaml:3: the key 'a' is already at line 1"),
         ("a.yaml", "x:\n  - {p: 1, q: 2, p: 1}\n", "a.yaml:2: the key 'p' is already at line 2"),
         ("a.yaml", "base: &b {p: 1}\nx:\n  <<: *b\n  1: a\n  1: b\n", "a.yaml:5: the key '1' is already at line 4"),

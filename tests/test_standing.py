@@ -40,8 +40,8 @@ def test_verdicts_are_counted_by_row():
     ("claims", "said"),
     [
         ([("thesis_new", "holds"), ("thesis_b", "holds"), ("c001", "holds")], "no row for claim thesis_new"),
-        ([("c001_x", "holds")], "no claim of the ledger is of 'ours'"),
-        ([("thesis_a_b", "holds"), ("thesis_b.thesis_a_x", "holds")], "no claim of the ledger is of 'theirs'"),
+        ([("c001_x", "holds")], "no claim of the ledger matches 'ours'"),
+        ([("thesis_a_b", "holds"), ("thesis_b.thesis_a_x", "holds")], "no claim of the ledger matches 'theirs'"),
     ],
 )
 def test_claim_without_a_row_or_with_two_rows_is_refused(claims, said):

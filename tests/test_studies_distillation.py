@@ -195,7 +195,7 @@ def test_incomplete_distillation_tables_are_refused():
     with pytest.raises(DataError, match="lists no student with the role own"):
         distillation.distillation_curves(measured(model="other"), SUBJECTS)
     one = measured()
-    with pytest.raises(DataError, match="no step that both arms of a pair have"):
+    with pytest.raises(DataError, match="the arms of a pair have no common step"):
         distillation.distillation_curves(one[one["model"] == "m-nope"], SUBJECTS)
     other = measured()
     other.loc[other["model"] == "m-nope", "of"] = 90

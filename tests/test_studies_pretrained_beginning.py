@@ -109,7 +109,7 @@ def test_mismatched_texts_and_missing_beginnings_are_refused():
         pretrained_beginning(
             frame(patterns("mine-bos", 0.5, 0.2)), frame(sinks("mine-word") + sinks("mine-bos")), frame([]), **NAMES
         )
-    with pytest.raises(DataError, match="no pretrained model whose layers were swept"):
+    with pytest.raises(DataError, match="no pretrained model with rows for every layer"):
         pretrained_sweeps(frame(sinks("mine-word")), frame(values("mine-word")), **NAMES)
 
 

@@ -116,7 +116,7 @@ def teacher_folder(root: Path, model: str) -> Path:
         return pretrained.from_file(root, Path(model))
     if not (Path(model) / "config.json").is_file():
         raise ModelError(
-            f"{model}: no model; give {' or '.join(pretrained.PACKAGES)}, a GGUF file or a folder with config.json"
+            f"{model}: not a model; give {' or '.join(pretrained.PACKAGES)}, a GGUF file or a folder with config.json"
         )
     return Path(model)
 

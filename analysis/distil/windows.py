@@ -79,6 +79,6 @@ def _cut_windows(name: str, part: str, recipe: DistilRecipe, tokenizer: Any, lea
     cut = np.concatenate(parts) if parts else np.zeros((0, recipe.length), dtype=np.int32)
     if len(cut) < least:
         raise DataError(
-            f"{name}:{part} has {len(cut)} windows of {recipe.length} tokens, {least} are needed; take shorter ones"
+            f"{name}:{part} has {len(cut)} windows of {recipe.length} tokens, but {least} are needed; use shorter ones"
         )
     return cut

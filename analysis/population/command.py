@@ -127,8 +127,8 @@ def _rounding_note(root: Path, which: PopulationMember, here: str) -> list[str]:
     if not len(known) or known.iloc[0] == here:
         return []
     return [
-        f"{which.name}: its rows are of a training with arithmetic {known.iloc[0]}, and this one had {here}, so that "
-        "weights and single keys differ; docs/measuring.md says how to have the other kernels"
+        f"{which.name}: its stored rows are of a training with arithmetic {known.iloc[0]}, this one had {here}, so "
+        "weights and single keys differ; docs/measuring.md says how to select the other kernels"
     ]
 
 

@@ -59,7 +59,7 @@ def measured_tables(root: Path, made: TrainedModel) -> dict[str, pd.DataFrame]:
     if not known:
         raise ModelError(f"{RUNS[0]}_models has no row for {which.name}, which the card needs; measure it: {anew}")
     raise ModelError(
-        f"{which.name}: its weights ({made.digest}) are not those that were measured ({', '.join(known)}); measure "
+        f"{which.name}: its weights ({made.digest}) differ from the measured ones ({', '.join(known)}); measure "
         f"them: {anew} --again"
     )
 

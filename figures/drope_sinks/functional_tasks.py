@@ -43,9 +43,9 @@ def figure(functional_shares: pd.DataFrame) -> Figure:
         caption=(
             "Accuracy without the first token's MLP output (layer 1 of RoPE, layer 2 of DroPE), with Q and K "
             "disrupted, and both, Section 5.5 of the report [@africa2026]. Bars of cities and sports are of the "
-            "answers that could be read. Error bars: 95 % Wilson intervals where it is known of how many; else down to "
-            "the share of all items, with as many answers left out as the stored share allows. Dashed: chance of two "
-            "answers."
+            "answers that could be read. Error bars: 95 % Wilson intervals where the number of answers is known; else "
+            "down to the share of all items, with as many answers left out as the stored share allows. Dashed: chance "
+            "of two answers."
         ),
         short="Four tasks under interventions",
         note=(

@@ -39,7 +39,7 @@ def figure(knowledge_categories: pd.DataFrame) -> Figure:
             "[@africa2026]; negative is a gain. (a) Share of the baseline accuracy, two tasks per category, as the "
             "report counts it. (b) Share of the accuracy above chance, from the tasks whose baseline is above chance: "
             f"{used[('RoPE', 'parametric')]} parametric, {used[('RoPE', 'contextual')]} contextual. Error bars are 95 "
-            "% intervals over items; a bare dash stands where it is not known of how many answers an accuracy is."
+            "% intervals over items; a bare dash marks an accuracy of an unknown number of answers."
         ),
         short="Degradation by category of knowledge",
     )

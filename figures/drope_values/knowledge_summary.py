@@ -46,8 +46,8 @@ def figure(knowledge_categories: pd.DataFrame, knowledge_protocols: pd.DataFrame
             "Disruption of massive dimensions and knowledge [@africa2026]. (a) Mean degradation by category in "
             f"Experiment 3, with the values that the report quotes [@jin2025], {jin[0]:.0f} % and "
             f"{jin[1]:.0f} %. (b), (c) Change of accuracy in Experiment 3, {first['precision_3']}, and in "
-            f"Experiment 4, {first['precision_4']}. Error bars are 95 % intervals over items; a bare dash stands "
-            "where it is not known of how many answers an accuracy is."
+            f"Experiment 4, {first['precision_4']}. Error bars are 95 % intervals over items; a bare dash marks an "
+            "accuracy of an unknown number of answers."
         ),
         short="Disruption of massive dimensions and knowledge",
     )

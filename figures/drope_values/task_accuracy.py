@@ -41,9 +41,9 @@ def figure(knowledge_tasks: pd.DataFrame) -> Figure:
         caption=(
             "Accuracy before and after one massive dimension a head is replaced by its mean, Section 4.2 of the "
             f"report [@africa2026]. Items: {items}; bars of cities and sports are of the answers that could be read. "
-            "Error bars are 95 % Wilson intervals where it is known of how many; else down to the share of all items, "
-            "with as many answers left out as the share allows. Dashed: chance of the tasks with two answers (all but "
-            "the passkey)."
+            "Error bars are 95 % Wilson intervals where the number of answers is known; else down to the share of all "
+            "items, with as many answers left out as the share allows. Dashed: chance of the tasks with two answers "
+            "(all but the passkey)."
         ),
         short="Accuracy of the knowledge tasks before and under disruption",
     )

@@ -34,7 +34,7 @@ def figure(knowledge_tasks: pd.DataFrame, drope_figures: pd.DataFrame) -> Figure
         caption=(
             "Share of the baseline accuracy lost under disruption, from the accuracies of the report's Section 4.2 "
             f"[@africa2026]; negative is a gain. Items: {items}; error bars are 95 % intervals, arms unpaired; a bare "
-            "dash stands where it is not known of how many answers an accuracy is. Diamonds: the coordinates of the "
+            "dash marks an accuracy of an unknown number of answers. Diamonds: the coordinates of the "
             "report's Figure D, which draws losses downwards; they disagree with its own table."
         ),
         short="Degradation of the knowledge tasks",

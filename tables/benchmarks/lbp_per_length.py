@@ -65,7 +65,7 @@ def table(
         long=True,  # measured models make the table too long for one page
         marks={
             **model_footnotes(names, full),
-            "printed": "The one series of these models that the study prints; it left the others open.",
+            "printed": "The only series that the study prints for these models.",
             **measured_footnotes(measured_lbp_lengths),
         },
         caption=(

@@ -32,8 +32,8 @@ def table(bin_bounds: pd.DataFrame, models: pd.DataFrame, checkpoints: pd.DataFr
         short="What buckets keep of a mean query",
         note=(
             "Half turns: share of rotary pairs that rotate by half a circle or more within the bucket. Even mean: a "
-            "mean query as long in every pair; if the sources give no base, least and most are over the bases that "
-            "they give. At least: the share that a head with the plasticity of the last fifth kept; if that is more, "
-            "the mean query is not even and lies in the slow pairs."
+            "mean query of equal length in every pair; if the sources give no base, least and most are over the bases "
+            "that they give. At least: the share that a head with the plasticity of the last fifth kept; if that is "
+            "more, the mean query is not even and lies in the slow pairs."
         ),
     )

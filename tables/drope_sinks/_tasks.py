@@ -18,7 +18,7 @@ BELOW = (
     "count as wrong."
 )
 UNREAD = "It may be that no answer could be read, so that there is no share."
-NONE_READ = "No answer could be read, and there is no share: the zero that is stored and printed stands for that."
+NONE_READ = "No answer could be read, so there is no share; the stored and printed zero means this."
 
 
 def task_rows(shares: pd.DataFrame, tests: pd.DataFrame, conditions: Mapping[str, str]) -> pd.DataFrame:
@@ -92,7 +92,7 @@ def task_note(shares: pd.DataFrame, tests: pd.DataFrame) -> tuple[str, str]:
     items = shares.drop_duplicates("task").set_index("task")["items"]
     return (
         "Cities and sports: the report's scripts leave out answers that read as neither yes nor no. The columns headed "
-        f"*of* give how many answers the unrounded share can be of, among {items['cities']} and {items['sports']} "
+        f"*of* give how many answers the unrounded share can rest on, among {items['cities']} and {items['sports']} "
         "items. Where that is not one number there is no interval and no test.",
         "Stars: Fisher's exact test against the baseline, which treats the same items as different ones, since "
         f"answers per item are not published; Holm over the {int(tests['p_value'].notna().sum())} tests. Chance is "

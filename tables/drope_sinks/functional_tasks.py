@@ -33,7 +33,7 @@ def table(functional_shares: pd.DataFrame, functional_tests: pd.DataFrame, bos_m
         note=(
             *task_note(functional_shares, functional_tests),
             f"The MLP output is removed in layer {layers['RoPE']} of RoPE and layer {layers['DroPE']} of DroPE, which "
-            "are not matching layers. RoPE gives answers that can be read again when Q and K are disrupted on top of a "
-            "removal after which it gives none.",
+            "are not matching layers. After the removal alone, no answer of RoPE can be read; with Q and K disrupted "
+            "as well, some can.",
         ),
     )

@@ -59,7 +59,7 @@ def table(disruption_tests: pd.DataFrame, drope_disruption_statistics: pd.DataFr
                 "the test measures only how exactly the random control is known."
             ),
             "floor": (
-                f"Interval and p take {n} changes for normal, which so few cannot show; the signs alone allow no p "
+                f"Interval and p take {n} changes to be normal, which so few cannot show; the signs alone allow no p "
                 f"below {fixed(2).show(2 / 2**n, 'plain')}."
             ),
         },

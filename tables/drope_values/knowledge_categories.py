@@ -53,7 +53,7 @@ def table(knowledge_categories: pd.DataFrame, drope_knowledge_categories: pd.Dat
         short="Degradation by category of knowledge",
         note=(
             "Intervals by recovering the variances of the two tasks (MOVER), arms unpaired; parametric tasks have "
-            "none, since of how many answers their shares are is not stored. Contextual over parametric "
+            "none, since the number of answers behind their shares is not stored. Contextual over parametric "
             f"for RoPE: {ratio} as printed, {relative:.1f} recomputed, {above:.1f} above chance."
         ),
     )

@@ -6,7 +6,7 @@ from boundpaper.tables import Column, Table, fixed, integer, printed, pvalue, se
 
 TASKS = {"cities": "cities", "sports": "sports", "imdb": "IMDB", "passkey": "passkey"}
 NOTHING = "The baseline's interval reaches chance or lies below it: nothing above chance to lose."
-UNKNOWN = "Of how many answers the shares are is not stored."
+UNKNOWN = "The number of answers behind the shares is not stored."
 
 
 def table(knowledge_tasks: pd.DataFrame, drope_knowledge: pd.DataFrame) -> Table:
@@ -68,8 +68,8 @@ def table(knowledge_tasks: pd.DataFrame, drope_knowledge: pd.DataFrame) -> Table
             )
         },
         caption=(
-            "Knowledge tasks before and after one massive dimension a head is replaced by its mean: accuracy with 95 % "
-            f"Wilson intervals and degradation, Section 4.2 of the report [@africa2026]. Unit: item; asked: {items}."
+            "Knowledge tasks before and after one massive dimension a head is replaced by its mean: accuracy with 95 "
+            f"% Wilson intervals and degradation, Section 4.2 of the report [@africa2026]. Unit: item; asked: {items}."
         ),
         short="Knowledge tasks before and under disruption",
         note=(

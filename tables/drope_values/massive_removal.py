@@ -31,6 +31,6 @@ def table(massive_removal: pd.DataFrame) -> Table:
         note=(
             f"SmolLM-360M: five texts, each one passage repeated. After the removal {more['query']} of its layers have "
             f"more massive queries and {more['key']} more massive keys. Llama-2-7B: the reported totals. One model "
-            "each, so that size, recipe and recalibration are not told apart."
+            "each, so size, recipe and recalibration cannot be told apart."
         ),
     )

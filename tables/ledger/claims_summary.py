@@ -53,6 +53,6 @@ def table(ledger_counts: pd.DataFrame) -> Table:
         short="Verdicts by document",
         note=(
             "Cell checks compare a cell with what follows from other cells, in bulk; statements are sentences, each "
-            "once; one that two documents make with the same numbers counts for the one that makes it in full."
+            "once; one that two documents make with the same numbers counts for the document that makes it in full."
         ),
     )

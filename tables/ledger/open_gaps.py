@@ -41,8 +41,8 @@ def table(gaps_status: pd.DataFrame) -> Table:
         short="Open gaps, and what closes them",
         note=(
             "Scores by length: cells of the study's table of scores without thinking [@longbenchpro2026]. Causal "
-            "direction is asked of the population of small models; for the captured models it stays open, and softmax "
-            "and documents do for all."
+            "direction is asked of the population of small models; for the captured models it stays open, and the gaps "
+            "on softmax and documents stay open for all."
         ),
     )
 

@@ -7,7 +7,7 @@ from boundpaper.typeset.numbers import fixed as fixed_number
 
 ARMS = ("kept", "dropped")
 DIGITS = 2
-"""Decimals at most: so few seeds tell no third."""
+"""Decimals at most: so few seeds do not determine a third."""
 UNITS = {"percent": "%", "nats a token": "nats", "dimensions": "count"}
 
 
@@ -41,12 +41,12 @@ def table(population_experiments: pd.DataFrame, population_directions: pd.DataFr
         ),
         short="Experiments 1 to 9 on the population",
         note=(
-            "*yes*: the interval lies on the reported side of zero; *opposite*: on the other; *no*: it holds zero, so "
-            "that seeds do not decide; *both*: the report states two directions of this one quantity, so that neither "
-            "counts. Not corrected for the number of rows; all trained models of the primary base, post "
-            "hoc. Losses in nats a token. Texts and layers differ from the report's, "
-            f"so that only directions are compared. Left out: {absent} quantities that ask for a massive "
-            f"dimension or a spike of the first token's norm; both arms have one in {some} of the seeds at most."
+            "*yes*: the interval lies on the reported side of zero; *opposite*: on the other; *no*: it contains zero, "
+            "so that seeds do not decide; *both*: the report states two directions of this one quantity, so that "
+            "neither counts. Not corrected for the number of rows; all trained models of the primary base, post hoc. "
+            "Losses in nats a token. Texts and layers differ from the report's, so that only directions are compared. "
+            f"Left out: {absent} quantities that ask for a massive dimension or a spike of the first token's norm; "
+            f"both arms have one in {some} of the seeds at most."
         ),
     )
 

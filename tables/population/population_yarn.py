@@ -34,7 +34,7 @@ def table(population_yarn: pd.DataFrame) -> Table:
         short="Dropping the rotation beside YaRN",
         note=(
             "The first questions of each length, which all encodings were asked. The plan has C as it is at four "
-            "lengths; the other rows are post hoc. YaRN brings a temperature of its own, in the exponent twice that "
-            "which C is given here, so that neither row compares like with like."
+            "lengths; the other rows are post hoc. The temperature of YaRN has twice the exponent of the one given to "
+            "C here, so neither row compares like with like."
         ),
     )

@@ -40,7 +40,7 @@ def table(pretrained_competition: pd.DataFrame) -> Table:
         short="Mean and spread of the score difference",
         note=(
             "Unscaled products. A distance is the middle of a range; of all pairs the first bin has few distances. "
-            "The mean difference, that of the mean query, holds what position prefers and what the keys are; the "
-            "spread holds content, and rotation where a bin is wide."
+            "The mean difference, that of the mean query, contains the preference for positions and the keys "
+            "themselves; the spread contains content, and rotation where a bin is wide."
         ),
     )

@@ -51,7 +51,7 @@ def table(pretrained_disruption: pd.DataFrame) -> Table:
         ),
         short="Disrupted dimensions of a pretrained model",
         note=(
-            f"$p$: where the loss of the massive dimensions stands among {masks} random masks of as many dimensions, "
+            f"$p$: the rank of the loss of the massive dimensions among {masks} random masks of as many dimensions, "
             "on the first texts; the least that it can be is one over one more than the masks."
         ),
     )

@@ -8,7 +8,7 @@ from boundpaper.typeset.numbers import fixed as fixed_number
 
 BESIDE = ("reported", "small")
 DIGITS = 2
-"""Decimals at most: so few texts and seeds tell no third."""
+"""Decimals at most: so few texts and seeds do not determine a third."""
 UNITS = {"percent": "%", "nats a token": "nats", "dimensions": "count"}
 
 

@@ -45,7 +45,7 @@ def test_context_beyond_the_trained_length_is_noted(tmp_path: Path, capsys: pyte
     capturing.capture(options, told.append)
     note = (
         "the context of 128 tokens is longer than the model was made for: max_position_embeddings is 64; "
-        "what lies beyond is captured all the same"
+        "what lies beyond is captured as well"
     )
     assert [state.notes for state in told] == [(note,), (), ()]
     assert json.loads((options.out / "manifest.json").read_text())["notes"] == [note]
@@ -103,7 +103,7 @@ def test_a_context_beyond_a_table_of_learned_positions(tmp_path: Path, kind: str
     """Capture texts of 72 tokens from a model with 64 learned positions."""
     model = causal(getattr(transformers, f"{kind}Config")(**LEARNED))
     folder = saved_model(model, tmp_path / "model")
-    words = r"a context of 72 tokens is too long: its table of learned positions has 64 rows; give --context 64"
+    words = r"a context of 72 tokens is too long: the model's table of learned positions has 64 rows; give --context 64"
     with pytest.raises(ModelError, match=words):
         capturing.capture(asked(folder, tmp_path, 72))
     assert not (tmp_path / "out").exists()

@@ -130,7 +130,7 @@ def test_job_at_its_time_limit_is_reported_as_such(tmp_path: Path) -> None:
     arguments = [{"tally": tally, "name": "a", "wait_for": never}]
     with (
         SlurmExecutor(tmp_path / "slurm", Resources(minutes=10), look=1) as executor,
-        pytest.raises(JobsFailed, match="ran into the time limit of 10 min; give it more, or run the command again"),
+        pytest.raises(JobsFailed, match="exceeded the time limit of 10 min; raise the limit, or rerun the command"),
     ):
         run_jobs(jobs_work.counted, arguments, executor, tmp_path / "jobs")
 

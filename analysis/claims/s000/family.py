@@ -151,7 +151,7 @@ def c000_f3_intersection(
     p = float(tests["Llama against others, all captured"])
     return judge(
         networks > 1 and deeper > 0 and not shallower,
-        f"Of fewer than {depth} layers recover: {listed(shallower)}."
+        f"Models with fewer than {depth} layers that recover: {listed(shallower)}."
         if shallower
         else f"The cell holds {networks} network{'s' if networks > 1 else ''} under {len(both)} names, {deeper} of "
         f"them deeper than {depth} layers; family alone gives Fisher p = {p:.2f} over {rows['network'].nunique()} "

@@ -38,8 +38,8 @@ def c000_question_profile(
             off = max(abs(edge - end) for edge, end in zip(edges[part], stated, strict=True))
             yield judge(
                 off <= COARSE,
-                f"It {words[part]} at {edges[part][0]:.0f}-{edges[part][1]:.0f}K ({levels[part]:.3f}); the edges "
-                f"of deciles lie {off:.1f}K off at most, where {COARSE}K count as the same place.",
+                f"It {words[part]} at {edges[part][0]:.0f}-{edges[part][1]:.0f}K ({levels[part]:.3f}); decile "
+                f"edges are at most {off:.1f}K away, and {COARSE}K or less counts as the same place.",
                 reported=printed[part],
                 recomputed=f"{edges[part][0]:.0f}-{edges[part][1]:.0f}K",
                 n=len(values),

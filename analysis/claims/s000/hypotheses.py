@@ -18,8 +18,8 @@ def c000_hypotheses_base(nope_stated: pd.DataFrame, models: pd.DataFrame) -> Ver
     bases = {model: float(pick(models, model=model)["rope_theta"]) for model in LLAMA}
     return judge(
         all(value == base.number for value in bases.values()),
-        f"{sum(value == base.number for value in bases.values())} of {len(bases)} captured Llama models do, whether "
-        "they recover or not.",
+        f"{sum(value == base.number for value in bases.values())} of {len(bases)} captured Llama models use this "
+        "base, whether they recover or not.",
         reported=base.printed,
         recomputed=", ".join(f"{value:.0f}" for value in sorted(set(bases.values()))),
         n=len(bases),
@@ -53,7 +53,7 @@ def c000_hypotheses_frequency(
         else "No model with the same base and head dimension fails to recover"
     )
     scaled = (
-        f"; but the long wavelengths are scaled otherwise there ({factor[recovering[0]]} where the profile recovers, "
+        f"; but the long wavelengths are scaled differently there ({factor[recovering[0]]} where the profile recovers, "
         f"{factor[same[0]]} there), so that its frequencies are not the same"
         if same
         else ""

@@ -63,7 +63,7 @@ def c000_anatomy_no_depth(nope_depth_tests: pd.DataFrame, nope_layer_cells: pd.D
         enough and all(row["p_value"] > 0.05 for row in tests),
         f"{len(lists[0])} of {n} layers are printed for either model: text layers {layer_lists[0]} (exact rank-sum p = "
         f"{tests[0]['p_value']:.2f}) and {layer_lists[1]} (p = {tests[1]['p_value']:.2f})"
-        + ("." if enough else "; so few cannot show that there is no pattern."),
+        + ("." if enough else "; this few cannot show that there is no pattern."),
         otherwise="not supported",
         reported="No depth pattern",
         recomputed=f"p = {tests[0]['p_value']:.2f} and {tests[1]['p_value']:.2f}",
@@ -155,8 +155,8 @@ def c000_extremes_outliers(nope_extremes: pd.DataFrame) -> Verdict:
     failing = [name for name, holds in apart.items() if not holds]
     return judge(
         not failing,
-        f"Among the {len(table)} printed layers they are apart in "
-        f"{listed([name for name, holds in apart.items() if holds])}"
+        f"Among the {len(table)} printed layers the two differ from "
+        f"the rest in {listed([name for name, holds in apart.items() if holds])}"
         + (f", not in {listed(failing)}" if failing else "")
         + f": the higher R2 of the two is {pair['r2_pos'].max():.3f}, the lowest of the others "
         f"{rest['r2_pos'].min():.3f}.",
@@ -214,11 +214,7 @@ def c000_extremes_after(nope_extremes: pd.DataFrame, nope_groups: pd.DataFrame) 
         group_names == ["after"],
         ("It does" if group_names == ["after"] else f"It is {listed(group_names)} by the groups")
         + f"; the three least plastic of the printed layers are {listed(words)}"
-        + (
-            ", so that adjacency is no common trait of theirs."
-            if len({groups[layer] for layer in least.index}) > 1
-            else "."
-        ),
+        + (", so they do not share adjacency." if len({groups[layer] for layer in least.index}) > 1 else "."),
         reported="after",
         recomputed=", ".join(group_names),
         n=len(least),
@@ -231,7 +227,8 @@ def c000_extremes_pure(nope_extremes: pd.DataFrame, nope_stated: pd.DataFrame) -
     layers = pick(nope_stated, statement="extremes_outlier_layers")["printed"]
     plastic = nope_extremes[nope_extremes["metric"] == "ap_overall"].set_index("layer")["value"]
     return untestable(
-        f"Plasticities of {plastic[16]:.3f} and {plastic[17]:.3f} leave position a part in who wins (1 would leave "
-        "none), and nothing is printed on what these layers route; interventions on their heads would decide it.",
+        f"Plasticities of {plastic[16]:.3f} and {plastic[17]:.3f} let position influence which key wins (1 would "
+        "exclude that), and nothing is printed on what these layers route; interventions on their heads would "
+        "decide it.",
         reported=f"layers {layers}",
     )

@@ -137,7 +137,7 @@ def c001_family_order(stated_001: pd.DataFrame, matched_models: pd.DataFrame, fa
     mixed = [f"{row['display_name']} ({row['lbp']:.2f})" for _, row in out.sort_values("lbp").iterrows()]
     return judge(
         bool(ranks.is_monotonic_increasing),
-        f"By their mean drops the families stand {listed(list(means['family']))}, and the ranking of the {len(source)} "
+        f"Ordered by mean drop, the families are {listed(list(means['family']))}, and the ranking of the {len(source)} "
         "models by score "
         + (
             "keeps the families apart in this order."
@@ -183,7 +183,7 @@ def c001_heads_recovery(reported_landmarks: pd.DataFrame, decile_profiles: pd.Da
     above = [bool(row[f"d{number}"] > row["d4"]) for _, row in rows.iterrows() for number in inside]
     return judge(
         all(above),
-        f"Deciles with their middle there ({10 * inside[0]}-{10 * inside[-1] + 10} %) lie above the dip at 40-50 % in "
+        f"Deciles whose middle lies there ({10 * inside[0]}-{10 * inside[-1] + 10} %) lie above the dip at 40-50 % in "
         f"{sum(above)} of {len(above)} cases.",
         reported=place.printed,
         recomputed=f"{sum(above)} of {len(above)}",

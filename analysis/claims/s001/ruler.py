@@ -81,7 +81,7 @@ def c001_ruler_degradation(length_decline: pd.DataFrame) -> Verdict:
         f"From 8K to 128K their scores fall by {' and '.join(words)} for the flat Ministral 3 profiles: families "
         f"{'differ' if apart else 'do not differ'} in both. Inside families of three models the rank correlation of "
         f"drop and loss is {min(orders, default=0):+.1f} to {max(orders, default=0):+.1f}, and nothing else that "
-        "separates families is held still.",
+        "separates families is held constant.",
         otherwise="not supported" if apart else "contradicted",
         recomputed=words[0],
         n=int(length_decline["in_source"].sum() // len(words)),
@@ -96,7 +96,7 @@ def c001_gap_missing(stated_001: pd.DataFrame, reported_lbp_lengths: pd.DataFram
     return compare(
         quote(stated_001, statement="open_gaps_missing"),
         missing,
-        reason=f"The table of scores by length leaves those of {missing} of {scores['model'].nunique()} models open.",
+        reason=f"The table of scores by length lacks the scores of {missing} of {scores['model'].nunique()} models.",
         places=0,
         n=scores["model"].nunique(),
     )

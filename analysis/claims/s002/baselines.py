@@ -13,7 +13,7 @@ def c002_drop_beats_size(matched_models: pd.DataFrame) -> Verdict:
     return judge(
         abs(drop) > abs(size),
         f"Over the same {len(rows)} models the score correlates with ap_drop at r = {drop:.2f} and with the logarithm "
-        f"of the parameters at r = {size:.2f}; the document sets no such baseline beside its metric.",
+        f"of the parameters at r = {size:.2f}; the document compares its metric with no such baseline.",
         otherwise="not supported",
         recomputed=f"|r| = {abs(drop):.2f} against {abs(size):.2f}",
         n=len(rows),

@@ -195,8 +195,8 @@ def c002_h5_bottleneck(length_decline: pd.DataFrame, published_lbp: pd.DataFrame
         low and kept,
         f"Published scores have it at {own['lbp_8k']:.2f} at 8K (lower: {listed(list(lower['display_name']))}) and "
         f"falling by {listed([f'{fall:.0f} % at {length}' for length, fall in falls.items()])}, the others by "
-        f"{100 * rest['decline'].min():.0f} to {100 * rest['decline'].max():.0f} % to 128K. That nothing is lost needs "
-        f"each within {KEPT} %, and what makes the level is not varied.",
+        f"{100 * rest['decline'].min():.0f} to {100 * rest['decline'].max():.0f} % to 128K. To show that nothing is "
+        f"lost, each fall must be within {KEPT} %, and the cause of the level was not varied.",
         otherwise="not supported" if low else "contradicted",
         recomputed=f"{own['lbp_8k']:.2f} at 8K, -{falls.max():.0f} % at most",
         n=len(rows),

@@ -82,7 +82,7 @@ def c002_h7_modes(stated_002: pd.DataFrame, models: pd.DataFrame) -> Verdict:
     return Verdict(
         verdict="not supported" if windowed.empty else "not testable",
         reason=f"{len(windowed)} of the {len(captured)} captured models have a sliding window"
-        + (", so truncation is not among the data" if windowed.empty else "")
+        + (", so the data contain no truncation" if windowed.empty else "")
         + "; scores of one network with and without its window, beyond its length, would decide it.",
         reported=str(pick(stated_002, statement="h7_failure_modes")["printed"]),
         recomputed=f"{len(windowed)} models with a window",
@@ -169,7 +169,7 @@ def c002_h8_spread(stated_002: pd.DataFrame, published_facts: pd.DataFrame) -> V
             f"both captures run the same text weights, so {abs(one - two)} layers change sides between captures at a "
             "threshold that has no test."
             if shared
-            else "the two networks have text weights of their own."
+            else "the two networks have different text weights."
         ),
         otherwise="not supported",
         reported=str(pick(stated_002, statement="h8_recovery_spread")["printed"]),

@@ -48,7 +48,7 @@ def c002_gap_published(reported_lbp_lengths: pd.DataFrame, published_lbp: pd.Dat
     models, open_models = scores["model"].nunique(), missing["model"].nunique()
     return judge(
         open_models == models - 1,
-        f"Table 3 leaves those of {open_models} of {models} models open. They were published elsewhere: of the "
+        f"Table 3 lacks the scores of {open_models} of {models} models. They were published elsewhere: of the "
         f"{len(missing)} cells the benchmark's own summaries fill {len(filled)}.",
         reported="not in Figure 7",
         recomputed=f"{open_models} of {models} models",
@@ -138,8 +138,8 @@ def c002_option_b_models(stated_002: pd.DataFrame, reported_lbp_lengths: pd.Data
     scores = reported_lbp_lengths[reported_lbp_lengths["metric"] == "lbp"]
     counts = {"to_run": scores.loc[scores["low"].isna(), "model"].nunique(), "to_ask_for": scores["model"].nunique()}
     reasons = {
-        "to_run": "Table 3 leaves the scores of so many models open.",
-        "to_ask_for": "So many models stand in Table 3; that of Ministral-3-14B has them with thinking only.",
+        "to_run": "Table 3 lacks the scores of this many models.",
+        "to_ask_for": "Table 3 has this many models; Ministral-3-14B has scores with thinking only.",
     }
     return [
         compare(

@@ -59,7 +59,7 @@ def c002_last_20_separates(family_separation: pd.DataFrame) -> Verdict:
     (last, overall), (last_all, overall_all) = pairs
     return judge(
         better,
-        f"Between families lies {last['eta_squared']:.2f} of the variance of ap_last_20 and "
+        f"Families explain {last['eta_squared']:.2f} of the variance of ap_last_20 and "
         f"{overall['eta_squared']:.2f} of that of ap_overall over {last['n']} models, {last_all['eta_squared']:.2f} "
         f"and {overall_all['eta_squared']:.2f} over {last_all['n']}; of the range there, the gap between families is "
         f"{last_all['gap_share']:.2f} in ap_last_20 and {overall_all['gap_share']:.2f} in ap_overall.",
@@ -114,8 +114,8 @@ def c002_drop_most_informative(lbp_correlations: pd.DataFrame, correlation_contr
     better = [f"{name} ({value:.2f})" for name, value in ranked.items() if value > tests["ap_drop"]]
     return judge(
         ranked.index[0] == "ap_drop" and gap["ci_low"] > 0,
-        f"|r| is {tests['ap_drop']:.2f}, a larger one has {listed(better)}; against aggregate plasticity the "
-        f"difference is {gap['estimate']:+.2f} [{gap['ci_low']:.2f}, {gap['ci_high']:.2f}], p = {gap['p_value']:.2f}.",
+        f"|r| is {tests['ap_drop']:.2f}, and larger for {listed(better)}; against aggregate plasticity the difference "
+        f"is {gap['estimate']:+.2f} [{gap['ci_low']:.2f}, {gap['ci_high']:.2f}], p = {gap['p_value']:.2f}.",
         otherwise="not supported",
         reported="most informative",
         recomputed=f"rank {list(ranked.index).index('ap_drop') + 1} of {len(ranked)}",

@@ -89,7 +89,7 @@ def c002_overlap_exact(reported_overlap: pd.DataFrame, models: pd.DataFrame) -> 
     return judge(
         other.empty,
         f"{len(same)} of {len(exact)} matches capture the scored checkpoint"
-        + (f"; another one than was scored is captured of {', '.join(other['display_name'])}." if len(other) else "."),
+        + (f"; the two checkpoints differ for {', '.join(other['display_name'])}." if len(other) else "."),
         reported="exact",
         recomputed=f"{len(same)} of {len(exact)}",
         n=len(exact),

@@ -130,8 +130,8 @@ def c002_llama_effective(
     reported = pick(stated_002, statement="ruler_llama_effective")
     return judge(
         str(reported["printed"]).lstrip("~").lower() == row["effective"] == row["effective_reported"],
-        f"{row['32k']:.1f} at 32K is above the bar of {bar.printed}, {row['64k']:.1f} at 64K below it; the README says "
-        f"{row['effective_reported']}.",
+        f"{row['32k']:.1f} at 32K is above the threshold of {bar.printed}, {row['64k']:.1f} at 64K below it; the "
+        f"README says {row['effective_reported']}.",
         reported=str(reported["printed"]),
         recomputed=str(row["effective"]),
     )
@@ -218,7 +218,7 @@ def c002_llama_heatmap(stated_002: pd.DataFrame, reported_landmarks: pd.DataFram
     place = pick(stated_002, statement="ruler_llama_recovery_place")["printed"]
     return untestable(
         f"The recovery lies at {place} of the context as a position, the band at {band} as a distance; the map itself, "
-        "binned by both distances, would decide whether one makes the other.",
+        "binned by both distances, would decide whether one causes the other.",
         reported=band,
     )
 

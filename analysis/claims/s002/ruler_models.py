@@ -19,8 +19,8 @@ def c002_generations_lower(reported_llama_generations: pd.DataFrame) -> Verdict:
     return judge(
         bool(old["ap_drop"] < new["ap_drop"] and old["ap_last_20"] > new["ap_last_20"]),
         f"The drops are {old['ap_drop']:.3f} and {new['ap_drop']:.3f}, the last-fifth values {old['ap_last_20']:.3f} "
-        f"and {new['ap_last_20']:.3f}; of the difference of {drop:+.3f} in drop the near end makes {drop + last:+.3f}, "
-        f"and the overall values are {old['ap_overall']:.3f} and {new['ap_overall']:.3f}.",
+        f"and {new['ap_last_20']:.3f}; of the difference of {drop:+.3f} in drop, the near end contributes "
+        f"{drop + last:+.3f}, and the overall values are {old['ap_overall']:.3f} and {new['ap_overall']:.3f}.",
         reported="lower, slightly higher",
         recomputed=f"{drop:+.3f}, {last:+.3f}",
         n=2,
@@ -103,8 +103,8 @@ def c002_predecessor_bias(
         quote(stated_002, statement="predecessor_bias_ratio"),
         old.number / new.number,
         within,
-        reason=f"{old.printed} over {new.printed}, {within.low:.1f} to {within.high:.1f} given their rounding: zeros "
-        "that end all biases of the study's first models are no digits.",
+        reason=f"{old.printed} over {new.printed}, {within.low:.1f} to {within.high:.1f} given their rounding: the "
+        "zeros that end all biases of the study's first models are not significant.",
         places=2,
         n=4,
     )

@@ -41,7 +41,7 @@ c002_t1_drop = Cells(
 
 
 c002_t1_all_models = Cells(
-    "Table 1 and the table of all models print the same values for the seven models that stand in both.",
+    "Table 1 and the table of all models print the same values for the seven models that are in both.",
     "002, Aggregate Scores and Mechanistic Metrics, Table 1",
     Copies(MECHANISTIC, ALL_MODELS, METRIC),
 )

@@ -50,7 +50,7 @@ def c002_bias_collapse_recovers_near(training_changes: pd.DataFrame, training_po
         + (
             ""
             if float(window["after"]) < float(window["before"])
-            else ", so what the distant positions lack goes with a bias that was not reduced there"
+            else ", so the loss at distant positions coincides with a bias that was not reduced there"
         ),
         otherwise="not supported",
         recomputed=f"{window['ratio']:.2f}-fold per window",

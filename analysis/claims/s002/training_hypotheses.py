@@ -56,9 +56,9 @@ def c002_h4_necessary(bias_plasticity: pd.DataFrame) -> Verdict:
     if flat.empty:
         return untestable(
             f"Over {int(window):,} tokens the {int(mine.sum())} models of Ministral 3 are flat and the "
-            f"{int((~mine).sum())} others are not, with biases per token of {least:.1e} and more: one family shows no "
-            "necessity, and flat checkpoints were captured over shorter windows. A run in which the bias is held while "
-            "the window grows would decide it"
+            f"{int((~mine).sum())} others are not, with biases per token of {least:.1e} and more: one family does not "
+            "show necessity, and flat checkpoints were captured over shorter windows. A run in which the bias is held "
+            "while the window grows would decide it"
         )
     most = float(flat["bias_strength"].max())
     return judge(

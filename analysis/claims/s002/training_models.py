@@ -174,8 +174,8 @@ def c002_drop_beyond_bias(bias_plasticity_tests: pd.DataFrame, training_comparis
         + "; over the same 65,536 "
         f"tokens drop and bias go together at r = {row['estimate']:.2f} (p = {row['p_value']:.4f}), rho = "
         f"{ranks['estimate']:.2f} (p = {ranks['p_value']:.3f}) over {int(row['n'])} models, inside families at "
-        f"r = {inside['estimate']:.2f} (p = {inside['p_value']:.2f}); the comparison behind the statement took "
-        f"biases of a ratio of {fold:.1f} for comparable ones",
+        f"r = {inside['estimate']:.2f} (p = {inside['p_value']:.2f}); the comparison behind the statement "
+        f"treats biases that differ by a factor of {fold:.1f} as comparable",
         otherwise="not supported",
         recomputed=float(row["estimate"]),
         n=int(row["n"]),

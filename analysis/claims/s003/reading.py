@@ -34,8 +34,8 @@ def c003_size_severity(delta_p_landmarks: pd.DataFrame) -> list[Verdict]:
         ),
         judge(
             lower and models > 2,
-            f"{models} models that differ in more than size, with no interval and other samples in the groups, carry "
-            "no statement on scale; the heading asserts what the sentence below it calls possible.",
+            f"{models} models that differ in more than size, without an interval and with different samples in the "
+            "groups, support no statement on scale; the heading asserts what the sentence below it calls possible.",
             otherwise="not supported" if lower else "contradicted",
             key="scale",
             statement="The effect grows with the size of the model.",
@@ -171,7 +171,7 @@ def c003_mid_vulnerability(delta_p_stated: pd.DataFrame) -> Verdict:
     """
     models = pick(delta_p_stated, statement="overview_models")["as_number"]
     return untestable(
-        f"The curves come from probes of {models:.0f} models whose quality by layer is not told: a probe near chance "
+        f"The curves come from probes of {models:.0f} models whose quality by layer is not stated: a probe near chance "
         "cannot fall. The probes' AUROC by layer and a knockout of as many tokens that are not of the question would "
         "decide it."
     )

@@ -25,7 +25,7 @@ MULTIPLE = Artifact("drope_context_multiples", "the table of section 11.2")(cont
 
 
 c004_repeated_factors = Cells(
-    "The factors of layer 1 stand in the text again: 725 of MLP over attention, 200 of either part, 100 of the norms.",
+    "The text repeats the factors of layer 1: 725 of MLP over attention, 200 of either part, 100 of the norms.",
     "004, 7.5 Interpretation and later sections",
     Repeats(
         STATED,
@@ -56,7 +56,7 @@ c004_repeated_factor_captions = Cells(
 
 
 c004_repeated_settings = Cells(
-    "Layers, lengths and digits stand in the text again.",
+    "The text repeats layers, lengths and digits.",
     "004, 2.1 Method and later sections",
     Repeats(
         STATED,

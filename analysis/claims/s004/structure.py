@@ -34,7 +34,7 @@ def c004_figures_in_order(headings: pd.DataFrame) -> Verdict:
         (
             f"The {len(numbers)} captions run from {numbers[0]} to {numbers[-1]}.",
             f"Of {len(numbers)} captions {listed([f'Figure {number}' for number in moved])} come after figures with "
-            f"larger numbers, and {len(ahead)} stand before a smaller one.",
+            f"larger numbers, and {len(ahead)} come before a smaller one.",
         ),
         recomputed=", ".join(map(str, numbers)),
         n=len(numbers),

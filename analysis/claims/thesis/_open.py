@@ -6,7 +6,7 @@ from boundpaper.claims import Verdict
 
 OPEN = (
     "Open: queries that rotation turned by different angles are pooled in a bin and their spread counts as content, so "
-    "that the value depends on the width of the bin; queries turned to one position would decide."
+    "that the value depends on the width of the bin; queries rotated to one position would decide."
 )
 
 

@@ -35,7 +35,7 @@ def thesis_ablations_both_sides(ablation_sides: pd.DataFrame) -> Iterator[Verdic
         yield judge(
             whole,
             f"RoPE's effect over DroPE's is cited for {cited_sections}; "
-            + ("no ablation of the table turns to the other side" if whole else f"it turns for {more}, left out")
+            + ("no ablation of the table changes sides" if whole else f"it turns for {more}, left out")
             if len(sides["cited"]) < len(MODELS)
             else f"RoPE's effect over DroPE's is cited for {cited_sections}, on both sides of one",
             otherwise="not supported",

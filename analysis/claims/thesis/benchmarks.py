@@ -132,7 +132,7 @@ def thesis_decline_checks(
         _judge_test(
             inside,
             (inside.p_value or 0) >= 0.05,
-            "Inside families the relation is not seen.",
+            "Within families the relation is not seen.",
             f"r = {_r(inside):.2f} over {inside.n} models of families of two or more, p = {inside.p_value:.2f} by "
             "relabelling inside families",
             "within",
@@ -140,7 +140,7 @@ def thesis_decline_checks(
         _judge_test(
             member,
             abs(_r(member)) > 0.8 and abs(_r(member)) < abs(_r(plain)),
-            "That a model belongs to Ministral 3 tells the decline nearly as well as its drop.",
+            "Membership in Ministral 3 predicts the decline nearly as well as the drop does.",
             f"r = {_r(member):.2f} (p = {member.p_value:.3f}) for membership, {_r(plain):.2f} for the drop",
             "member",
         ),

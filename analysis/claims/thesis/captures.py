@@ -76,7 +76,7 @@ def thesis_capture_noise(nope_twins: pd.DataFrame, matched_models: pd.DataFrame)
         apart > spread,
         f"{apart:.3f} on average over the deciles between the two, a standard deviation of {spread:.3f} over the "
         f"{len(scored)} scored models: what differs in overall plasticity between models is "
-        f"{'no larger' if apart > spread else 'larger'} than between two captures of one, whose noise holds down "
+        f"{'no larger' if apart > spread else 'larger'} than between two captures of one, whose noise lowers "
         "correlations with it.",
         recomputed=f"{apart:.3f} against {spread:.3f}",
         n=len(scored),
@@ -98,8 +98,8 @@ def thesis_estimator_turns(
     return [
         judge(
             bool((added > 0).all()),
-            f"{made[0]} of plasticity in the widest bins of {len(added)} captures is what turning adds. Of an even "
-            f"mean query the sources' buckets would keep {100 * bin_bounds['kept_low'].min():.0f} to "
+            f"{made[0]} of plasticity in the widest bins of {len(added)} captures is what rotation inside the bin "
+            f"adds. Of an even mean query the sources' buckets would keep {100 * bin_bounds['kept_low'].min():.0f} to "
             f"{100 * bin_bounds['kept_high'].max():.0f} % of the square, and their values need "
             f"{100 * bin_bounds['kept_least'].min():.0f} % and more, so that up to all of a late value can be of it.",
             recomputed=made[0],
@@ -109,15 +109,15 @@ def thesis_estimator_turns(
         ),
         judge(
             bool((share["along"] < 1).all()),
-            f"What bins keep grows by {grown['along']:.2f} along a context at most, in bins of up to "
+            f"What bins keep grows at most by {grown['along']:.2f} along a context, in bins of up to "
             f"{int(widest['width'].max()):,} tokens; that much makes {made[1]} of the fall from the first decile to "
             f"the last of {len(first)} models. The {grown['random']:.2f} of random weights would make {made[2]}.",
             otherwise="not supported",
             recomputed=made[1],
             n=len(first),
             key="fall",
-            statement="As far as trained models were measured both ways, turning makes a part of the fall of the "
-            "captured models and not all of it.",
+            statement="As far as trained models were measured both ways, rotation inside bins explains part of the "
+            "fall of the captured models, not all of it.",
         ),
     ]
 

@@ -23,7 +23,7 @@ def thesis_numbers_told_apart(repeated_numbers: pd.DataFrame, number_coincidence
             continue
         key, statement = (
             f"{document}_{number}",
-            f"Document {document} prints {number} for more than one quantity, and the one gives the other.",
+            f"Document {document} prints {number} for more than one quantity, and one quantity determines the other.",
         )
         where_printed = f"{number} is printed as {listed(quantities)}"
         known = (document, number) in explained.index

@@ -102,8 +102,8 @@ def thesis_bias_rank(captured_models: pd.DataFrame) -> Verdict:
     return judge(
         largest["model"] == mistral["model"] and families == "Ministral 3",
         f"{largest['display_name']} has {largest['bias_strength']:.2e} per token, the most of {len(captured_models)}, "
-        f"and {largest['bias_window']:.0f} per window of {int(largest['captured_context']):,} tokens; less have "
-        f"{len(below)} models ({families or 'none'}, up to {below['bias_window'].max():.0f})",
+        f"and {largest['bias_window']:.0f} per window of {int(largest['captured_context']):,} tokens; "
+        f"{len(below)} models have less ({families or 'none'}, up to {below['bias_window'].max():.0f})",
         recomputed=f"rank {rank} by token, {len(below) + 1} by window",
         n=len(captured_models),
     )

@@ -15,8 +15,8 @@ def thesis_layer1_attends_evenly(attention_layers: pd.DataFrame, uniform_bos_att
     return judge(
         all(low <= layer[f"bos_{model}"] <= high for model in ("rope", "drope")),
         f"RoPE {layer['bos_rope']:.1f} and DroPE {layer['bos_drope']:.1f} %; even attention gives {low:.1f} to "
-        f"{high:.1f} % on {int(uniform_bos_attention['tokens'].max())} to "
-        f"{int(uniform_bos_attention['tokens'].min())} tokens. RoPE's is of queries and keys without their rotation.",
+        f"{high:.1f} % on {int(uniform_bos_attention['tokens'].max())} to {int(uniform_bos_attention['tokens'].min())} "
+        "tokens. RoPE's attention is that of queries and keys without their rotation.",
         otherwise="not supported",
         recomputed=f"{layer['bos_rope']:.1f} and {layer['bos_drope']:.1f} %",
     )

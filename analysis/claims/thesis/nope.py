@@ -14,7 +14,7 @@ def thesis_nope_same_layers(nope_depth_tests: pd.DataFrame, nope_layer_cells: pd
     size = int((nope_layer_cells["model"] == PAIR[0]).sum())
     return judge(
         row["estimate"] == 0,
-        f"{row['estimate']:.0f} of {size} text layers stand in both lists, {row['statistic']:.1f} would by chance (as "
+        f"{row['estimate']:.0f} of {size} text layers are in both lists, {row['statistic']:.1f} would by chance (as "
         f"few or fewer with p = {row['p_value']:.2f}).",
         recomputed=f"{row['estimate']:.0f} of {size}",
         n=size,

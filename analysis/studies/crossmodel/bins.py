@@ -168,7 +168,7 @@ def bin_fates(
         needed, seen, fate, note = known.fate(row)
         if needed is None and not (note or reason):
             raise DataError(
-                f"bin_conclusions, {row.conclusion}: say in `reason` why rotation inside buckets is no matter"
+                f"bin_conclusions, {row.conclusion}: say in `reason` why rotation inside buckets does not matter"
             )
         rows.append(
             {

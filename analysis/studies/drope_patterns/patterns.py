@@ -150,7 +150,7 @@ def uniform_bos_attention(drope_protocols: pd.DataFrame) -> pd.DataFrame:
     items = str(drope_protocols[drope_protocols["experiment"] == "7"]["items"].iloc[0])
     match = re.search(r"(?<!\d)(\d++)-(\d++) tokens", items)
     if match is None:
-        raise ValueError(f"drope_protocols: experiment 7 runs on {items!r}; a range of tokens is needed")
+        raise ValueError(f"drope_protocols: experiment 7 states {items!r}; state a range of tokens")
     return pd.DataFrame(
         [
             {"texts": name, "tokens": count, "bos": 100 * sum(1 / row for row in range(1, count + 1)) / count}

@@ -29,7 +29,7 @@ def ablation_sides(
         contrast[str(row["ablation"])] = float(row["ratio"])
     unknown = set(ablation_citations["ablation"]) - {each for group in GROUPS.values() for each in group}
     if unknown:
-        raise DataError(f"ablation_citations has {', '.join(sorted(unknown))}, which no group of ablations holds")
+        raise DataError(f"ablation_citations has {', '.join(sorted(unknown))}, which no group of ablations contains")
     rows: list[dict[str, Any]] = []
     for source, cells in ablation_citations.groupby("source", sort=False):
         for group, names in GROUPS.items():

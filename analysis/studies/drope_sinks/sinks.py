@@ -107,7 +107,7 @@ def _prompt_count(drope_protocols: pd.DataFrame) -> int:
     items = str(pick(drope_protocols, section=SINKS)["items"])
     match = re.match(r"(\d+) ", items)
     if not match:
-        raise DataError(f"section {SINKS!r} lists {items!r}; its number of prompts is needed first")
+        raise DataError(f"section {SINKS!r} lists {items!r}; begin it with the number of prompts")
     return int(match[1])
 
 
@@ -141,7 +141,7 @@ def _prompt_lengths(drope_protocols: pd.DataFrame, section: str) -> tuple[int, i
     items = str(pick(drope_protocols, section=section)["items"])
     match = re.search(r"(?<!\d)(\d++)-(\d++) tokens", items)
     if not match:
-        raise DataError(f"section {section!r} lists {items!r}; a range of tokens is needed")
+        raise DataError(f"section {section!r} lists {items!r}; state a range of tokens")
     return int(match[1]), int(match[2])
 
 

@@ -36,7 +36,7 @@ def stored_arms(
 def percent_right(arm: Arm) -> float:
     """Return an arm's share of right answers in percent; raises DataError if no answer could be parsed."""
     if arm.share is None:
-        raise DataError("an arm of the knowledge tasks has no answer that could be read")
+        raise DataError("an arm of the knowledge tasks has no answer that could be parsed")
     return arm.share
 
 

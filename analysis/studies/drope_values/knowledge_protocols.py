@@ -26,9 +26,9 @@ def knowledge_protocols(
 ) -> pd.DataFrame:
     """Return for the tasks in Experiments 3 and 4: settings, rates without and with Q/K disruption, and the difference.
 
-    Percent and points. `p_base` is Fisher's p of the two baselines, `p_base_holm` is Holm-corrected over existing p:
-    model, task and number of items are equal in both experiments. Rates have Wilson's interval, changes Newcombe's,
-    if the numbers of answers are known.
+    Percent and points. `p_base` is Fisher's p of the two baselines, whose model, task and number of items are equal;
+    `p_base_holm` is the same, Holm-corrected over all rows that have a p. Rates have Wilson's interval, changes
+    Newcombe's, if the numbers of answers are known.
     """
     functional = values(drope_functional, ("positional", "task", "condition"))
     settings = {experiment: _protocol_settings(drope_protocols, section) for experiment, section in SECTIONS.items()}
@@ -54,7 +54,7 @@ def knowledge_protocols(
                     functional[(model, task, hit)], percent_right(disrupted), abs_tol=0.5
                 ):
                     raise DataError(
-                        f"{model} {task}: {functional[(model, task, hit)]} % is printed, not what is stored"
+                        f"{model} {task}: {functional[(model, task, hit)]} % is printed, unlike the stored rate"
                     )
                 bases[experiment] = base
                 change = _fisher_if_counts_known(disrupted, base, f"{model} {task}")

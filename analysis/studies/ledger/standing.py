@@ -31,7 +31,7 @@ def standing_counts(standing: pd.DataFrame, claims: pd.DataFrame) -> pd.DataFram
         found[of[0]].append(str(verdict))
     empty = [str(what) for what, verdicts in zip(standing["what"], found.values(), strict=True) if not verdicts]
     if empty:
-        raise DataError(f"standing: no claim of the ledger is of {empty[0]!r}; mend its patterns, or take the row out")
+        raise DataError(f"standing: no claim of the ledger matches {empty[0]!r}; correct the patterns, or remove it")
     counts = [
         {
             "claims": len(verdicts),

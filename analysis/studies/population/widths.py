@@ -87,7 +87,7 @@ def null_levels(null_initialisations: pd.DataFrame) -> pd.DataFrame:
 
 
 def null_causes(null_layers: pd.DataFrame) -> pd.DataFrame:
-    """What changes along the context in networks with random weights, and what the change needs; means over seeds.
+    """Return what changes along the context in networks with random weights, and what causes it; means over seeds.
 
     `case` is the network as it is (`written`), without what its attention writes (`silenced`), or with queries of the
     first training length in place of the later ones (`early queries`); `depth` the first layer, the last, or the mean

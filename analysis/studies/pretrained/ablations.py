@@ -28,7 +28,7 @@ def pretrained_ablations(
                 if costs := cost(each):
                     rows.append({"model": model, "display_name": name, "part": part, **costs, "layer": layer})
     if not rows:
-        raise DataError(f"layer_ablation has no pretrained model whose layers were swept; run: {RERUN}")
+        raise DataError(f"layer_ablation has no pretrained model with rows for every layer; run: {RERUN}")
     columns = ["model", "display_name", "part", "layer", "value", "low", "high", "n", "note"]
     return pd.DataFrame(rows).reindex(columns=columns)
 

@@ -128,7 +128,7 @@ def pretrained_sweeps(
                     }
                 rows.append(row)
     if not rows:
-        raise DataError(f"sinks has no pretrained model whose layers were swept; run: {RERUN}")
+        raise DataError(f"sinks has no pretrained model with rows for every layer; run: {RERUN}")
     columns = ["model", "display_name", "part", "layer", "value", "low", "high", "peak", "usual_peak", "n", "note"]
     return pd.DataFrame(rows).reindex(columns=columns).fillna({"note": ""})
 
@@ -137,7 +137,7 @@ def _values_by_text(table: pd.DataFrame, model: str, read: TextQuantity) -> pd.S
     """Return the values by text; raises DataError if there are none."""
     values = values_by_text(table, model, read)
     if values.empty:
-        raise DataError(f"artifacts/measurements/{read.table}/{model} lacks {read.metric} by text; run: {RERUN}")
+        raise DataError(f"artifacts/measurements/{read.table}/{model} lacks {read.metric} per text; run: {RERUN}")
     return values
 
 
@@ -151,7 +151,9 @@ def _text_length(sinks: pd.DataFrame) -> int:
     """Return the number of tokens per text, which identifies the row of uniform attention."""
     lengths = sinks.loc[sinks["metric"] == "uniform_null", "condition"].str.extract(r"^T=(\d+)$")[0].dropna()
     if len(lengths) != 1:
-        raise DataError(f"sinks has texts of {len(lengths)} lengths of one model, one is needed; run: {RERUN}")
+        raise DataError(
+            f"sinks has texts of {len(lengths)} lengths of one model, but only one is allowed; run: {RERUN}"
+        )
     return int(lengths.iloc[0])
 
 

@@ -34,7 +34,7 @@ def distillation_curves(distillation: pd.DataFrame, subjects: pd.DataFrame) -> p
     keys = ["pair", "seed", "step", "text"]
     losses = losses[losses.groupby(keys)["arm"].transform("nunique") == len(ARMS)]
     if losses.empty:
-        raise DataError("distillation: no step that both arms of a pair have; train the other arm as far")
+        raise DataError("distillation: the arms of a pair have no common step; train the other arm as far")
     for column in ("teacher_loss", "tokens", "of"):
         spread = losses.groupby(keys)[column].agg(lambda each: each.max() - each.min())
         if (spread > 1e-6).any():
@@ -55,7 +55,7 @@ def distillation_outcomes(distillation_curves: pd.DataFrame) -> pd.DataFrame:
         arms = {arm: each.set_index("step").sort_index() for arm, each in part.groupby("arm")}
         nope, control = arms["nope"], arms["continued"]
         if nope.index[0] != 0:
-            raise DataError("distillation: the curve lacks step 0, the model whose rotation was only removed")
+            raise DataError("distillation: the curve lacks step 0, the untrained model without rotation")
         first, last, held = nope.iloc[0], nope.iloc[-1], control.iloc[-1]
         lost = first["loss"] - first["teacher_loss"]
         rows.append(

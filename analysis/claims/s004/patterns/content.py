@@ -80,7 +80,7 @@ def c004_con_share_grows(drope_layer1_content: pd.DataFrame, layer1_ratios: pd.D
         f"The published shares, {row['drope_published']:.2f} and {row['rope_published']:.3f} %, give "
         f"{row['ratio_published']:.1f}; the source divides shares rounded to one decimal, which leave open "
         f"{row['ratio_low']:.0f} to {row['ratio_high']:.0f}"
-        + (": its number follows from them, and they do not carry two digits." if follows else "."),
+        + (": its number follows from them, and they are too coarse for two digits." if follows else "."),
         otherwise="not supported" if follows else "contradicted",
         failure="number",
         reported=printed.printed,

@@ -87,7 +87,7 @@ def c004_con_explains_ablation(content_layers: pd.DataFrame, drope_layer1_perple
     ]
     return judge(
         all(agree),
-        (f"{'. '.join(words)}.", f"{'. '.join(words)}: the share does not tell the damage."),
+        (f"{'. '.join(words)}.", f"{'. '.join(words)}: the share does not predict the damage."),
         otherwise="not supported",
         recomputed=f"{share['DroPE']:.1f} and {100 - share['DroPE']:.1f} %",
     )

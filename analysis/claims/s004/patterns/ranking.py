@@ -71,7 +71,7 @@ def c004_rank_neither(drope_stated: pd.DataFrame, ranking_tests: pd.DataFrame) -
             "The ranking test uses the same P(yes): neither model puts the exact number first more often than chance "
             "at any length after Holm's correction.",
             f"The ranking test uses the same P(yes): {' and '.join(able)} puts the exact number first more often than "
-            f"chance (Holm, {shown}), so its answers do tell, by small but regular differences.",
+            f"chance (Holm, {shown}), so its answers do distinguish them, by small but regular differences.",
         ),
         reported=str(pick(drope_stated, statement="s11_4_verifying_models")["printed"]),
         recomputed=" and ".join(able),
@@ -175,8 +175,8 @@ def c004_rank_drope(ranking_tests: pd.DataFrame, drope_stated: pd.DataFrame) -> 
         ),
         judge(
             ci[1] < 30,
-            f"{pooled['n']} trials leave {ci[0]:.0f} to {ci[1]:.0f} % open; a true 40 % would have been told from "
-            f"chance with probability {power}. Not finding a preference is no finding of none.",
+            f"{pooled['n']} trials leave {ci[0]:.0f} to {ci[1]:.0f} % open; a true 40 % would have been distinguished "
+            f"from chance with probability {power}. Not finding a preference does not show that there is none.",
             otherwise="not supported",
             recomputed=100 * float(pooled["estimate"]),
             n=int(pooled["n"]),

@@ -82,7 +82,7 @@ def c004_position_information_in_bos(phase_layers: pd.DataFrame) -> Verdict:
         f"RoPE's published norm has a standard deviation of at most {spread:g} over prompts in {len(phase_layers)} "
         "layers."
         + (
-            " It differs between texts, as a state that stores something of them."
+            " It differs between texts, as a state does that stores something about them."
             if spread > 0
             else " A constant can be needed, but it holds nothing about the text's positions."
         ),

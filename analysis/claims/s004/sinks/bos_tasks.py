@@ -34,7 +34,7 @@ def c004_rope_fails_all_tasks(functional_shares: pd.DataFrame, drope_stated: pd.
         len(zero) == stated_number(stated) == len(rows),
         (
             f"{listed(unread['task'].tolist())} have no accuracy: the script divides by the answers that it can read, "
-            "and the zero stored is the one that stands for none. "
+            "and a stored zero means that no answer could be read. "
             if len(unread)
             else ""
         )
@@ -84,7 +84,7 @@ def c004_rope_cannot_function(functional_shares: pd.DataFrame) -> Verdict:
     ]
     return judge(
         all(row["right_high"] == 0 for row in cells.values()),
-        f"With the same output removed and Q and K disrupted besides, RoPE gives answers that can be read, "
+        f"With the same output removed and Q and K also disrupted, RoPE gives answers that can be read, "
         f"{listed(read) if read else 'none'}. Where it does, the second disruption undoes the first, or the combined "
         "condition did not remove the output.",
         otherwise="not supported",

@@ -81,8 +81,8 @@ def c004_scores_overflow(
     bound = norms[0] * norms[1] / math.sqrt(float(facts["head_dim"]))
     low, high = (quote(drope_stated, statement=f"s6_2_clamp_{end}") for end in ("low", "high"))
     return untestable(
-        f"The published norms bound a head's scores by {bound:,.0f}, were all of both in one head, and by "
-        f"{bound / float(facts['query_heads']):,.0f} were all heads alike, against {HALF_LARGEST:,}, the largest "
+        f"The published norms bound a head's scores by {bound:,.0f}, if one head held all of both, and by "
+        f"{bound / float(facts['query_heads']):,.0f} if all heads were alike, against {HALF_LARGEST:,}, the largest "
         f"16-bit number: overflow is possible. Scores cut at {low.printed} and {high.printed} make every key beyond "
         "them equal, so that the attention mass of this layer is not the model's. Scores in 32 bits would decide both.",
         reported=f"{low.printed}, {high.printed}",
@@ -190,9 +190,8 @@ def c004_bos_mlp_gap(bos_ablation_contrasts: pd.DataFrame, drope_stated: pd.Data
         f"DroPE's effect is {four['drope_nats']:.3f} nats"
         + ("" if four["drope_nats"] > 0 else ", so that a multiple of it means nothing")
         + f", and the layers {'match' if four['matched'] else 'differ'} ({four['rope_layers']} against "
-        f"{four['drope_layers']}); removing the first token's outputs in layer "
-        f"1 of both gives {six['rope_nats']:.2f} and {six['drope_nats']:.2f} nats, a ratio of ratios of "
-        f"{six['ratio']:.1f}.",
+        f"{four['drope_layers']}); removing the first token's outputs in layer 1 of both gives {six['rope_nats']:.2f} "
+        f"and {six['drope_nats']:.2f} nats, a ratio of ratios of {six['ratio']:.1f}.",
         otherwise="not supported",
         reported=quote(drope_stated, statement="s6_3_bos_mlp_gap").printed,
         recomputed=f"{six['ratio']:.1f}× in the matching layer",

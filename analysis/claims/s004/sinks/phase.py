@@ -96,8 +96,8 @@ def c004_peak_less_extreme(phase_summary: pd.DataFrame, drope_protocols: pd.Data
         + (
             f" in runs of one kind ({precision})."
             if same
-            else f", but the models ran differently ({precision}), as for the entropies: what of it the run makes and "
-            "what the model cannot be told."
+            else f", but the models ran differently ({precision}), as for the entropies: how much comes from the run "
+            "and how much from the model cannot be known."
         ),
         otherwise="not supported",
         recomputed=f"{gap:.1f}%",

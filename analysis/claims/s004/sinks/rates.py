@@ -117,9 +117,9 @@ def c004_sink_rates_high(
     return judge(
         high >= layers - 2 and sure >= NEARLY_ALL * layers,
         f"{high:.0f} of {layers:.0f} layers have printed rates above 90% in both models. Those of RoPE are not shown "
-        f"to be of its attention; with the rates of a first run, which read it, {sure} layers have. On prompts this "
-        f"short the threshold alone says little, but texts of {_value(sink_summary, 'shortest_pattern_text'):.0f} to "
-        f"{_value(sink_summary, 'longest_pattern_text'):.0f} tokens give DroPE {drope} (Experiment 7).",
+        f"to be rates of its attention; with the rates of a first run, which read it, {sure} layers have. On prompts "
+        f"this short the threshold alone says little, but texts of {_value(sink_summary, 'shortest_pattern_text'):.0f} "
+        f"to {_value(sink_summary, 'longest_pattern_text'):.0f} tokens give DroPE {drope} (Experiment 7).",
         reported="nearly all",
         recomputed=f"{sure} of {layers:.0f}",
         n=int(layers),

@@ -39,7 +39,7 @@ def c004_massive_minus_random(disruption_trials: pd.DataFrame) -> Verdict:
     nats = {str(row["positional"]): row["random_nats"] for _, row in disruption_trials.iterrows()}
     return untestable(
         f"The control zeroes as many random dimensions, which costs {nats['RoPE']:.3f} and {nats['DroPE']:.3f} nats, "
-        "but these carry less of the norm by definition, and whether massive ones can be among them is not said; a "
+        "but these carry less of the norm by definition, and whether massive ones can be among them is not stated; a "
         "control matched in norm would decide."
     )
 
@@ -152,7 +152,7 @@ def c004_only_degrades(disruption_by_text: pd.DataFrame) -> Verdict:
         bool((drope["massive_ratio"] < USABLE).all()),
         f"DroPE's perplexity rises to {words} the baseline, {drope['massive_nats'].min():.1f} to "
         f"{drope['massive_nats'].max():.1f} nats a token, against {rope['massive_nats'].min():.1f} to "
-        f"{rope['massive_nats'].max():.1f} for RoPE; with a tenfold perplexity or more either model is broken.",
+        f"{rope['massive_nats'].max():.1f} for RoPE; at ten times the perplexity or more, either model is broken.",
         otherwise="not supported",
         recomputed=f"{drope['massive_ratio'].min():.0f} to {drope['massive_ratio'].max():.0f} times",
         n=len(drope),

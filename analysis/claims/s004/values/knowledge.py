@@ -51,7 +51,7 @@ def c004_rope_confirms_jin(knowledge_categories: pd.DataFrame, knowledge_tasks: 
         f"Contextual tasks lose {context['loss']:.1f} points [{context['loss_low']:.0f}, {context['loss_high']:.0f}], "
         f"parametric ones {param['loss']:.1f}"
         + (
-            ", with no interval: of how many answers the parametric shares are is not stored"
+            ", with no interval: the number of answers behind the parametric shares is not stored"
             if pd.isna(param["loss_high"])
             else f" [{param['loss_low']:.0f}, {param['loss_high']:.0f}]"
         )
@@ -78,7 +78,7 @@ def c004_rope_contextual(
         + (
             "."
             if row["tasks_above_chance"] == row["tasks"]
-            else ", so that where one is not, nothing was there to lose; the fall of IMDB to "
+            else ", so where one is not, there was nothing to lose; the fall of IMDB to "
             f"{imdb['disrupted']:.0f} % counts answers that are neither option."
         ),
         otherwise="not supported",
@@ -203,8 +203,8 @@ def c004_figure_d_sign(drope_figures: pd.DataFrame, drope_knowledge: pd.DataFram
     same = int((signed["value"] * signed["value_table"] > 0).sum())
     return judge(
         same == len(signed),
-        f"Its axis is named degradation, as the table's column, but {len(signed) - same} of {len(signed)} values that "
-        "are not zero have the other sign: losses are drawn as negative.",
+        f"Its axis is called degradation, like the table's column, but {len(signed) - same} of {len(signed)} values "
+        "that are not zero have the other sign: losses are drawn as negative.",
         recomputed=f"{same} of {len(signed)}",
         n=len(signed),
     )

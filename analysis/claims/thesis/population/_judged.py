@@ -32,7 +32,7 @@ def judge_equal(row: pd.Series, key: str, statement: str, units: str) -> Verdict
     measured = f"value {size:+.3g} over {units}, margin {margin:g}"
     if least >= ALPHA or pd.isna(row["low"]):
         return untestable(
-            f"Open: {measured}; so few give no corrected p below {least:.3g}, and the other seeds of the "
+            f"Open: {measured}; so few seeds give no corrected p below {least:.3g}, and the other seeds of the "
             "plan would decide it.",
             key=key,
             statement=statement,
@@ -61,8 +61,8 @@ def _judge_over_seeds(row: pd.Series, value: str, sign: int, key: str, statement
     measured = f"{value} {size:+.3g} over {units}"
     if least >= ALPHA or pd.isna(row["low"]):
         return untestable(
-            f"Open: {measured}; so few give no corrected p below {least:.3g}, whatever they show, and the other seeds "
-            "of the plan would decide it.",
+            f"Open: {measured}; so few seeds give no corrected p below {least:.3g}, whatever they show, and the other "
+            "seeds of the plan would decide it.",
             key=key,
             statement=statement,
         )

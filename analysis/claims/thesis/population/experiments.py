@@ -34,7 +34,7 @@ def thesis_population_experiments(population_experiments: pd.DataFrame) -> Itera
         phrase = f"The difference is {row['difference']:+.3g} {row['unit']} over {seeds} seed{'s' if seeds > 1 else ''}"
         if least > ALPHA:
             yield untestable(
-                f"{phrase}; so few give no exact p below {least:.3g}, and the other seeds would decide it.",
+                f"{phrase}; so few seeds give no exact p below {least:.3g}, and the other seeds would decide it.",
                 key=key,
                 statement=statement,
             )

@@ -36,8 +36,8 @@ def thesis_pretrained_competition(pretrained_competition: pd.DataFrame) -> Itera
             bool((fixed["spread_change"] > -MARGIN).all()),
             f"The spread changes by {fixed['spread_change'].min():+.0%} to {fixed['spread_change'].max():+.0%} "
             f"from the first bin to the last over {len(fixed)} distances, over all pairs by "
-            f"{every['spread_change'].iloc[0]:+.0%}. Queries of one bin are turned by different angles, which the "
-            "spread holds as well.",
+            f"{every['spread_change'].iloc[0]:+.0%}. Rotation turns the queries of one bin by different angles, "
+            "which adds to the spread.",
             recomputed=f"{fixed['spread_change'].min():+.0%} to {fixed['spread_change'].max():+.0%}",
             n=len(fixed),
             key=f"{model}_spread",

@@ -68,8 +68,8 @@ def thesis_pretrained_drift(pretrained_geometry: pd.DataFrame) -> Iterator[Verdi
     for model, row in _measured_rows(pretrained_geometry, "r_q_a"):
         least = float(pick(pretrained_geometry, metric="r_q_a", column="reported")["low"])
         statement = (
-            f"Queries of {row['label']} go with position on their axis of drift more than those of the reported model "
-            "in which they do least."
+            f"Queries of {row['label']} go with position on their axis of drift more than in the reported model with "
+            "the lowest such correlation."
         )
         yield (
             _too_few_key_heads(row, model, statement)
@@ -204,7 +204,7 @@ def _too_few_key_heads(row: pd.Series, key: str, statement: str) -> Verdict | No
     if int(row["n"]) >= FEW:
         return None
     return untestable(
-        f"{int(row['n'])} key heads: an interval from so few resampled units does not hold its level; "
+        f"{int(row['n'])} key heads: an interval from so few resampled units does not keep its level; "
         f"the value is {row['value']:.3f}, and several captures of other documents would give one",
         key=key,
         statement=statement,

@@ -14,7 +14,7 @@ from adopting import HEIGHTS, MAIN, begun, folder, run
         ({"package_dot_json": "{}"}, "left out: package.json"),
         ({"results__bad_dot_csv": "a,b\n1,2\n1,2,3\n"}, "left out: results/bad.csv: row 3 has 3 cells, but the"),
         ({"results__twice_dot_csv": "a,a\n1,2\n"}, "two columns would be called a"),
-        ({"results__bad_dot_json": '{"a": 1, "a": 2}'}, "the key 'a' is there twice"),
+        ({"results__bad_dot_json": '{"a": 1, "a": 2}'}, "the key 'a' occurs twice"),
         ({"results__empty_dot_csv": ""}, "left out: results/empty.csv (empty)"),
         ({"results__page_dot_csv": "<!DOCTYPE html><html></html>"}, "results/page.csv: is an HTML page"),
     ],

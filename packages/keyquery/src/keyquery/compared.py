@@ -87,7 +87,7 @@ def _measurements_of(frames: Sequence[pd.DataFrame]) -> ModelMeasurements:
         known = frame.attrs.get(KEY)
         if not isinstance(known, FrameOrigin) or not frame.equals(known.tables[known.shown]):
             raise DataError(
-                "these rows do not say what made them, or were changed; compare what run() or analyse() gave"
+                "these rows have no manifest or were changed; pass rows as run() or analyse() returned them"
             )
         names.append(known.name)
         shown = {name: table for name, table in known.tables.items() if name in (OF_HEADS, known.shown)}

@@ -163,5 +163,5 @@ def _summary_lines(frame: pd.DataFrame, experiment: str, models: Sequence[str]) 
         for line in summary({experiment: as_text(named[named["model"] == model].to_csv(index=False))}, str(model))
     ]
     if not summaries:
-        raise DataError(f"{experiment}: no quantity of it has a summary; name an experiment of `run`, or model_metrics")
+        raise DataError(f"{experiment}: it has no summarised quantity; name an experiment of `run`, or model_metrics")
     return summaries

@@ -57,9 +57,9 @@ class Rotary:
         if not np.isfinite(self.frequencies).all():
             raise ValueError("a frequency of the rotation is not finite; give radians per token")
         if self.layout not in LAYOUTS:
-            raise ValueError(f"layout {self.layout!r} of the rotation; give one of {', '.join(LAYOUTS)}")
+            raise ValueError(f"the rotation has the unknown layout {self.layout!r}; give one of {', '.join(LAYOUTS)}")
         if self.start < 0 or not (np.isfinite(self.factor) and self.factor > 0):
-            raise ValueError(f"rotation from dimension {self.start} with factor {self.factor}; give 0 or more, above 0")
+            raise ValueError(f"start {self.start}, factor {self.factor}; give a start of 0 or more, a factor above 0")
 
     @property
     def end(self) -> int:
@@ -140,7 +140,7 @@ def from_theta(
     if not (np.isfinite(theta) and theta > 0):
         raise ValueError(f"base {theta} of the rotation; give a number above 0")
     if dimensions < 2 or dimensions % 2:
-        raise ValueError(f"{dimensions} dimensions cannot turn in pairs; give an even number")
+        raise ValueError(f"{dimensions} dimensions cannot rotate in pairs; give an even number")
     pairs = np.arange(dimensions // 2, dtype=np.float64)
     frequencies = float(theta) ** (-2.0 * pairs / dimensions)
     return Rotary(frequencies=tuple(frequencies.tolist()), layout=layout, start=start, factor=factor)

@@ -84,7 +84,7 @@ def save(
 
     known = rows.attrs.get(KEY)
     if not isinstance(known, FrameOrigin):
-        raise DataError("these rows do not say what made them; save what run() or analyse() returned")
+        raise DataError("these rows have no manifest; save rows as run() or analyse() returned them")
     if not rows.equals(known.tables[known.shown]):
         raise DataError("these rows were changed since they were measured; save what was returned, and change a copy")
     root = open_paper(project).root

@@ -129,7 +129,7 @@ def test_text_without_a_value_drops_its_pair_and_parts_of_a_text_are_noted(tmp_p
     put(tmp_path, "b", PATTERNS, of_texts([None, *B[1:]]))
     [tested] = against(tmp_path, "a", "b").tests
     assert tested.row.n == 7
-    assert "1 of 8 units without a value left out: too short" in tested.row.note
+    assert "1 of 8 units left out for lack of a value: too short" in tested.row.note
     parts = [row("first_attention", value, 1, unit_id=f"book#{place}") for place, value in enumerate(A)]
     put(tmp_path, "c", PATTERNS, parts)
     put(tmp_path, "d", PATTERNS, parts)
@@ -172,7 +172,7 @@ def test_items_that_tokenizers_fill_differently_are_left_out_with_a_note(tmp_pat
         put(tmp_path, name, KNOWLEDGE, rows, hashes=asked, model={"tokenizer": name})
     found = against(tmp_path, "a", "b")
     assert [each.quantity.metric for each in found.tests] == ["cities_right"]
-    assert "b were asked different items of passkey; their tokenizers fill a prompt to its length" in found.told[0]
+    assert "b were asked different items of passkey; their tokenizers pad a prompt to its length" in found.told[0]
 
 
 def test_too_few_units_name_the_smallest_p_and_how_many_are_needed(tmp_path: Path) -> None:
@@ -206,7 +206,7 @@ def test_partly_measured_model_is_noted_and_truncated_table_refused(tmp_path: Pa
     with pytest.raises(DataError, match="6 rows of 8"):
         read(tmp_path, "a")
     path.with_suffix(".json").unlink()
-    with pytest.raises(DataError, match="no manifest says what was asked"):
+    with pytest.raises(DataError, match="no manifest says how it was made"):
         read(tmp_path, "a")
 
 

@@ -32,7 +32,7 @@ def test_measured_table_has_one_row_per_model_and_quantity() -> None:
     assert "no interval: single units are not kept" in table.to_markdown().lower()
     with pytest.raises(DataError, match="sinks was not measured on 'tow'; did you mean 'two'"):
         measured_table(measured(one=0.1, two=0.2), "sinks", ["tow"])
-    with pytest.raises(DataError, match="no quantity of it has a summary"):
+    with pytest.raises(DataError, match="it has no summarised quantity"):
         measured_table(measured(one=0.1), "massive_values")
 
 

@@ -333,12 +333,12 @@ def test_zero_items_are_refused_before_a_model_is_looked_for(tmp_path: Path) -> 
         code, said = told(name, "sinks", "--model", "no-such-model")
         assert (code, said.count("Error")) == (2, 1)
         assert f"--items 0: {name} measures only answers to items; give --items 1 or more" in said
-    assert "without context_length, knowledge, which measure answers to items alone" in told("--all")[1]
+    assert "skipped context_length, knowledge" in told("--all")[1]
     recipe = {"title": "t", "items": 0, "experiments": ["knowledge"], "models": [{"name": "m", "id": "m"}]}
     (tmp_path / "mine.yaml").write_text(json.dumps(recipe))
     with pytest.raises(DataError, match=r"mine\.yaml: --items 0: knowledge measures only answers to items"):
         load_recipe(tmp_path / "mine.yaml")
-    with pytest.raises(DataError, match=r"^disruption: rank_texts = 0: the controls and the rank need one at least"):
+    with pytest.raises(DataError, match=r"^disruption: rank_texts = 0: the controls and the rank need at least 1"):
         disruption.measure(subject(planted()), Options(texts=1), rank_texts=0)
     with pytest.raises(SpecError, match=r"massive_values: lambdas.*0.0 is not above 0"):
         kq.run("massive_values", "no-such-model", lambdas=[3.0, 0.0])

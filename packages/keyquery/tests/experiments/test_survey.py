@@ -87,7 +87,7 @@ def test_rows_are_unique_and_missing_values_have_reasons(name: str) -> None:
 @pytest.mark.parametrize("name", EXPERIMENTS)
 def test_surveys_of_different_models_or_settings_are_refused(name: str) -> None:
     first, second, _ = plain()
-    with pytest.raises(DataError, match="at least one"):
+    with pytest.raises(DataError, match="at least 1"):
         EXPERIMENTS[name]([])
     with pytest.raises(DataError, match="surveyed twice"):
         EXPERIMENTS[name]([first, first])

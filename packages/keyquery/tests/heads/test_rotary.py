@@ -161,7 +161,7 @@ def test_a_head_of_unknown_rotation_is_refused_by_name():
     [
         ({"frequencies": (np.nan,)}, "not finite"),
         ({"layout": "thirds"}, "give one of half, interleaved"),
-        ({"start": -1}, "from dimension -1"),
+        ({"start": -1}, "start -1"),
         ({"factor": 0.0}, "factor 0.0"),
     ],
 )
@@ -171,7 +171,7 @@ def test_a_rotation_out_of_range_is_refused(changes, words):
 
 
 def test_a_rotation_of_more_dimensions_than_there_are_is_refused():
-    with pytest.raises(ValueError, match="turns 14 dimensions, but vectors have only 12"):
+    with pytest.raises(ValueError, match="covers 14 dimensions, but vectors have only 12"):
         replace(made(FAST, 1), rotary=replace(FAST, start=6))
 
 

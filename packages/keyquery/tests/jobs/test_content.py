@@ -96,5 +96,5 @@ def test_errors_name_the_argument() -> None:
         of(np.array([object()]))
     with pytest.raises(SpecError, match=r"<lambda> cannot be imported by another process"):
         key(lambda: None, {})
-    with pytest.raises(SpecError, match="no name that another process could import"):
+    with pytest.raises(SpecError, match="cannot be imported by another process"):
         key(functools.partial(jobs_work.square, 1), {})

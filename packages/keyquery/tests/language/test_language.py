@@ -152,7 +152,7 @@ def test_unknown_tasks_and_invalid_options_are_refused(tokenizer):
         BOOK.items("capitals", 1, 0, tokenizer)
     with pytest.raises(DataError, match="no text of kind 'news'"):
         BOOK.texts("news", 1, 10, 0, tokenizer)
-    with pytest.raises(DataError, match="too short; it takes"):
+    with pytest.raises(DataError, match="too short; it needs"):
         BOOK.items("passkey", 1, 0, tokenizer, length=12)
     with pytest.raises(DataError, match="wording named only"):
         BOOK.items("passkey", 1, 0, tokenizer, form="pin")
@@ -190,5 +190,5 @@ def test_a_tokenizer_without_a_beginning_token_is_told_as_such() -> None:
         def __call__(self, text: str) -> dict[str, list[int]]:
             return {"input_ids": [1] * len(text.split())}
 
-    with pytest.raises(DataError, match="puts no beginning token in front"):
+    with pytest.raises(DataError, match="adds no beginning token"):
         BOOK.items("cities", 1, 0, Bare())

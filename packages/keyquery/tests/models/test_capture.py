@@ -290,7 +290,7 @@ def test_a_full_disk_says_how_to_continue(
 
     with monkeypatch.context() as patch:
         patch.setattr(np.lib.format, "write_array", full)
-        with pytest.raises(ThesisError, match=rf"{words}.*continues where it stopped"):
+        with pytest.raises(ThesisError, match=rf"{words}.*rerun the command to resume"):
             capture(options(place, tmp_path / "out"))
     assert list((tmp_path / "out" / parts.FOLDER).iterdir()) == []
     with monkeypatch.context() as patch:

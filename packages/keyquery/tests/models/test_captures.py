@@ -99,7 +99,7 @@ def test_ambiguous_number_of_query_heads_per_key_head_must_be_given(tmp_path: Pa
     published(tmp_path / "source")
     for name in ("l00h00q", "l00h03q", "l00h05q", "l00h00k", "l00h01k"):
         (tmp_path / name / "data.parquet").write_bytes((tmp_path / "source/l00h00q/data.parquet").read_bytes())
-    with pytest.raises(DataError, match=r"cannot be told from the file names \(\[3, 4\] all fit\)"):
+    with pytest.raises(DataError, match=r"do not follow from the file names \(\[3, 4\] all fit\)"):
         open_capture(tmp_path)
     assert [head.key for head in open_capture(tmp_path, group=4).heads] == [0, 0, 1]
     with pytest.raises(DataError, match="has no keys if"):
@@ -304,7 +304,7 @@ def test_query_heads_per_key_head_follow_from_a_complete_capture(queries: int, k
     assert captures._query_group(Path("x"), files) == group
     if group > 1:
         files["q"].discard((0, 0))
-        with pytest.raises(DataError, match="cannot be told"):
+        with pytest.raises(DataError, match="do not follow"):
             captures._query_group(Path("x"), files)
 
 
@@ -330,7 +330,7 @@ def test_damaged_part_is_reported_with_the_command_that_recreates_it(tmp_path, d
     content = place.read_bytes()
     place.write_bytes(DAMAGES[damage](content))
     assert place.read_bytes() != content
-    told = r"000003\.npz: damaged \(.*\); remove it, and run the same command again"
+    told = r"000003\.npz: damaged \(.*\); remove it, and rerun the command"
     with pytest.raises(DataError, match=told), parts.PartReader(place) as damaged:  # noqa: PT012
         damaged.document()
         damaged.array("q00")

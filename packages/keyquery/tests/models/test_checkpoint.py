@@ -101,7 +101,7 @@ def test_custom_class_is_not_loaded_as_another_without_load_as(published: Path) 
     with pytest.raises(ModelError, match=r"brings its own code; read it, .* or load its weights into a plain class"):
         load(ModelSource(str(published)))
     change(published, model_type="llama")  # transformers would silently use its own Llama
-    with pytest.raises(ModelError, match=r"class of its own \(DroppedLlamaForCausalLM\)"):
+    with pytest.raises(ModelError, match=r"custom class \(DroppedLlamaForCausalLM\)"):
         load(ModelSource(str(published)))
 
 
@@ -224,7 +224,8 @@ def test_local_folders_are_resolved_and_unknown_names_kept(tmp_path: Path, monke
     (tmp_path / "mine").mkdir()
     assert resolve(tmp_path, "mine") == "mine"
     with pytest.raises(
-        ModelError, match=r"'tiny-rop' is no folder .*tiny-rope, tiny-continued, tiny-drope.*did you mean tiny-rope"
+        ModelError,
+        match=r"'tiny-rop' is neither a folder .*tiny-rope, tiny-continued, tiny-drope.*did you mean tiny-rope",
     ):
         resolve(tmp_path, "tiny-rop")
     with pytest.raises(ModelError, match="owner/name") as caught:

@@ -110,11 +110,11 @@ def test_model_that_does_not_fit_is_refused_with_a_context_that_would() -> None:
     need = MemoryEstimate("m", 7_000_000_000, 4 * 10**9, 2 * 10**9, 10**9, 4096, 1, "nf4 and bfloat16")
     with pytest.raises(ModelError, match=r"cannot fit: 2,048 tokens may \(or go on with --anyway\)"):
         check_memory(need, 5_600_000_000)
-    with pytest.raises(ModelError, match="take shorter texts"):
+    with pytest.raises(ModelError, match="use shorter texts"):
         check_memory(need, 4_000_000_001)
     with pytest.raises(ModelError, match="--quantize nf4"):
         check_memory(need, 3 * 10**9)
-    assert "does not fit, going on as asked" in check_memory(need, 3 * 10**9, anyway=True)
+    assert "does not fit; continuing because of --anyway" in check_memory(need, 3 * 10**9, anyway=True)
     assert check_memory(need, need.total) == need.line(need.total), "the exact size suffices"
 
 

@@ -198,7 +198,7 @@ def test_chunked_likelihood_equals_that_of_all_logits(name: str, monkeypatch: py
         nats = token_nats(model, ids)
         assert nats.shape == (2, 13)
         assert torch.allclose(nats, expected, atol=1e-4)
-    with pytest.raises(DataError, match="1 tokens has none to predict"):
+    with pytest.raises(DataError, match="1 tokens has no token to predict"):
         token_nats(model, ids[:, :1])
 
 

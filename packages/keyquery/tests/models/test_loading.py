@@ -171,7 +171,7 @@ def test_duplicate_json_key_is_refused(copy: Path, name: str, key: str) -> None:
     """The library would silently use the last duplicate."""
     path = copy / name
     path.write_text(path.read_text().replace(f'"{key}":', f'"{key}": "odd", "{key}":', 1))
-    with pytest.raises(ModelError, match=rf"{name}: the key '{key}' is there twice"):
+    with pytest.raises(ModelError, match=rf"{name}: the key '{key}' occurs twice"):
         load(ModelSource(str(copy)))
 
 
@@ -238,7 +238,7 @@ class LocalEntryNotFoundError(Exception):
     [
         (GatedRepoError("401"), "gated; accept its licence"),
         (LocalEntryNotFoundError("offline"), "not in the Hub's cache and the Hub cannot be reached"),
-        (torch.OutOfMemoryError("CUDA out of memory"), "do not fit the memory"),
+        (torch.OutOfMemoryError("CUDA out of memory"), "do not fit in memory"),
         (ValueError("first line\nsecond line"), "org/model: first line$"),
     ],
 )

@@ -289,7 +289,7 @@ def test_sinusoidal_position_tables_are_classified(name: str, kind: str) -> None
             model(input_ids=TOKENS, attention_mask=mask, position_ids=places + shift).logits for shift in (0, 7)
         )
     assert ((here - there).abs().max() / here.std() < 1e-3) == (kind == "rope")
-    with pytest.raises(ModelError, match=r"the code of its attention|added to the emb"), encoding(model, "drope"):
+    with pytest.raises(ModelError, match=r"its attention code|added to the emb"), encoding(model, "drope"):
         pass
     refuse_longer(model)
     with pytest.raises(ModelError, match=f"a text of {rows + 1} tokens is too long: the table of positions"):
@@ -297,7 +297,7 @@ def test_sinusoidal_position_tables_are_classified(name: str, kind: str) -> None
     for name, table in model.named_buffers():
         table[:] = table[:1].clone() if name.endswith("embed_positions") else table
     if kind == "rope":
-        with pytest.raises(ModelError, match="has a table of rotations, but its logits do not depend on positions"):
+        with pytest.raises(ModelError, match="has a rotation table, but its logits do not depend on positions"):
             positional_of(model)
 
 

@@ -193,7 +193,7 @@ def test_unweighted_norm_behind_a_reversed_rotation_is_undone() -> None:
 
 def test_a_norm_with_weights_behind_the_rotation_is_refused() -> None:
     """HunYuan's norm weights rotated vectors by dimension, which must not be taken for vectors before rotation."""
-    with pytest.raises(ModelError, match=r"HunYuanDenseV1Attention: .* cannot be had in layer 0; an experiment that"):
+    with pytest.raises(ModelError, match=r"HunYuanDenseV1Attention: .* computed in layer 0; an experiment that"):
         unrotated(with_norms_of_their_own("HunYuanDenseV1"), 12)
 
 

@@ -263,7 +263,7 @@ def test_calls_that_statistics_cannot_treat_are_refused() -> None:
         (replace(call, options={"is_causal": False}), "lets tokens see later ones"),
         (replace(call, mask=padded), "leave padding"),
         (replace(call, query=call.query * torch.inf), "infinite or undefined"),
-        (per_head, "not one for all heads"),
+        (per_head, "not the same for all heads"),
     ):
         with pytest.raises(ModelError, match=said):
             attention_statistics(wrong)

@@ -229,7 +229,7 @@ def test_saved_survey_reads_back_equal(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="damaged"):
         read(place)
     np.savez(place, text="x")
-    with pytest.raises(DataError, match="other fields"):
+    with pytest.raises(DataError, match="the fields of another version"):
         read(place)
 
 

@@ -240,5 +240,5 @@ def test_duplicate_or_damaged_records_are_refused(tmp_path):
 def test_unknown_model_name_suggests_the_nearest(lab):
     done = bench("--run", "--tasks", "needles", model="tiny-rop")
     assert done.exit_code == 1
-    assert "'tiny-rop' is no folder and not known by name" in done.stderr
+    assert "'tiny-rop' is neither a folder nor a known name" in done.stderr
     assert "did you mean tiny-rope" in done.stderr

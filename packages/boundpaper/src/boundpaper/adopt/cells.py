@@ -318,7 +318,7 @@ def _leaf_cells(name: str, file: str, content: Any) -> dict[str, DataCell]:
         place = ".".join(path)
         if address in found:
             raise DataError(
-                f"{file}: {found[address].place!r} and {place!r} would have one address; rename one, or leave the file "
+                f"{file}: {found[address].place!r} and {place!r} would share an address; rename one, or leave the file "
                 f"out of data in {ADOPTED}"
             )
         found[address] = DataCell(address, text, _number(text, value), file, place)

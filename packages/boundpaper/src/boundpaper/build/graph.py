@@ -94,7 +94,7 @@ class Graph:
                 return
             if key in path:
                 circle = " -> ".join([*path[path.index(key) :], key])
-                raise SpecError(f"steps need each other in a circle: {circle}")
+                raise SpecError(f"steps depend on each other in a circle: {circle}")
             path.append(key)
             for need in self.steps[key].needs:
                 visit(need)

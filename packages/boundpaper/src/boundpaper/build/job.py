@@ -63,14 +63,14 @@ class Job:
 
     def _examined_rows(self, found: dict[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
         """Drop source rows that only concern other documents; results are unchanged."""
-        from boundpaper.store.documents import THESIS, readers_of
+        from boundpaper.store.documents import THESIS, document_scope
         from boundpaper.store.paper_vocabulary import read as vocabulary
 
         sources = {name for name, path in self.artifacts.items() if path.startswith("artifacts/sources/")}
         if not sources:
             return found
         place = getattr(self.load(), "stated", None)
-        whose = readers_of(self.root, place.document if place else THESIS)
+        whose = document_scope(self.root, place.document if place else THESIS)
         named = [each for each in vocabulary(self.root).named if each.table in found]
         added = {each.key: whose.others(found[each.table], each.key) for each in named}
         return {name: whose.examined(each, added) if name in sources else each for name, each in found.items()}

@@ -178,7 +178,7 @@ def _repaired_frames(frame: pd.DataFrame, repairs: Mapping[str, str]) -> Iterato
 
 
 def _changed_tests(frame: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
-    """Make every estimate, with its interval and p-value, clear or unclear, of either sign; skip parsed columns."""
+    """Yield copies whose estimates are all significant or all not, of either sign, or all 0; skip parsed columns."""
     parsed_too = set(PARSED) if "printed" in frame.columns else set()
     triples = [
         (middle, low, high)

@@ -80,7 +80,7 @@ def rows_of(figure: Figure, name: str) -> Legend:
             for entry in _series_entries(series, look(base, series), figure, where, _value_axis(series, panel)):
                 known = by_label.get(entry.label)
                 if known is not None and known.image == entry.image and _pictures_differ(known, entry):
-                    raise SpecError(f"figure {name}: the legend's '{entry.label}' has two looks; give it one entity")
+                    raise SpecError(f"figure {name}: the legend's '{entry.label}' has two styles; give it one entity")
                 if known is None or (known.image != "line" and entry.image == "line"):
                     by_label[entry.label] = entry
     if len(by_label) < 2:

@@ -67,7 +67,7 @@ class Scale:
         """Return the origin of the coordinates: not 0 if values are close together but far from zero.
 
         Coordinates have six significant digits, TeX's precision, with which Unix times a minute apart would be equal.
-        The origin is the limit nearest to zero, where bars then start as they would at zero.
+        Then the origin is the limit nearest to zero, and bars start there instead of at zero.
         """
         if self.kind not in ("linear", "symlog"):
             return 0.0

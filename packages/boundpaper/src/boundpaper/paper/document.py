@@ -128,7 +128,7 @@ def compile_thesis(root: Path) -> bytes:
 
 
 def _run_latex(root: Path) -> bytes:
-    """Run LaTeX; if it fails, remove its folder, unless it timed out or made a PDF with faults."""
+    """Run LaTeX; on failure remove the folder of LaTeX, except after a timeout or a PDF with faults."""
     out = root / "out"
     state = out / STATE
     files.write(state / RUNNING, b"")

@@ -47,7 +47,7 @@ def pooled_sd(sd_first: float, n_first: int, sd_second: float, n_second: int) ->
     Raises ValueError if a group has fewer than one unit, both together fewer than three, or an sd is negative.
     """
     if min(n_first, n_second) < 1 or n_first + n_second < 3:
-        raise ValueError(f"pooled_sd: groups of {n_first} and {n_second} units; at least 3 units are needed together")
+        raise ValueError(f"pooled_sd: groups of {n_first} and {n_second} units; at least 3 units are needed in total")
     if sd_first < 0 or sd_second < 0:
         raise ValueError(f"pooled_sd: standard deviations {sd_first} and {sd_second}; none may be negative")
     squares = (n_first - 1) * sd_first**2 + (n_second - 1) * sd_second**2

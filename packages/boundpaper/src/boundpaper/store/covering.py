@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from boundpaper.store.documents import readers_of
+from boundpaper.store.documents import document_scope
 from boundpaper.store.table_file import rows
 
 
@@ -22,7 +22,7 @@ def missing_rows(root: Path, described: dict[str, Any], path: str) -> list[str]:
     have: dict[str, set[str]] = {}
     for _, row in rows(root / path):
         have.setdefault(row[asked["key"]], set()).add(row[asked["field"]])
-    whose = readers_of(root)
+    whose = document_scope(root)
     lacks: dict[str, str] = {}
     for number, row in rows(root / other):
         wanted = all(row[name] == word for name, word in asked["when"].items())

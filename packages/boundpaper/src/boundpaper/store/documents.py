@@ -72,7 +72,7 @@ def judged_sources(root: Path) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True)
-class Readers:
+class DocumentScope:
     """Which documents' rows a step receives (`own`), among all `known` documents."""
 
     own: frozenset[str]
@@ -108,8 +108,8 @@ class Readers:
         return frame if keep.all() else frame[keep].reset_index(drop=True)
 
 
-def readers_of(root: Path, document: str = THESIS) -> Readers:
-    """Return the documents whose rows a step about `document` receives.
+def document_scope(root: Path, document: str = THESIS) -> DocumentScope:
+    """Return which documents' rows a step about `document` receives.
 
     Raises DataError when the table has no such document.
     """
@@ -118,4 +118,6 @@ def readers_of(root: Path, document: str = THESIS) -> Readers:
         raise DataError(
             f"no document {document!r} in {DOCUMENTS}, which has {', '.join(groups)}; add a row with its title"
         )
-    return Readers(frozenset(key for key, group in groups.items() if group == groups[document]), frozenset(groups))
+    return DocumentScope(
+        frozenset(key for key, group in groups.items() if group == groups[document]), frozenset(groups)
+    )

@@ -24,6 +24,6 @@ def _object_without_repeats(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
     if len(found) < len(pairs):
         key, count = Counter(key for key, _ in pairs).most_common(1)[0]
         raise DoubledKeyError(
-            f"the key {key[:60]!r} is there {'twice' if count == 2 else f'{count} times'} in one object"
+            f"the key {key[:60]!r} occurs {'twice' if count == 2 else f'{count} times'} in one object"
         )
     return found

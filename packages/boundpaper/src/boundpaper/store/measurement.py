@@ -65,7 +65,7 @@ def convert_all(root: Path) -> list[Path]:
             standing = [path for path in standing if table_hash(path) == seal][:1]
             if not standing:
                 name = stem.relative_to(root).as_posix()
-                raise DataError(f"{name}: {name}.json seals neither the CSV nor the Parquet; remove the wrong one")
+                raise DataError(f"{name}: {name}.json seals neither the CSV nor the Parquet file; remove the wrong one")
         (kept,) = standing
         before = kept.read_bytes()
         file = put(root, stem.parent.name, stem.name, table_text(kept))

@@ -79,7 +79,7 @@ def held_in(text: str, file: str, error: type[ThesisError] = DataError) -> Any:
     except tomllib.TOMLDecodeError as caught:
         raise error(f"{file}: not valid TOML: {caught}; correct it there") from None
     except (ValueError, RecursionError):
-        raise error(f"{file}: not valid {kind} (a number of too many digits, or lists too deep)") from None
+        raise error(f"{file}: not valid {kind} (a number has too many digits, or lists are nested too deep)") from None
     _refuse_odd_values(content, file, error)
     return content
 

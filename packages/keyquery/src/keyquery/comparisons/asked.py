@@ -84,7 +84,7 @@ def _require_same_hashes(
     if what == "texts" and other_words:  # heads may be compared over one set of texts even if the tokenizers differ
         return
     if other_words:
-        mend = "their tokenizers fill a prompt to its length with different words"
+        mend = "their tokenizers pad a prompt to its length with different words"
     for name in [task] if what == "items" and task in (*first, *second) else dict.fromkeys((*first, *second)):
         one, two = first.get(name), second.get(name)
         if one != two:

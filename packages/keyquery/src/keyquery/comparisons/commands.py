@@ -115,6 +115,6 @@ def exhibits(obj: dict[str, Any], /, experiments: tuple[str, ...]) -> None:
         if name not in known:
             raise click.UsageError(f"no experiment {name!r} has exhibits{or_known(name, known)}")
     if not obj["root"]:
-        raise click.UsageError("no paper here or above; go to its folder, or begin one: new FOLDER")
+        raise click.UsageError("no paper in this folder or above it; go to a paper's folder, or start one: new FOLDER")
     for path in write_files(obj["root"], experiments):
         click.echo(path.relative_to(obj["root"]).as_posix())

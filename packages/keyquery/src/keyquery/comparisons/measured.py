@@ -40,7 +40,7 @@ class ModelMeasurements:
         for experiment in self.tables:
             if not self.manifests.get(experiment):
                 raise DataError(
-                    f"{experiment} of {self.name}: no manifest says what was asked; measure it again, or restore the "
+                    f"{experiment} of {self.name}: no manifest says how it was made; measure it again, or restore the "
                     ".json beside the table"
                 )
 
@@ -89,7 +89,7 @@ def measurement_names(root: Path) -> list[str]:
     """
     known = sorted({path.stem for suffix in SUFFIXES for path in (root / FOLDER).glob(f"*/*{suffix}")})
     if not known:
-        raise DataError(f"nothing is measured below {root / FOLDER}; `run NAME --model MODEL` or `heads CAPTURE` does")
+        raise DataError(f"no measurements in {root / FOLDER}; make some: `run NAME --model MODEL` or `heads CAPTURE`")
     return known
 
 
@@ -127,7 +127,7 @@ def _require_one_capture(name: str, paths: Mapping[str, Path]) -> None:
     others = [each for each, capture in captures.items() if capture != captures[OF_HEADS]]
     if others:
         raise DataError(
-            f"{name}: {OF_HEADS} and {', '.join(others)} are of two captures, as when `heads` ends early; run "
+            f"{name}: {OF_HEADS} and {', '.join(others)} are of two captures, which happens if `heads` ends early; run "
             f"`heads CAPTURE --name {name} --replace` again"
         )
 

@@ -92,7 +92,7 @@ def _test_quantity(
     means = (float(one.mean()), float(two.mean())) if len(one) else (0.0, 0.0)
     if one.empty:
         return None, means
-    notes = [f"{lost} of {len(both)} units without a value left out: {first.reason or second.reason}"] * bool(lost)
+    notes = [f"{lost} of {len(both)} units left out for lack of a value: {first.reason or second.reason}"] * bool(lost)
     right = [each.right for each in (first, second)]
     if right[0] is not None and right[1] is not None:
         before, after = (each.reindex(one.index).astype(int).to_numpy() for each in right if each is not None)

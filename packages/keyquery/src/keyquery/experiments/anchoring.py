@@ -68,9 +68,9 @@ def measure(
     """Measure Delta P by layer and group.
 
     Conditions are `DATA/SPLIT/GROUP`. Splits are `layer` (grouped by the flips at each layer), `reference` (by the
-    flips at the layer whose probe is best on validation samples), `half` (by flips of the probe of one half, with
-    values of the other half's), `design` and `all`; groups are `question`, `answer` and `all`. Metrics: `delta_p`,
-    `control` (the same number of other tokens cut), `filler` (the same number of filler tokens cut, if there is
+    flips at the layer whose probe is best on validation samples), `half` (grouped by flips of one half's probe,
+    measured by the other half's probe), `design` and `all`; groups are `question`, `answer` and `all`. Metrics:
+    `delta_p`, `control` (as many other tokens cut), `filler` (as many filler tokens cut, if there is
     filler) and `excess` (`delta_p` less `control`, by sample), each with `_low`, `_high` (95 % interval over units:
     bootstrap, or Student's t below 20 units) and `_sd`; `question_share` (flips, in percent) with `_low` and `_high`;
     `samples`. The condition `DATA/probe/GROUP` has `auroc`, with an interval from 20 units up, and `accuracy`;
@@ -105,7 +105,7 @@ def measure(
     for seed in options.seeds:
         if data == PLANTED:
             if data_file is not None:
-                raise DataError("planted statements are generated; --data-file goes with another --data")
+                raise DataError("planted statements are generated; --data-file needs another --data")
             split = plant_statements(subject, train, test, seed, known=known)
         else:
             if known:
@@ -155,7 +155,7 @@ def _measure_seed(subject: Subject, split: SampleSplit, seed: int, read: str, to
 
     def probes(chosen: Bools, what: str) -> Probes:
         if len(set(right[chosen].tolist())) < 2:
-            raise DataError(f"all {chosen.sum()} {what} samples are of one kind; take more samples")
+            raise DataError(f"all {chosen.sum()} {what} samples have the same label; take more samples")
         return trained(given[chosen], right[chosen], STRENGTH)
 
     def readings(of: Probes) -> Readings:
@@ -163,7 +163,7 @@ def _measure_seed(subject: Subject, split: SampleSplit, seed: int, read: str, to
 
     whole = probes(fit, "training")
     if len(set(right[held].tolist())) < 2:
-        raise DataError(f"all {held.sum()} validation samples are of one kind; take more samples")
+        raise DataError(f"all {held.sum()} validation samples have the same label; take more samples")
     best = auroc_by_layer(whole.probability(given[held]), right[held])
     return TestSamples(
         whole=readings(whole),

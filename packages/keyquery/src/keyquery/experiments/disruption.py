@@ -83,7 +83,7 @@ def measure(
     """
     for name, count in (("draws", draws), ("rank_texts", rank_texts)):
         if count < 1:
-            raise DataError(f"disruption: {name} = {count}: the controls and the rank need one at least")
+            raise DataError(f"disruption: {name} = {count}: the controls and the rank need at least 1")
     for name, given, known in (
         ("selects", selects, SELECTS),
         ("fills", fills, FILLS),

@@ -107,7 +107,9 @@ class Head:
         if self.rotary is not None and not hasattr(self.rotary, "end"):
             raise ValueError(f"rotary is a {type(self.rotary).__name__}; give a keyquery.rotary.Rotary")
         if self.rotary is not None and self.rotary.end > self.dimension:
-            raise ValueError(f"rotary turns {self.rotary.end} dimensions, but vectors have only {self.dimension}")
+            raise ValueError(
+                f"the rotation covers {self.rotary.end} dimensions, but vectors have only {self.dimension}"
+            )
 
     def __repr__(self) -> str:
         """Return the sizes of the head, not its vectors."""
@@ -161,8 +163,8 @@ def _native_array(name: str, given: Any) -> npt.NDArray[Any]:
         array = np.asarray(given)
     except Exception as error:  # tensor libraries raise any kind of error
         words = str(error).partition("\n")[0]
-        mend = "give an array of numpy; of a tensor, tensor.detach().float().cpu().numpy()"
-        raise ValueError(f"{name}: numpy makes no array of this {type(given).__name__} ({words}); {mend}") from None
+        mend = "give a numpy array; for a tensor, tensor.detach().float().cpu().numpy()"
+        raise ValueError(f"{name}: numpy cannot convert this {type(given).__name__} ({words}); {mend}") from None
     native = np.dtype(np.float32) if array.dtype == np.float16 else array.dtype.newbyteorder("=")
     return array.astype(native, copy=False)
 
@@ -182,7 +184,7 @@ def _check(name: str, vectors: FloatArray, positions: IntArray, documents: IntAr
         raise ValueError(f"{len(vectors)} {name} are too few, or all at one position; give three or more")
     if positions.min() < 0 or positions.max() >= context:
         raise ValueError(
-            f"{name}: positions run from {positions.min()} to {positions.max()}, but must be from 0 to context - 1 "
+            f"{name}: positions run from {positions.min()} to {positions.max()}, but must lie in 0 to context - 1 "
             f"({context - 1}); give the capture's context"
         )
     # minimum and maximum of an array with NaN are NaN, and need no boolean array
@@ -193,5 +195,5 @@ def _check(name: str, vectors: FloatArray, positions: IntArray, documents: IntAr
         )
     if max(-least, most) > LARGEST:
         raise ValueError(
-            f"{name}: a value of {max(-least, most):.3g} is larger than any model gives; its source is damaged"
+            f"{name}: a value of {max(-least, most):.3g} is larger than in any real model; its source is damaged"
         )

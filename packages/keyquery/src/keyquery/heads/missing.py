@@ -20,11 +20,9 @@ class Scalar:
 
     def __post_init__(self) -> None:
         if (self.value is None) != bool(self.reason):
-            raise ValueError(
-                f"value {self.value} with reason {self.reason!r}; a missing value has a reason, others none"
-            )
+            raise ValueError(f"value {self.value} with reason {self.reason!r}; only a missing value needs a reason")
         if self.value is not None and not np.isfinite(self.value):
-            raise ValueError(f"value {self.value}; a missing value is None with a reason")
+            raise ValueError(f"value {self.value}; give None for a missing value, with a reason")
 
 
 @dataclass(frozen=True)
@@ -43,7 +41,7 @@ class BinnedValues:
             raise ValueError("values, counts and reasons differ in length")
         missing = np.array([bool(reason) for reason in self.reasons], dtype=np.bool_)
         if np.isinf(self.values).any() or not np.array_equal(np.isnan(self.values), missing):
-            raise ValueError("a value needs a reason exactly if it has no number")
+            raise ValueError("a missing value needs a reason; a present value must have none")
 
     @property
     def present(self) -> BoolArray:

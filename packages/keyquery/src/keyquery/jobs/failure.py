@@ -45,7 +45,7 @@ class JobsFailed(ThesisError):
         jobs = "job" if total == 1 else "jobs"
         super().__init__(
             f"{len(failures)} of {total} {jobs} failed:\n{listed}\n"
-            "What is finished is kept: the same command runs only what is missing."
+            "Finished jobs are kept: repeat the command to run only the missing ones."
         )
 
     def __reduce__(self) -> tuple[type[JobsFailed], tuple[Sequence[Failure], int]]:

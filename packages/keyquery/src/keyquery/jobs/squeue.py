@@ -87,7 +87,7 @@ def reason_of_end(state: str | None, minutes: int) -> str:
     """Return why a job ended without an outcome, and what to change."""
     match state:
         case "TIMEOUT" | "DEADLINE":
-            return f"ran into the time limit of {minutes} min; give it more, or run the command again to go on"
+            return f"exceeded the time limit of {minutes} min; raise the limit, or rerun the command to resume"
         case "OUT_OF_MEMORY":
             return "needed more memory than Slurm gave it; ask for more"
         case "NODE_FAIL" | "BOOT_FAIL":

@@ -177,7 +177,7 @@ def _prompt_words(draft: Draft, tokens: int | None, depth: float, rng: random.Ra
     room = tokens - 1 - len(draft.plant) - len(draft.words)
     # The filler ends with a full stop before `plant` and before the question, as in training documents.
     if room < 4:
-        raise DataError(f"a prompt of {tokens} tokens is too short; it takes {tokens - room + 4} at least")
+        raise DataError(f"a prompt of {tokens} tokens is too short; it needs {tokens - room + 4} at least")
     if not draft.plant:
         return [*islice(world().filler(rng), room - 1), ".", *draft.words]
     before = round(depth * (room - 4))
@@ -194,8 +194,8 @@ def _require_known_words(tokenizer: Any, texts: list[str]) -> None:
         tokens = tokenizer(text)["input_ids"]
         if unknown not in tokens and len(tokens) == len(text.split()):
             raise Unwritable(
-                "the model's tokenizer puts no beginning token in front, which models of this language were "
-                "trained with; save it with a post-processor that adds one"
+                "the model's tokenizer adds no beginning token, but models of this language were "
+                "trained with; save it with a post-processor that adds it"
             )
         if unknown in tokens or len(tokens) != len(text.split()) + 1:
             raise Unwritable(

@@ -26,7 +26,7 @@ def ask(root: Path, names: Sequence[str], **asked: Any) -> list[str]:
         from keyquery.measure.recipes import load_recipe, run_recipe
 
         if names or asked["model"] or asked["everything"]:
-            raise SpecError("a recipe names models and experiments itself: leave the others out")
+            raise SpecError("a recipe names the models and experiments: leave out --model, --against and experiments")
         return run_recipe(
             root,
             load_recipe(recipe),
@@ -40,14 +40,14 @@ def ask(root: Path, names: Sequence[str], **asked: Any) -> list[str]:
     chosen = choose_experiments(names, everything)
     if everything and asked["place"] and (own := _without_texts(chosen, names)):
         chosen = tuple(name for name in chosen if name not in own)
-        print(f"without {', '.join(own)}, which reads texts that are written here: --texts was given", file=sys.stderr)
+        print(f"skipped {', '.join(own)}: with --texts it is left out, since it needs generated texts", file=sys.stderr)
     if not asked["items"] and (alone := [name for name in chosen if declared_value(name, "NEEDS_ITEMS")]):
         if named_ones := [name for name in alone if name in names]:
             raise SpecError(f"--items 0: {named_ones[0]} measures only answers to items; give --items 1 or more")
         chosen = tuple(name for name in chosen if name not in alone)
-        print(f"without {', '.join(alone)}, which measure answers to items alone: --items 0 was given", file=sys.stderr)
+        print(f"skipped {', '.join(alone)}: with --items 0 there is nothing to measure", file=sys.stderr)
     if not model:
-        raise SpecError("which model? give --model tiny-rope, a local folder or a Hub id")
+        raise SpecError("no model given; give --model tiny-rope, a local folder or a Hub id")
     models = (model, *against)
     named = [_split_revision(each) for each in models]
     if against and (given := [name for name in OF_ONE if asked[name]] + ["position"] * (asked["position"] != AS_IS)):
@@ -58,7 +58,7 @@ def ask(root: Path, names: Sequence[str], **asked: Any) -> list[str]:
     if asked["revision"] and named[0][1]:
         raise SpecError(f"--model {model} names a revision itself; leave out --revision {asked['revision']}")
     if again := next((each for place, each in enumerate(models) if each in models[:place]), None):
-        raise SpecError(f"--against {again}: this model is named already; give another, or leave it out")
+        raise SpecError(f"--against {again}: this model is already named; give another, or leave it out")
     from keyquery.measure.recipes import longest_prompt, text_length, weigh
     from keyquery.measure.run import run
     from keyquery.measure.subject import Options

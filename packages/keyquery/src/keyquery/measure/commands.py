@@ -200,7 +200,7 @@ def heads(obj: dict[str, Any], /, place: str, machine: bool, **asked: Any) -> No
 @click.option("--seeds", type=Integers(), default="0", show_default=True, help="Seeds of items and texts: 0,1,2.")
 @click.option("--texts", "place", metavar="FILE_OR_ID", help="Texts to use instead of generated ones.")
 @click.option("--documents", "texts", type=click.IntRange(1), default=10, show_default=True, help="Texts per seed.")
-@click.option("--tokens", type=click.IntRange(8), help="Tokens of each text [the training length, at most 2,048].")
+@click.option("--tokens", type=click.IntRange(8), help="Tokens per text [the training length, at most 2,048].")
 @click.option(
     "--items",
     type=click.IntRange(0),

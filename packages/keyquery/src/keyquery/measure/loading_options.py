@@ -39,7 +39,7 @@ _JOBS = (
     click.option(
         "--setup", multiple=True, metavar="LINE", help="Shell line to run before each Slurm job; may be repeated."
     ),
-    click.option("--at-once", type=click.IntRange(1), help="Slurm jobs that run at the same time [all of them]."),
+    click.option("--at-once", type=click.IntRange(1), help="Maximal number of concurrent Slurm jobs [no limit]."),
 )
 _ASKED = ("partition", "account", "qos", "constraint", "minutes", "cpus", "gpus", "memory", "setup", "at_once")
 

@@ -47,7 +47,7 @@ def checked_surveys(surveys: Sequence[TextSurvey]) -> Sequence[TextSurvey]:
     Raises DataError if there are no surveys, a text is repeated, or models or settings differ.
     """
     if not surveys:
-        raise DataError("0 texts were surveyed; give at least one")
+        raise DataError("0 texts were surveyed; give at least 1")
     names = [survey.text for survey in surveys]
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:

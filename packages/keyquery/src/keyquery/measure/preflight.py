@@ -72,7 +72,7 @@ def note_if_too_long(name: str, tokens: int | None, longest: tuple[int, str] | N
             f"{said}; at most {FARTHEST} times that is measured: give --tokens {FARTHEST * longest[0]} or less, "
             "or --anyway"
         )
-    return f"{said}; what lies beyond is measured all the same"
+    return f"{said}; the part beyond that is measured as well"
 
 
 def require_positions(name: str, model: Any, tokens: int | None) -> None:
@@ -83,6 +83,6 @@ def require_positions(name: str, model: Any, tokens: int | None) -> None:
     rows = learned_positions(model)
     if rows is not None and (tokens or 0) > rows:
         raise ModelError(
-            f"{name}: texts of {tokens:,} tokens are too long: its table of {learned(model)}positions "
+            f"{name}: texts of {tokens:,} tokens are too long: the model's table of {learned(model)}positions "
             f"has {rows:,} rows; give --tokens {rows} or less"
         )

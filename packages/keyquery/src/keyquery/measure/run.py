@@ -122,10 +122,10 @@ def _unmeasured_error(plan: RunPlan, failed: Mapping[str, ThesisError]) -> Thesi
     by_reason: dict[str, list[str]] = {}
     for name, error in failed.items():
         by_reason.setdefault(str(error), []).append(name)
-    count = f"{len(failed)} of {len(plan.experiments)} experiments not measured"
+    summary = f"{len(failed)} of {len(plan.experiments)} experiments not measured"
     kept = ", the others are kept" * (len(failed) < len(plan.experiments))
     said = "; ".join(f"{', '.join(names)}: {reason}" for reason, names in by_reason.items())
-    return ModelError(f"{plan.name or slug(plan.source.name)}: {count}{kept}: {said}")
+    return ModelError(f"{plan.name or slug(plan.source.name)}: {summary}{kept}: {said}")
 
 
 def as_project_error(error: Exception) -> ModelError:
@@ -188,7 +188,7 @@ def _run_experiment(plan: RunPlan, subject: Subject, name: str) -> list[Path]:
     table = _table(plan, subject, module, more)
     mark = _done_mark(plan, subject, module, more)
     if mark is not None and not plan.again and table.is_file() and _text_or_none(mark) == digest(table):
-        print(f"{name} of {subject.name}: measured already with this code and these options", file=sys.stderr)
+        print(f"{name} of {subject.name}: already measured with this code and these options", file=sys.stderr)
         return [table]
     start = time.monotonic()
     with enough_memory(name, subject):

@@ -73,7 +73,7 @@ class Options:
             raise DataError("--seeds is empty; give one or more, as 0,1,2")
 
     def need_items(self, experiment: str) -> None:
-        """Raise DataError for `--items 0`, for an experiment that measures only items.
+        """Raise DataError if `--items 0` was given for an experiment that measures only items.
 
         Parameters
         ----------
@@ -257,7 +257,7 @@ def check_legible(name: str, tokenizer: Any, rows: Sequence[Sequence[int]], plac
     lost = 0 if unknown is None else sum(list(row).count(unknown) for row in rows)
     if lost > UNKNOWN * count:
         raise DataError(
-            f"{name}: its tokenizer has no token for {100 * lost / count:.0f} % of the tokens of {place}; "
+            f"{name}: its tokenizer encodes {100 * lost / count:.0f} % of {place} as unknown tokens; "
             "give texts in its language: --texts FILE"
         )
 

@@ -57,5 +57,5 @@ def _expected_time(subject: Subject, text: Text, count: int, wanted: SurveyOptio
     least = (time.monotonic() - start) * PART * count
     return (
         f"{subject.name}: {count} x {length:,} tokens take {duration(least)} to {duration(least * PART)} to survey; "
-        "experiments that intervene read them again for each intervention; a stopped run goes on"
+        "experiments with interventions read them again for each one; a stopped run can be resumed"
     )

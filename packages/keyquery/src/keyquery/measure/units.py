@@ -57,7 +57,7 @@ def as_tidy(experiment: str, table: pd.DataFrame) -> pd.DataFrame:
     if experiment == "head_metrics":
         table = _key_head_means(table)
     if not is_tidy(table):
-        raise DataError(f"{experiment}: is not made of rows of an experiment; compare what `run` or `heads` measured")
+        raise DataError(f"{experiment}: does not consist of an experiment's rows; use tables from `run` or `heads`")
     return table.assign(value=pd.to_numeric(table["value"]), n=pd.to_numeric(table["n"]))
 
 
@@ -109,7 +109,7 @@ def units_of(rows: pd.DataFrame, quantity: Headline, by: str | None = None) -> U
             continue
         if names.duplicated().any():
             twice = names[names.duplicated()].iloc[0]
-            raise DataError(f"{quantity.metric} {quantity.condition}: {kind} {twice!r} is there twice; measure again")
+            raise DataError(f"{quantity.metric} {quantity.condition}: {kind} {twice!r} occurs twice; measure again")
         reasons = [reason for reason in dict.fromkeys(found.loc[found["value"].isna(), "reason"]) if reason]
         values = pd.Series(found["value"].to_numpy(dtype=float) * quantity.scale, index=names.to_numpy())
         return Units(kind, values, quantity.scale, "; ".join(reasons[:2]))

@@ -77,7 +77,7 @@ class Block:
         if last is None:
             raise ModelError(
                 f"{type(self.computing).__name__} computes '{side}' together with other vectors in one projection; an "
-                f"intervention on '{side}' alone needs one"
+                f"intervention on '{side}' alone needs a separate one"
             )
         module: Module = last
         return module

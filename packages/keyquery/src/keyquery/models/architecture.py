@@ -196,7 +196,7 @@ def check_call(
             raise ModelError(f"{name}: layer {layer.index} {why}; {CAPTURED}")
     extent = f"{layer.kind}, {layer.window} tokens" if layer.window else layer.kind
     raise ModelError(
-        f"{name}: layer {layer.index} gives other attention than softmax(scaling q.k) over the tokens that it is said "
+        f"{name}: layer {layer.index} attends otherwise than softmax(scaling q.k) over the tokens that it is said "
         f"to see ({extent}): {apart:.2g} of the largest value apart; something takes part that queries and keys do not "
         f"contain, and {CAPTURED}"
     )

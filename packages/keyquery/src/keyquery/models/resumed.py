@@ -78,7 +78,7 @@ def skip_stored_blocks(model: PreTrainedModel, count: int) -> Iterator[None]:
                 return output.clone()
             output = run(*inputs, **options)
             if not isinstance(output, libraries.torch.Tensor):
-                raise ModelError(f"{type(block.module).__name__} gives out more than the residual stream")
+                raise ModelError(f"{type(block.module).__name__} returns more than the residual stream")
             if place == len(states) and _bytes(states) + output.nbytes <= _room(model):
                 # a later block may add to the tensor itself
                 states[place] = output.clone(), None if cache is None else copy.deepcopy(cache.layers[block.layer])

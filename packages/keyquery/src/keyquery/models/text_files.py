@@ -84,7 +84,7 @@ def kind_of_file(path: Path, field: str) -> str:
     if head.startswith(UTF16):
         raise DataError(f"{path}: this file is in UTF-16; save it as UTF-8")
     if b"\0" in head:
-        raise DataError(f"{path}: not a text (it has zero bytes); {MEND}")
+        raise DataError(f"{path}: not a text (it contains NUL bytes); {MEND}")
     start = head.removeprefix(codecs.BOM_UTF8).decode("utf-8", errors="replace")
     if ending in LINES:
         return "lines"
@@ -101,7 +101,7 @@ def kind_of_file(path: Path, field: str) -> str:
         return "table"
     for pattern, what in MARKUP.items():
         if pattern.search(start):
-            raise DataError(f"{path}: {what}, whose marks would be taken for text; {MEND}")
+            raise DataError(f"{path}: {what}, whose markup would be taken for text; {MEND}")
     return "text"
 
 
@@ -197,7 +197,7 @@ def _table(path: Path, field: str) -> Iterator[tuple[str, str]]:
                     what = "no column" if field not in names else "more than one column"
                     raise DataError(
                         f"{path}: {what} {field!r} (it has: {cut_to_line(', '.join(names))}); `capture` takes its name "
-                        f"from --field, and a file of {ending or 'this kind'} has cells parted by "
+                        f"from --field, and a file of {ending or 'this kind'} has cells separated by "
                         f"{'tabs' if delimiter == chr(9) else 'commas'}"
                     )
                 if twice := sorted({name for name in names if names.count(name) > 1}):
@@ -209,4 +209,4 @@ def _table(path: Path, field: str) -> Iterator[tuple[str, str]]:
             yield text_of_row(dict(zip(names, cells, strict=True)), field, where, number)
             number += 1
     except csv.Error as error:
-        raise DataError(f"{path}: line {rows.line_num}: no table ({error}); mend it") from None
+        raise DataError(f"{path}: line {rows.line_num}: not a table ({error}); correct it") from None

@@ -181,7 +181,7 @@ def documents(
         size = context - len(before) - len(after)
         if size < 1:
             raise DataError(
-                f"a context of {context} tokens has no room beside the {len(before) + len(after)} that the tokenizer "
+                f"a context of {context} tokens has no room for the {len(before) + len(after)} that the tokenizer "
                 "adds to every text; give a longer --context"
             )
         for part in range(-(-len(body) // size) if keep_short else len(body) // size):

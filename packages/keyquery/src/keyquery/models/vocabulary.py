@@ -26,8 +26,8 @@ def check_tokens(model: PreTrainedModel, tokens: Tensor, tokenizer: Any = None) 
     token = int(beyond[0])
     word = "" if tokenizer is None else f" ({tokenizer.convert_ids_to_tokens(token)!r})"
     raise ModelError(
-        f"{type(model).__name__} (model type {model.config.model_type}): the text has token {token}{word}, and the "
-        f"embedding has {rows} rows; the tokenizer is of another model, or tokens were added to it without "
+        f"{type(model).__name__} (model type {model.config.model_type}): the text has token {token}{word}, but the "
+        f"embedding has {rows} rows; the tokenizer belongs to another model, or tokens were added to it without "
         "model.resize_token_embeddings(len(tokenizer))"
     )
 

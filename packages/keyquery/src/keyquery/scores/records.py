@@ -40,7 +40,7 @@ def append(path: Path, records: Sequence[Mapping[str, Any]]) -> None:
             stream.write("".join(json.dumps(with_hash(record), ensure_ascii=False) + "\n" for record in records))
             stream.flush()
     except OSError as error:
-        raise DataError(unwritable_message(path, error, "it continues where it stopped")) from error
+        raise DataError(unwritable_message(path, error, "rerun the command to resume")) from error
 
 
 def write_or_match_settings(path: Path, plan: Mapping[str, Any], *, free: Sequence[str] = ()) -> None:
@@ -59,7 +59,7 @@ def write_or_match_settings(path: Path, plan: Mapping[str, Any], *, free: Sequen
         if changed:
             was = ", ".join(f"{name} {before.get(name)} (now {plan[name]})" for name in changed)
             raise DataError(
-                f"{path}: holds answers made with other settings: {was}; give another --name, these settings, or "
+                f"{path}: has answers made with other settings: {was}; give another --name, these settings, or "
                 "remove the file"
             )
     write(note, (json.dumps(with_hash(plan), indent=1, sort_keys=True) + "\n").encode())

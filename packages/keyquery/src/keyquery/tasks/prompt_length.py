@@ -47,7 +47,7 @@ class Filler:
         """
         least = self._count(f"{head} {plant}{tail}")
         if tokens < least:
-            raise DataError(f"a prompt of {tokens} tokens is too short; with this tokenizer it takes {least} at least")
+            raise DataError(f"a prompt of {tokens} tokens is too short; with this tokenizer it needs {least} at least")
         chosen: list[str] = []
         room = tokens - least
         usual = round(sum(self._costs.values()) / len(self._costs))

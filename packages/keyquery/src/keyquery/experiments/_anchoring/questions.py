@@ -111,7 +111,7 @@ def questions(name: str, file: Path | None = None) -> list[Question]:
         if question.spans and question.aliases:
             usable.append(question)
     if not usable:
-        raise DataError(f"{file or source.hub}: no question with known answers and words to cut")
+        raise DataError(f"{file or source.hub}: no question has known answers and decisive words")
     return usable
 
 

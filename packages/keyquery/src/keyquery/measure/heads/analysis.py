@@ -165,7 +165,7 @@ def analyse_heads(
     if failed:
         lines = list(dict.fromkeys(failed))
         more = [f"... and {len(lines) - SHOWN} more"] * (len(lines) > SHOWN)
-        raise DataError("\n".join([*lines[:SHOWN], *more, f"the other {len(done)} heads are done and kept"]))
+        raise DataError("\n".join([*lines[:SHOWN], *more, f"the other {len(done)} heads are finished and kept"]))
     return [done[head] for head in capture.heads], old
 
 

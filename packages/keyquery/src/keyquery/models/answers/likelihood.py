@@ -30,7 +30,7 @@ def token_nats(model: PreTrainedModel, tokens: Tensor, *, prefill: Around = null
     tokens = torch.as_tensor(tokens, device=device_of(model))
     tokens = tokens[None] if tokens.ndim == 1 else tokens
     if tokens.shape[1] < 2:
-        raise DataError(f"a text of {tokens.shape[1]} tokens has none to predict; give at least 2")
+        raise DataError(f"a text of {tokens.shape[1]} tokens has no token to predict; give at least 2")
     parts, start = [], 1
     with torch.inference_mode():
         for logits in _logits_in_parts(model, tokens, prefill):

@@ -97,9 +97,7 @@ def positional_of(model: PreTrainedModel) -> str:
     if _rotated_in_attention(model):
         tokens = libraries.torch.arange(PROBE_TOKENS)[None] % int(model.config.get_text_config().vocab_size)
         if shift_error(model, tokens, 1) <= TOLERANCE:
-            raise ModelError(
-                f"{type(model).__name__} has a table of rotations, but its logits do not depend on positions"
-            )
+            raise ModelError(f"{type(model).__name__} has a rotation table, but its logits do not depend on positions")
         return "rope"
     try:
         modules = rotary_modules(model)
@@ -133,7 +131,9 @@ def shift_error(model: PreTrainedModel, tokens: Tensor, shift: int) -> float:
     """
     torch = libraries.torch
     if tokens.shape[1] < 2 or shift < 1:
-        raise ModelError(f"a shift of {shift} on {tokens.shape[1]} tokens moves nothing; give 2 tokens and 1 position")
+        raise ModelError(
+            f"a shift of {shift} on {tokens.shape[1]} tokens moves nothing; give 2 tokens or more, a shift above 0"
+        )
     if "position_ids" not in inspect.signature(model.forward).parameters:
         raise ModelError(f"{type(model).__name__} accepts no position ids, so positions cannot be shifted")
     device: Any = model.get_input_embeddings().weight.device
@@ -220,7 +220,7 @@ def rotary_modules(model: PreTrainedModel) -> list[Any]:
     if _has_position_bias(model):
         raise ModelError(
             f"{type(model).__name__} (model type {model.config.model_type}) adds a position bias to its scores "
-            "(ALiBi); it has no rotation, and what is measured here is of scores that are q.k alone"
+            "(ALiBi); it has no rotation, and all measurements here assume scores that are q.k alone"
         )
     modules = [
         module
@@ -234,8 +234,8 @@ def rotary_modules(model: PreTrainedModel) -> list[Any]:
         )
     if _rotated_in_attention(model):
         raise ModelError(
-            f"{type(model).__name__} (model type {model.config.model_type}) rotates queries and keys in the code of "
-            "its attention, by a table of its own, so its rotation cannot be changed"
+            f"{type(model).__name__} (model type {model.config.model_type}) rotates queries and keys inside "
+            "its attention code, so its rotation cannot be changed"
         )
     if not modules:
         raise ModelError(

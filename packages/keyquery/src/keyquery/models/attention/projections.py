@@ -50,7 +50,7 @@ class Projections:
         turning = self._turning.get(-1 if call.layer is None else call.layer, "its rotation was not looked at")
         if isinstance(turning, str):
             raise ModelError(
-                f"{turning}, so queries and keys before the rotary embedding cannot be had in layer "
+                f"{turning}, so queries and keys before the rotary embedding cannot be computed in layer "
                 f"{call.layer}{self._mend}"
             )
         query, key = _rotated_back(call, turning)

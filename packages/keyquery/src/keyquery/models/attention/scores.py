@@ -82,7 +82,7 @@ def check_causal(call: Call, rows: range) -> None:
         return
     if call.mask.ndim != 4 or call.mask.shape[0] != 1 or call.mask.shape[1] != 1:
         raise ModelError(
-            f"{type(call.module).__name__}: a mask of shape {tuple(call.mask.shape)} is not one for all heads"
+            f"{type(call.module).__name__}: a mask of shape {tuple(call.mask.shape)} is not the same for all heads"
         )
     torch = libraries.torch
     ahead = _visible_keys(_mask_tile(call, rows.start, rows.stop, rows.start, call.key.shape[2]))

@@ -278,7 +278,7 @@ def _length_notes(options: CaptureOptions, loaded: LoadedModel) -> list[str]:
     rows = position_rows(loaded.model)
     if rows is not None and options.context > rows:
         raise ModelError(
-            f"{options.model.name}: a context of {options.context} tokens is too long: its table of learned "
+            f"{options.model.name}: a context of {options.context} tokens is too long: the model's table of learned "
             f"positions has {rows} rows; give --context {rows} or less"
         )
     turning = turning_by_length(loaded.model.config) if options.keep_short else None
@@ -293,7 +293,7 @@ def _length_notes(options: CaptureOptions, loaded: LoadedModel) -> list[str]:
         return []
     return [
         f"the context of {options.context:,} tokens is longer than the model was made for: {made_for[1]}; what lies "
-        "beyond is captured all the same"
+        "beyond is captured as well"
     ]
 
 

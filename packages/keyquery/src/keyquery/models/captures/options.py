@@ -92,7 +92,9 @@ class CaptureOptions:
         if self.batch < 1:
             raise ModelError(f"--batch {self.batch}: a forward pass needs at least 1 document; give 1 or more")
         if self.skip_short and self.keep_short:
-            raise ModelError("--skip-short and --keep-short: a shorter text is either passed over or taken; give one")
+            raise ModelError(
+                "--skip-short and --keep-short: shorter texts are either skipped or kept; give only one of the two"
+            )
         for name in self.parts:
             if name not in PARTS:
                 raise ModelError(f"no part {name!r} of a model{or_known(name, PARTS)}")

@@ -39,7 +39,7 @@ def plain_disk_errors(folder: Path) -> Iterator[None]:
         yield
     except OSError as error:
         if error.errno in (*FULL, errno.EACCES, errno.EPERM, errno.EROFS):
-            raise ThesisError(unwritable_message(folder, error, "it continues where it stopped")) from error
+            raise ThesisError(unwritable_message(folder, error, "rerun the command to resume")) from error
         raise
 
 
@@ -109,8 +109,8 @@ class PartReader:
             raise
         except Exception as error:  # zipfile raises a dozen kinds of errors for a damaged file
             raise DataError(
-                f"{self._place}: damaged ({error}); remove it, and run the same command again: "
-                "it captures this document anew"
+                f"{self._place}: damaged ({error}); remove it, and rerun the command; "
+                "the document is then captured again"
             ) from error
 
     def array(self, name: str) -> NDArray[Any]:

@@ -20,7 +20,7 @@ from keyquery.models.libraries import need
 from keyquery.rotary import Rotary
 
 GROUPS = 8  # of documents that are halved
-UNTOLD = "the capture does not say how its model turns queries by position"
+UNTOLD = "the capture does not record how its model rotates queries by position"
 SAMPLED_FILES = 16  # files to read in order to infer the bucket size of a capture without a manifest
 
 
@@ -91,7 +91,7 @@ class Capture:
         """
         if self.rotations is None:
             return UNTOLD
-        return self.rotations.get(layer, f"the capture does not say how layer {layer} turns its queries")
+        return self.rotations.get(layer, f"the capture does not record how layer {layer} rotates its queries")
 
     def window(self, layer: int) -> tuple[int | None, bool]:
         """Return how many tokens a query of a layer sees (None: all before it), and whether this is a chunk's size.
@@ -349,7 +349,7 @@ def _query_group(root: Path, files: dict[Side, set[tuple[int, int]]]) -> int:
         fits = {heads: size for heads, size in fits.items() if most % size == 0}
     if len(fits) != 1:
         many = f"{sorted(fits.values())} all fit" if fits else "no number fits"
-        raise DataError(f"{root}: query heads per key head cannot be told from the file names ({many}); give --group")
+        raise DataError(f"{root}: query heads per key head do not follow from the file names ({many}); give --group")
     return next(iter(fits.values()))
 
 

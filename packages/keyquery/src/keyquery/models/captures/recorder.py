@@ -88,8 +88,8 @@ class VectorRecorder:
         shape, context = (call.query.shape[2], call.key.shape[2]), self.longest[1]
         if shape != (context, context) or call.query.shape[0] != len(self._parts):
             raise ModelError(
-                f"layer {layer}: {shape[0]} queries against {shape[1]} keys in place of {context} each; "
-                "a capture takes whole documents, without a key cache"
+                f"layer {layer}: {shape[0]} queries against {shape[1]} keys instead of {context} each; "
+                "a capture needs whole documents, without a key cache"
             )
         query, key = call.query, call.key
         if self._projections is not None:

@@ -66,12 +66,12 @@ def with_stated_rotation(capture: Capture, path: Path) -> Capture:
     else:
         turning, absent = _of_statement(path, held, widths)
     if absent:
-        raise DataError(f"{path}: says nothing about layer {absent[0]} (of {len(absent)} such)")
+        raise DataError(f"{path}: does not state layer {absent[0]} (layers not stated: {len(absent)})")
     for layer in layers:
         one = turning[layer]
         if isinstance(one, Rotary) and one.end > widths[layer]:
             raise DataError(
-                f"{path}: turns {one.end} dimensions of layer {layer}, but its vectors have only {widths[layer]}"
+                f"{path}: rotates {one.end} dimensions of layer {layer}, but its vectors have only {widths[layer]}"
             )
     stated = replace(capture, rotations={layer: turning[layer] for layer in layers})
     _require_agreement(stated, path)
@@ -113,7 +113,7 @@ def _of_statement(path: Path, statement: Any, widths: Mapping[int, int]) -> tupl
 def _rotation_of_row(where: str, row: Mapping[str, Any], width: int) -> Rotary:
     if row.get("unturned") is True:
         if {"theta", "frequencies"} & set(row):
-            raise DataError(f"{where}: unturned excludes theta and frequencies; leave it or these out")
+            raise DataError(f"{where}: unturned cannot stand beside theta or frequencies; leave out one of the two")
         return NO_ROTATION
     if ("theta" in row) == ("frequencies" in row):
         raise DataError(f"{where}: give either theta or frequencies")
@@ -125,7 +125,7 @@ def _rotation_of_row(where: str, row: Mapping[str, Any], width: int) -> Rotary:
         if "frequencies" in row:
             if "dimensions" in row and row["dimensions"] != 2 * len(row["frequencies"]):
                 raise DataError(
-                    f"{where}: {len(row['frequencies'])} frequencies turn {2 * len(row['frequencies'])} dimensions, "
+                    f"{where}: {len(row['frequencies'])} frequencies rotate {2 * len(row['frequencies'])} dimensions, "
                     f"not {row['dimensions']}"
                 )
             numbers = tuple(float(each) for each in row["frequencies"])
@@ -144,7 +144,7 @@ def _rotations_of_config(path: Path, settings: dict[str, Any], context: int) -> 
     try:
         return rotations(narrow_model(settings), context)
     except ModelError as error:
-        raise DataError(f"{path}: {error}; state theta or frequencies and layout in place of it") from None
+        raise DataError(f"{path}: {error}; instead of it, state layout, and theta or frequencies") from None
 
 
 def _require_agreement(capture: Capture, path: Path) -> None:

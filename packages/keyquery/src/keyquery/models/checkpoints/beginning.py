@@ -12,12 +12,14 @@ def add_bos(tokenizer: Any, name: str) -> None:
     """
     token = tokenizer.bos_token_id
     if token is None:
-        raise ModelError(f"{name}: its tokenizer knows no beginning token; leave --bos out")
+        raise ModelError(f"{name}: its tokenizer has no beginning token; leave --bos out")
     if tokenizer("", add_special_tokens=True)["input_ids"][:1] == [token]:
         raise ModelError(f"{name}: its tokenizer already adds {tokenizer.bos_token} in front; leave --bos out")
     inner = getattr(tokenizer, "backend_tokenizer", None)
     if inner is None:
-        raise ModelError(f"{name}: its tokenizer cannot begin texts ({type(tokenizer).__name__}); leave --bos out")
+        raise ModelError(
+            f"{name}: its tokenizer cannot add a beginning token ({type(tokenizer).__name__}); leave --bos out"
+        )
     from tokenizers import processors
 
     word = tokenizer.bos_token

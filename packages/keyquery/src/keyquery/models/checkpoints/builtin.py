@@ -39,8 +39,7 @@ def resolve(root: Path, name: str) -> str:
     known = ", ".join((*NAMES, *PACKAGES))
     hint = suggest(name, (*NAMES, *PACKAGES))
     raise ModelError(
-        f"{name!r} is no folder and not known by name ({known}); {hint}a Hub model has its owner in front, "
-        "as owner/name"
+        f"{name!r} is neither a folder nor a known name ({known}); {hint}a Hub model is written owner/name"
     )
 
 

@@ -31,7 +31,7 @@ def refuse_replaced_code(raw: dict[str, Any], name: str) -> None:
     named = [each for each in raw.get("architectures") or () if not hasattr(transformers, each)]
     if raw.get("auto_map") and named:
         raise ModelError(
-            f"{name}: config.json names a class of its own ({named[0]}), which may compute what the plain class of its "
+            f"{name}: config.json names a custom class ({named[0]}), which may compute what the plain class of its "
             f"model type ({raw.get('model_type', 'none')}) does not; read its code, then load it as a plain class by "
             "name (load_as, with its position encoding), or give --trust-remote-code"
         )
@@ -78,9 +78,9 @@ def refuse_ignored(raw: dict[str, Any], config: Any, name: str, *, scaled: bool,
     for settings, owner in parts:
         for key, value in ignored_settings(settings, owner).items():
             if FACTORS.match(key) and not scaled and not _is_usual_factor(value, text):
-                what, mend = "the factor on its scores", "give the factor that it means (scaling), on q.k"
+                what, mend = "the factor on its scores", "give the intended factor on q.k (scaling)"
             elif STEPS.match(key) and value:
-                what, mend = "its scores", "its model_type is not what it was trained as"
+                what, mend = "its scores", "its model_type differs from the architecture it was trained with"
             elif not placed and ((ROTATED.match(key) and value is False) or (UNROTATED.match(key) and value)):
                 what, mend = "how it encodes positions", "say how it does (position rope or drope)"
             else:
@@ -97,7 +97,7 @@ def rescale_attention(model: Any, scaling: float) -> None:
     Raises ModelError if the factor is not positive, or an attention module stores its factor elsewhere.
     """
     if not (math.isfinite(scaling) and scaling > 0):
-        raise ModelError(f"scaling {scaling} is not a factor on scores; it is a positive number, usually head_dim^-0.5")
+        raise ModelError(f"scaling {scaling} is not a factor on scores; give a positive number, usually head_dim^-0.5")
     parts = [part for part in model.modules() if getattr(part, "layer_idx", None) is not None and _is_attention(part)]
     if not parts or any(not isinstance(getattr(part, "scaling", None), float) for part in parts):
         raise ModelError(f"{type(model).__name__} does not store its factor on scores where it can be changed")

@@ -155,7 +155,7 @@ def check_memory(found: MemoryEstimate, free: int | None, *, anyway: bool = Fals
     if free is None or found.total <= free:
         return line
     if anyway:
-        return f"{line}; this does not fit, going on as asked"
+        return f"{line}; this does not fit; continuing because of --anyway"
     if found.weights > free:
         mend = "use a larger device, --dtype bf16 or --quantize nf4, or capture --stream"
     else:
@@ -163,7 +163,7 @@ def check_memory(found: MemoryEstimate, free: int | None, *, anyway: bool = Fals
         # estimate.
         share = (free - found.weights) / (found.total - found.weights)
         fitting = largest_fitting(lambda context: context, int(found.context * share), found.context)
-        mend = f"{fitting:,} tokens may" if fitting else "take shorter texts, or a larger device"
+        mend = f"{fitting:,} tokens may" if fitting else "use shorter texts, or a larger device"
     raise ModelError(f"{line}; it cannot fit: {mend} (or go on with --anyway)")
 
 

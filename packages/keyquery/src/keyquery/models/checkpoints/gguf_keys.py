@@ -92,7 +92,7 @@ TOKENIZER = re.compile(
 )
 SPLIT_AS_GPT2 = {"default", "gpt-2", "gpt2"}
 LLAMA3 = {"low_freq_factor": 1.0, "high_freq_factor": 4.0, "original_max_position_embeddings": 8192}
-MEND = "the model that transformers reads of the file does not heed it; take its own folder of safetensors in place"
+MEND = "the model that transformers reads from the file ignores it; use the model's safetensors folder instead"
 
 
 def apply_keys(keys: Mapping[str, Any], frequencies: Sequence[float] | None, config: Any) -> None:
@@ -110,7 +110,7 @@ def apply_keys(keys: Mapping[str, Any], frequencies: Sequence[float] | None, con
     for key, value in keys.items():
         name = key.removeprefix(f"{architecture}.")
         if key == "general.type" and value != "model":
-            raise ModelError(f"{key} is {value!r}: the file holds no whole model")
+            raise ModelError(f"{key} is {value!r}: the file does not contain a whole model")
         if key == "split.count" and value > 1:
             raise ModelError(f"{key} is {value}: one piece of {value}; join them (llama-gguf-split --merge)")
         if NOTES.match(key) or key.startswith("split.") or TOKENIZER.match(key):
@@ -291,7 +291,7 @@ def tokenizer_notes(keys: Mapping[str, Any], tokenizer: Any) -> list[str]:
     if keys.get("tokenizer.ggml.model") == "gpt2" and pre not in SPLIT_AS_GPT2 and not _is_known_split(str(pre)):
         return [
             f"tokenizer.ggml.pre is {pre!r}, which transformers does not know: texts are split as by GPT-2 before they "
-            "are looked up, so that numbers or spaces may get other tokens than the model was trained on"
+            "are looked up, so numbers or spaces may get other tokens than in training"
         ]
     return []
 

@@ -94,7 +94,7 @@ class ModelSource:
             raise ModelError("give load_as or --trust-remote-code, not both")
         if self.load_as is not None and self.position == AS_CONFIGURED:
             raise ModelError(
-                f"load_as {self.load_as}: such a model may encode positions in its own way; say how (position "
+                f"load_as {self.load_as}: the custom class may encode positions differently; say how (position "
                 "rope or drope)"
             )
 
@@ -365,7 +365,7 @@ def _require_all(source: ModelSource, report: dict[str, Any]) -> None:
     if ignored:
         raise ModelError(
             f"{source.name}: the checkpoint holds weights that its architecture would ignore although they change "
-            f"attention (first: {ignored[0]}); its model_type in config.json is not what it was trained as"
+            f"attention (first: {ignored[0]}); its model_type in config.json differs from the trained architecture"
         )
     if left := sorted(key for key in report.get("unexpected_keys") or () if "inv_freq" not in key):
         print(

@@ -69,7 +69,7 @@ def from_package(root: Path, name: str) -> Path:
     digest = _hash_of_pieces(pieces)
     if digest != package.sha256:
         raise ModelError(
-            f"{name}: {package.file} has the hash {digest[:12]}... in place of {package.sha256[:12]}...; install the "
+            f"{name}: {package.file} has the hash {digest[:12]}... instead of {package.sha256[:12]}...; install the "
             f"package again: {package.install}"
         )
     folder = root / FOLDER / name

@@ -26,7 +26,7 @@ def explain_failure(name: str, revision: str | None = None) -> Iterator[None]:
         causes = list(_error_chain(error))
         if any(map(exhausted, causes)):
             raise ModelError(
-                f"{name}: its weights do not fit the memory; give --dtype bf16 or --quantize nf4, or capture --stream"
+                f"{name}: its weights do not fit in memory; give --dtype bf16 or --quantize nf4, or capture --stream"
             ) from error
         raise ModelError(f"{name}: {_likely_reason(name, revision, causes)}") from error
 
@@ -51,7 +51,7 @@ def _likely_reason(name: str, revision: str | None, causes: list[BaseException])
     if "RevisionNotFoundError" in kinds:
         return f"no revision {revision!r}"
     if local and not (Path(name) / "config.json").is_file():
-        return "the folder holds no config.json; give the folder that a model was saved to"
+        return "the folder has no config.json; give the folder that a model was saved to"
     if "SafetensorError" in kinds or ("header" in text.lower() and "safetensors" in text.lower()):
         return "a weight file is damaged or cut short; download it again"
     if "safetensors" in text and ("no file named" in text or "does not appear to have a file named" in text):
@@ -78,7 +78,7 @@ def _likely_reason(name: str, revision: str | None, causes: list[BaseException])
         which = (
             f"check {', '.join(at_fault)}"
             if at_fault
-            else "one of its settings is of another kind than the class takes"
+            else "one of its settings has a type that the class does not accept"
         )
         return f"config.json does not fit the class of its model_type{_model_type(name)} ({told}); {which}"
     return first

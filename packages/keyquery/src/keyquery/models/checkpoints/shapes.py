@@ -70,7 +70,7 @@ class Shape:
             return transformers.AutoConfig.for_model(self.type, **settings)
         except ValueError as error:
             raise ModelError(
-                f"transformers {transformers.__version__} does not make a model of type {self.type} ({error})"
+                f"transformers {transformers.__version__} cannot create a model of type {self.type} ({error})"
             ) from error
 
     def shallow(self, layers: int = 2) -> Shape:

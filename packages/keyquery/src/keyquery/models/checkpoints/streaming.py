@@ -126,8 +126,8 @@ def stream_weights(name: str) -> Iterator[None]:
         if "offload_folder" not in str(error):
             raise
         raise ModelError(
-            f"{name}: its weights are rearranged as they are loaded (as in most mixtures of experts), and --stream "
-            "takes them as they lie on disk; leave --stream out"
+            f"{name}: its weights are rearranged on loading (as in most mixtures of experts), which --stream "
+            "does not support; leave --stream out"
         ) from None
     finally:
         for each in modules[:-1]:  # the last patch reads weights in every forward pass

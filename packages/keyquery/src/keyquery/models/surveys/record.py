@@ -167,7 +167,7 @@ def load(path: Path) -> TextSurvey:
         raise DataError(f"{path}: a damaged survey ({error}); remove the file and run again") from error
     names = {field.name for field in fields(TextSurvey)}
     if set(arrays) != names:
-        raise DataError(f"{path}: a survey with other fields than this version's; remove the file and run again")
+        raise DataError(f"{path}: a survey with the fields of another version; remove the file and run again")
     plain: dict[str, Any] = {
         "text": str(arrays["text"]),
         "where": str(arrays["where"]),

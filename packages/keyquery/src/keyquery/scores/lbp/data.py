@@ -86,7 +86,7 @@ def _read_sample(row: Any, where: str) -> Sample:
     if lacking:
         raise DataError(f"{where}: no column {', '.join(lacking)}; it has {cut_to_line(', '.join(map(str, row)))}")
     if empty := [name for name in COLUMNS if row[name] is None]:
-        raise DataError(f"{where}: {', '.join(empty)} is null; a sample has all of its columns, so mend or remove it")
+        raise DataError(f"{where}: {', '.join(empty)} is null; fill it in, or remove the sample")
     task = re.match(r"T\d+\.\d+", str(row["secondary_task"]))
     answer = row["answer"].tolist() if hasattr(row["answer"], "tolist") else row["answer"]
     faults = {

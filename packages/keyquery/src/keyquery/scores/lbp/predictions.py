@@ -101,7 +101,7 @@ def require_complete(samples: Sequence[Sample], predictions: Sequence[Prediction
     more = f" and {len(absent) - SHOWN} more" if len(absent) > SHOWN else ""
     raise DataError(
         f"{mode}: {len(absent)} of {len(absent) + len(predictions)} predictions are missing: {first}{more}; give them, "
-        "or score what is there with --partial"
+        "or score the existing ones with --partial"
     )
 
 
@@ -128,7 +128,7 @@ def parse_prediction(row: Any, where: str) -> Prediction:
     Raises DataError if it is not an object with all fields, or a field is null.
     """
     if not isinstance(row, dict):
-        raise DataError(f"{where}: a {type(row).__name__} where an object should be")
+        raise DataError(f"{where}: a {type(row).__name__} instead of an object")
     lacking = [name for name in ("id", "mode", "prediction") if name not in row]
     if lacking:
         raise DataError(f"{where}: no field {', '.join(lacking)}; it has {cut_to_line(', '.join(row))}")

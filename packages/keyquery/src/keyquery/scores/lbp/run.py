@@ -123,7 +123,7 @@ def _answer_batch(
         if turns[-1].thinking and settings.mode != "thinking":
             raise ModelError(
                 f"{plan['model']['model']}: its chat template begins to think although thinking is off; give --mode "
-                "thinking, so that the score is named after what was done"
+                "thinking, so that the score has the right name"
             )
         facts.append({"prompt_tokens": tokens, "cut": was_cut})
         size = len(turns[-1].tokens) + plan["new_tokens"]

@@ -42,7 +42,7 @@ def write_scores(
         old = whole[whole["mode"] == mode]
         if len(old) and not replace and not _tables_equal(old, rows):
             raise DataError(
-                f"{path.relative_to(root)}: holds other scores of the mode {mode} already; give another --name to keep "
+                f"{path.relative_to(root)}: already has other scores of the mode {mode}; give another --name to keep "
                 "both, or --replace"
             )
         rows = pd.concat([whole[whole["mode"] != mode], rows], ignore_index=True)

@@ -31,11 +31,11 @@ HINTS = (
     ),
     (
         ("no network", "connectionerror", "max retries exceeded", "name resolution", "offline mode", "cannot reach"),
-        "Its tasks download essays and questions; without a network, --tasks needles asks on generated noise",
+        "The tasks of the harness download essays and questions; without a network, use --tasks needles",
     ),
 )
 INSTALL = (
-    "lm-evaluation-harness is not installed here; with '.[ruler]' in an environment of its own (python -m venv "
+    "lm-evaluation-harness is not installed here; with '.[ruler]' in a separate environment (python -m venv "
     ".venv-ruler && .venv-ruler/bin/python -m pip install '.[ruler]') give --harness .venv-ruler/bin/lm_eval"
 )
 

@@ -75,7 +75,7 @@ def read(paths: Sequence[Path]) -> Results:
         for cell in _scores_of_file(content, path):
             place = (cell.length, cell.task)
             if place in cells:
-                raise DataError(f"{path}: {cell.task} at {cell.length} stands in {origin[place]} already; give one")
+                raise DataError(f"{path}: {cell.task} at {cell.length} is already in {origin[place]}; give one")
             cells[place], origin[place] = cell, path
         versions.add(str(content.get("lm_eval_version", "unknown")))
         seeds.add(str(content.get("config", {}).get("random_seed", "unknown")))
@@ -107,7 +107,7 @@ def require_complete(cells: Sequence[Score], tasks: Sequence[str], lengths: Sequ
         bare = f" ({NO_SAMPLES.removeprefix('value: ')})" if any(cell.reason == NO_SAMPLES for cell in cells) else ""
         raise DataError(
             f"without a score at {'; '.join(lost)}{bare}. Give --lengths for the ones that were run, or --partial "
-            "to take what is there (a mean needs every task)"
+            "to accept incomplete results (a mean needs every task)"
         )
 
 

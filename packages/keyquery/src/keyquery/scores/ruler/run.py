@@ -132,7 +132,7 @@ class _Prompts:
             raise ModelError(f"{name}: its tokenizer has no chat template; leave --chat-template out")
         if chat and opens_thinking(self.text("a", "")):
             raise ModelError(
-                f"{name}: its chat template opens a thought, which {NEW_TOKENS} tokens of an answer need not end; "
+                f"{name}: its chat template starts thinking, which may not end within {NEW_TOKENS} tokens; "
                 "leave --chat-template out"
             )
 

@@ -82,7 +82,7 @@ def c002_failing_lengths(stated_002: pd.DataFrame, published_ruler: pd.DataFrame
 
 
 c002_windows_again = Cells(
-    "The window of 32K tokens stands in the text again.",
+    "The text repeats the window of 32K tokens.",
     "002, RULER analysis: Mistral-v0.2-7B",
     Repeats(
         Artifact("stated_002"),

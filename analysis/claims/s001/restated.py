@@ -5,7 +5,7 @@ import pandas as pd
 from boundpaper.claims import Artifact, Cells, Repeats, Verdict, claim, compare, pick, quote
 
 # statement of the narrative -> same statement of the second study, and the ledger rows that judge it
-AGAIN = {
+RESTATED = {
     "profile_ministral_drop": ("cross_ministral_drop", "c002_ministral_drop"),
     "decomposition_ministral_drop": ("h4_ministral_drop", "c002_h4_numbers.h4_ministral_drop"),
     "decomposition_qwen_drop": ("cross_qwen_drop", "c002_qwen_drop_range"),
@@ -29,7 +29,7 @@ c001_stated_again = Cells(
     "001, Cross-Model Results",
     Repeats(
         Artifact("stated_001"),
-        {key: SECOND(statement=other).by(*judged.split()) for key, (other, judged) in AGAIN.items()},
+        {key: SECOND(statement=other).by(*judged.split()) for key, (other, judged) in RESTATED.items()},
     ),
 )
 
