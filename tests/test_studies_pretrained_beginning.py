@@ -105,7 +105,7 @@ def test_mismatched_texts_and_missing_beginnings_are_refused():
             frame(values("mine-word") + values("mine-bos")),
             **NAMES,
         )
-    with pytest.raises(DataError, match=r"attention_patterns/mine-word lacks first_attention by text"):
+    with pytest.raises(DataError, match=r"attention_patterns/mine-word lacks first_attention per text"):
         pretrained_beginning(
             frame(patterns("mine-bos", 0.5, 0.2)), frame(sinks("mine-word") + sinks("mine-bos")), frame([]), **NAMES
         )

@@ -128,7 +128,7 @@ def test_kernel_that_changes_the_scores_is_refused() -> None:
         "halved", transformers.masking_utils.ALL_MASK_ATTENTION_FUNCTIONS["sdpa"]
     )
     model.set_attn_implementation("halved")
-    with pytest.raises(ModelError, match=r"other attention than softmax\(scaling q.k\)"):
+    with pytest.raises(ModelError, match=r"attends otherwise than softmax\(scaling q.k\)"):
         survey(model)
 
 
@@ -441,7 +441,7 @@ def test_token_without_an_embedding_row_is_refused_in_capture(place: Path, tmp_p
     config = transformers.LlamaConfig(**{**SIZES, "vocab_size": 20})
     transformers.LlamaForCausalLM(config).save_pretrained(tmp_path / "short")
     transformers.AutoTokenizer.from_pretrained(place).save_pretrained(tmp_path / "short")
-    with pytest.raises(ModelError, match=r"the text has token \d+ \('w\d+'\), and the embedding has 20 rows"):
+    with pytest.raises(ModelError, match=r"the text has token \d+ \('w\d+'\), but the embedding has 20 rows"):
         capturing.capture(asked(tmp_path / "short", tmp_path))
     with pytest.raises(ModelError, match="the embedding has 20 rows"):
         check_tokens(transformers.LlamaForCausalLM(config), torch.tensor([[3, 20]]))
@@ -546,4 +546,4 @@ def test_all_experiments_run_on_user_texts_except_text_kinds(
     run_command.main(words, standalone_mode=False, obj={"root": Path()})
     assert "massive_values" in taken[0]
     assert "text_kinds" not in taken[0]
-    assert "without text_kinds, which reads texts that are written here" in capsys.readouterr().err
+    assert "skipped text_kinds: with --texts it is left out" in capsys.readouterr().err

@@ -70,7 +70,7 @@ def test_missing_values_require_a_reason() -> None:
         BinnedValues(np.array([1.0]), np.array([1]), ())
     with pytest.raises(ValueError, match="only a missing value needs a reason"):
         Scalar(None, 0)
-    with pytest.raises(ValueError, match="a missing value is None"):
+    with pytest.raises(ValueError, match="give None for a missing value"):
         Scalar(float("nan"), 0)
     row = row_of([Scalar(1.0, 3), Scalar(None, 0, "few"), Scalar(4.0, 2)])
     everything = np.ones(3, dtype=np.bool_)

@@ -149,7 +149,7 @@ def test_limited_runs_record_the_number_of_samples_per_length(tmp_path):
         ([results(FULL, max_length=32768)], "the harness cut prompts to the model's 32768 tokens"),
         ([results({task: FULL[task] for task in TASKS[:-1]})], "4k: qa_2"),
         ([results({task: dict.fromkeys(TOKENS[:5], 0.5) for task in TASKS})], "128k: every task"),
-        ([results(FULL), results({"vt": {4096: 0.5}})], "vt at 4k stands in"),
+        ([results(FULL), results({"vt": {4096: 0.5}})], "vt at 4k is already in"),
         ([results(FULL), results(FULL, model="some/Other")], "model_name"),
         ([results(FULL), results(FULL, chat_template_sha="abc")], "chat_template_sha"),
         ([results(FULL, model="some/Other")], "of some/Other, not of some/Planted-1B"),
