@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 
 import keyquery as kq
+from analysis.claims.thesis.captures import thesis_estimator_turns
 from analysis.studies.crossmodel import bins
 from analysis.studies.crossmodel._fates import FACTORS
 from analysis.studies.crossmodel._kept import agreement, frequencies, kept_share, one_position_plasticity
@@ -18,6 +19,8 @@ from keyquery.rotary import from_theta
 
 CLAIMS = pd.DataFrame({"claim": ["thesis_one.key", "thesis_two"], "verdict": ["holds", "not supported"]})
 CONTEXT = 4096
+DROPS = {"compares": "drops", "places": "fifths", "entities": "ministral3-3b | qwen3-4b"}
+ALONG = {"compares": "no relation along one capture", "places": "", "outcome": "ruler", "entities": "llama3.1-8b"}
 
 
 def tables(**changed):
@@ -61,8 +64,7 @@ def test_rope_scalings_equal_those_of_transformers(scaling, factor, original, pa
             rope_parameters=rope,
         )  # fmt: skip
         expected = initial[scaling](config, device="cpu")[0].numpy()
-    found = frequencies(5e5, pairs, scaling, factor, original)
-    assert found == pytest.approx(expected, rel=1e-5)
+    assert frequencies(5e5, pairs, scaling, factor, original) == pytest.approx(expected, rel=1e-5)
 
 
 @pytest.mark.parametrize(("length", "width"), [(1.0, 64), (2.0, 512), (0.5, 1024)])
@@ -81,9 +83,7 @@ def test_pooling_is_undone_when_key_differences_are_isotropic(length, width):
         key_positions=np.arange(400), key_documents=np.zeros(400, int), context=CONTEXT,
         buckets=CONTEXT // 1024, rotary=rotary,
     )  # fmt: skip
-    pooled, aligned = (
-        kq.plasticity(head, estimator=name).profile.values[2] for name in ("bucket_full", "aligned_full")
-    )
+    pooled, aligned = (kq.plasticity(head, estimator=by).profile.values[2] for by in ("bucket_full", "aligned_full"))
     kept = kept_share(frequencies(10_000.0, dimensions), width)
     assert agreement(pooled) == pytest.approx(kept * agreement(aligned), rel=0.12)
     assert one_position_plasticity(pooled, kept) == pytest.approx(aligned, abs=0.05)
@@ -103,10 +103,9 @@ def test_captures_without_a_stated_base_are_bounded_by_all_stated_bases():
 
 
 @pytest.mark.parametrize(
-    ("conclusion", "seen", "fate"),
-    [
-        ({}, {"along": 1.6}, "survives"),  # its plasticity falls from .724 to .503: a factor of 1.67
-        ({}, {"along": 1.7}, "open"),
+    ("conclusion", "seen", "fate"), [
+        # its plasticity falls from .724 to .503: a factor of 1.67
+        ({}, {"along": 1.6}, "survives"), ({}, {"along": 1.7}, "open"),
         ({"compares": "rise", "entities": "llama3.1-8b"}, {"back": 1.01}, "survives"),
         ({"compares": "rise", "entities": "llama3.1-8b"}, {"back": 1.1}, "open"),
         ({"compares": "no rise", "entities": "llama3.2-3b"}, {"along": 1.001, "back": 2}, "survives"),
@@ -117,28 +116,16 @@ def test_captures_without_a_stated_base_are_bounded_by_all_stated_bases():
         ({"compares": "fall of random weights", "places": "fifths", "entities": "random-llama"}, {}, "survives"),
         ({"compares": "fall of random weights", "places": "fifths", "entities": "random-llama"}, {"random": 3}, "open"),
         ({"compares": "no relation of levels by length", "places": "", "entities": "qwen3-4b"}, {}, "open"),
-        (
-            {"compares": "no relation along one capture", "places": "", "outcome": "ruler", "entities": "llama3.1-8b"},
-            {},
-            "open",
-        ),
-        ({"compares": "no plasticity"}, {}, "survives"),
+        (ALONG, {}, "open"),
+        ({"compares": "no plasticity"}, {}, "survives"), ({"compares": "level", "places": "fifths"}, {}, "falls"),
         ({"compares": "one network", "entities": "llama3.1-8b llama3.2-11b"}, {}, "survives"),
-        ({"compares": "level", "places": "fifths"}, {}, "falls"),
         ({"compares": "no difference", "places": "fifths", "entities": "qwen3-4b | qwen3-8b"}, {}, "open"),
-        (
-            {"compares": "drops", "places": "fifths", "entities": "ministral3-3b | qwen3-4b"},
-            {"between": 1.01},
-            "survives",
-        ),
-        ({"compares": "drops", "places": "fifths", "entities": "ministral3-3b | qwen3-4b"}, {"between": 1.5}, "open"),
+        (DROPS, {"between": 1.01}, "survives"), (DROPS, {"between": 1.5}, "open"),
         ({"compares": "levels of two", "places": "0-8K", "entities": "ministral3-3b | qwen3-4b"}, {}, "open"),
-    ],
-)
+    ])  # fmt: skip
 def test_fate_of_a_conclusion_follows_from_the_needed_factor(conclusion, seen, fate):
     row = bins.bin_fates(conclusions(**conclusion), **tables(bin_factors=factors(**seen))).iloc[0]
-    assert row["fate"] == fate
-    assert row["verdicts"] == "holds"
+    assert row[["fate", "verdicts"]].tolist() == [fate, "holds"]
 
 
 def test_needed_factor_undoes_the_fall():
@@ -159,12 +146,9 @@ def test_relation_needs_the_smallest_factor_that_undoes_it():
 
 @pytest.mark.parametrize(
     ("changed", "told"),
-    [
-        ({"entities": "qwen3-4c"}, "no capture 'qwen3-4c'"),
-        ({"claims": "thesis_three"}, "no claim 'thesis_three'"),
-        ({"compares": "no plasticity", "reason": None}, "say in `reason` why"),
-    ],
-)
+    [({"entities": "qwen3-4c"}, "no capture 'qwen3-4c'"), ({"claims": "thesis_three"}, "no claim 'thesis_three'"),
+     ({"compares": "no plasticity", "reason": None}, "say in `reason` why")],
+)  # fmt: skip
 def test_unknown_name_or_missing_reason_in_conclusions_is_refused(changed, told):
     with pytest.raises(DataError, match=told):
         bins.bin_fates(conclusions(**changed), **tables())
@@ -184,3 +168,19 @@ def test_sign_of_a_wanted_relation_counts_by_length():
         same = lengths.assign(lbp=sign * lengths["plasticity"])
         asked = conclusions(compares="no relation of levels by length", places="", entities="qwen3-4b")
         assert (bins.bin_fates(asked, **tables(lbp_lengths=same)).iloc[0]["needed"] == 1.0) == needed
+
+
+@pytest.mark.parametrize(
+    ("changed", "level", "fall"),
+    [({}, "holds", "holds"), ({"pooled": 0.5}, "contradicted", "holds"), ({"along": 1.5}, "holds", "not supported"),
+     ({"last": 0.59}, "holds", "not supported"), ({"random": 1.5}, "holds", "holds")],
+)  # fmt: skip
+def test_what_turning_adds_is_judged_both_ways(changed, level, fall):
+    made = {"pooled": 0.7, "along": 1.1, "random": 1.2, "last": 0.5} | changed
+    kept = {"model": ["one", "one", "two"], "width": [64, 1024, 1024], "pooled": [0.1, 0.75, made["pooled"]]}
+    bounds = pd.DataFrame({"kept_low": [0.2], "kept_high": [0.5], "kept_least": [0.6]})
+    profiles = pd.DataFrame({"d0": [0.6, 0.6], "d9": [0.5, made["last"]]})
+    grown = factors(along=made["along"], random=made["random"])
+    said = thesis_estimator_turns(pd.DataFrame(kept | {"aligned": 0.6}), bounds, grown, profiles)
+    assert {each.key: each.verdict for each in said} == {"level": level, "fall": fall}
+    assert changed or said[0].recomputed == "14 to 20 %"

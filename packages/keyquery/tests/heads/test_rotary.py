@@ -219,7 +219,7 @@ def test_rotation_of_a_base_has_the_frequencies_of_its_pairs():
     made_of = from_theta(16.0, 8, layout="interleaved", start=2, factor=1.5)
     assert made_of == Rotary(frequencies=(1.0, 0.5, 0.25, 0.125), layout="interleaved", start=2, factor=1.5)
     assert (made_of.end, made_of.still, NO_ROTATION.still) == (10, False, True)
-    assert from_theta(2.0, 2).frequencies == (1.0,)
+    assert (from_theta(2.0, 2).frequencies, from_theta(0.25, 4).frequencies) == ((1.0,), (1.0, 2.0))
     for base, dimensions, words in (
         (0.0, 8, "base 0.0"),
         (np.inf, 8, "base inf"),
