@@ -103,7 +103,7 @@ def test_failures_are_listed_and_the_rest_is_kept(tmp_path: Path) -> None:
     assert f"log: {place.log}\n" in text
     assert "| about to divide 1 by zero\n" in text
     assert "return number // 0" in text
-    assert text.endswith("What is finished is kept: the same command runs only what is missing.")
+    assert text.endswith("Finished jobs are kept: repeat the command to run only the missing ones.")
     assert str(pickle.loads(pickle.dumps(caught.value))) == text
 
 

@@ -27,7 +27,7 @@ def test_beginning_token_is_prepended_once():
 
 
 def test_tokenizer_without_or_with_automatic_beginning_token_is_refused():
-    with pytest.raises(ModelError, match="a model: its tokenizer knows no beginning token; leave --bos out"):
+    with pytest.raises(ModelError, match="a model: its tokenizer has no beginning token; leave --bos out"):
         add_bos(tokenizer(), "a model")
     words = tokenizer(bos_token="<s>")
     add_bos(words, "a model")

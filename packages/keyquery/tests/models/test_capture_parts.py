@@ -181,7 +181,7 @@ def test_lengths_that_cannot_be_compared_are_refused(tmp_path: Path) -> None:
     with pytest.raises(ModelError, match=r"above 16 tokens its rotation \(dynamic\) depends on the length of the text"):
         capture(options)
     capture(replace(options, context=16))
-    with pytest.raises(ModelError, match=r"--skip-short and --keep-short: .*; give one"):
+    with pytest.raises(ModelError, match=r"--skip-short and --keep-short: .*; give only one of the two"):
         replace(options, skip_short=True)
 
 

@@ -208,7 +208,7 @@ def test_unknown_or_unwritable_items_are_refused() -> None:
         BOOK.items("passkey", 1, 0, tokenizer, form="poem")
     with pytest.raises(DataError, match="between 0 and 1"):
         BOOK.items("passkey", 1, 0, tokenizer, depth=1.5)
-    with pytest.raises(DataError, match=r"100 tokens is too short; with this tokenizer it takes \d+ at least"):
+    with pytest.raises(DataError, match=r"100 tokens is too short; with this tokenizer it needs \d+ at least"):
         BOOK.items("passkey", 1, 0, tokenizer, length=100)
     with pytest.raises(DataError, match="only prompts with a key"):
         BOOK.items("cities", 1, 0, tokenizer, length=100)
