@@ -294,7 +294,7 @@ def test_drop_beyond_bias_is_contradicted_when_the_bias_is_lowest(own, expected)
     assert says("c002_drop_beyond_bias", tests, table) == f"{expected}: 0.9000"
     said = reason("c002_drop_beyond_bias", tests, table)
     assert "100 per captured window against 200 and more" in said
-    assert f"biases of a ratio of {0.002 / own:.1f} for" in said
+    assert f"biases that differ by a factor of {0.002 / own:.1f} as comparable" in said
 
 
 @pytest.mark.parametrize(

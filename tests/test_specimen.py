@@ -45,4 +45,4 @@ def test_experiment_of_the_specimen_measures_a_model(foreign, tmp_path):
     assert (checked.returncode, checked.stderr) == (0, "")
     (root / "analysis/experiments/another.py").write_text('"""Nothing."""\n')
     again = run(root, "run", "halves", *asked)
-    assert "halves of tiny-rope: measured already" in again.stderr
+    assert "halves of tiny-rope: already measured" in again.stderr
