@@ -182,7 +182,7 @@ def test_invalid_distillation_requests_are_refused(place):
     student_of = str(place / command.HOME / "teacher-short-s0/teacher-nope")
     with pytest.raises(ModelError, match=r"has no rotary embedding \(drope\)"):
         command.run(place, student_of, recipe=TINY)
-    with pytest.raises(ModelError, match="nowhere: no model; give smollm2-135m"):
+    with pytest.raises(ModelError, match="nowhere: not a model; give smollm2-135m"):
         command.run(place, "nowhere", recipe=TINY)
 
 
