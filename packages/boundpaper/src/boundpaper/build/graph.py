@@ -47,10 +47,10 @@ class Step:
 
     def about(self, root: Path) -> str:
         """Return one line on the step: the first docstring line of an exhibit's file, or of another step's function."""
-        said = None
+        title = None
         if self.kind.name in ("table", "figure"):
-            said = ast.get_docstring(ast.parse((root / self.file).read_text(encoding="utf-8")))
-        return (said or self.doc).partition("\n")[0]
+            title = ast.get_docstring(ast.parse((root / self.file).read_text(encoding="utf-8")))
+        return (title or self.doc).partition("\n")[0]
 
 
 @dataclass(frozen=True)

@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import click
 
 from boundpaper.cli.project import completion_of, read_graph, root, session, show_waiting, steps_named
 from boundpaper.places import shown_file
-
-if TYPE_CHECKING:
-    pass
 
 MOST = 20  # most faults of one table that `check` prints
 
@@ -73,9 +68,8 @@ def list_steps(kind: str | None) -> None:
     for step in sorted(graph.steps.values(), key=lambda step: (kinds.index(step.kind.name), step.name)):
         if kind in (None, step.kind.name):
             file = shown_file(root(), step.file)
-            click.echo(
-                f"{step.key:<40} {file}:{step.line}" if not kind else f"{step.name:<32} {step.about(root()) or file}"
-            )
+            line = f"{step.name:<32} {step.about(root()) or file}" if kind else f"{step.key:<40} {file}:{step.line}"
+            click.echo(line)
 
 
 @click.command()

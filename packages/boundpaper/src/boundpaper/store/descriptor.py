@@ -36,18 +36,20 @@ def full_package(root: Path) -> dict[str, Any]:
 
     Raises DataError, with the line, when the file is absent or not a data package.
     """
-    if not (root / SCHEMA).is_file():
-        raise DataError(f"{SCHEMA} is missing; restore it (`git checkout {SCHEMA}`)")
-    return _descriptor(tuple((str(folder), file, _file_stamp(folder / file)) for folder, file in _files(root)))
+    found = _description_files(root)
+    return _descriptor(tuple((str(folder), file, _file_stamp(folder / file)) for folder, file in found))
 
 
 def package_hash(root: Path) -> str:
-    """Return a hash of the content of every file from which `full_package` reads."""
-    return hash_bytes(b"".join(hash_bytes((folder / file).read_bytes()) for folder, file in _files(root))).decode()
+    """Return a hash of the content of every file from which `full_package` reads; raise DataError if it is absent."""
+    hashes = [hash_bytes((folder / file).read_bytes()) for folder, file in _description_files(root)]
+    return hash_bytes(b"".join(hashes)).decode()
 
 
-def _files(root: Path) -> list[tuple[Path, str]]:
+def _description_files(root: Path) -> list[tuple[Path, str]]:
     """Return the descriptor's file, then those of installed packages, each as folder and name."""
+    if not (root / SCHEMA).is_file():
+        raise DataError(f"{SCHEMA} is missing; restore it (`git checkout {SCHEMA}`)")
     return [(root, SCHEMA)] + [
         (root / folder, TABLES) for folder in package_folders(root).values() if (root / folder / TABLES).is_file()
     ]
