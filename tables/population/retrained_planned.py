@@ -12,12 +12,12 @@ def table(
     retrained_tests: pd.DataFrame, population_amendment: pd.DataFrame, plasticity_settings: pd.DataFrame
 ) -> Table:
     """Return one row per item and rotation base."""
-    width = plasticity_settings.set_index("setting").loc["second_bin", "value"]
+    width = int(plasticity_settings.set_index("setting")["value"]["second_bin"])
     return items_table(
         retrained_tests,
         population_amendment,
         FAMILIES,
         "What position decides, in the second run: planned items of the amendment",
         "Planned items of the amendment",
-        f"Aligned queries, in bins of {width:.0f} words or as named.",
+        f"Aligned queries, in bins of {width} words or as named.",
     )
