@@ -101,8 +101,8 @@ def retrained_tests(
             models[models["model"].map(counted_by_plan(models)).astype(bool)],
             by_weights,
             keys,
-            lambda plan, base: relation_rows(plan, found, [base]),
-            lambda plan, base: head_damage_rows(plan, heads[heads["base"] == base]),
+            lambda plan, base: relation_rows(plan, found, [base], slopes=False),
+            lambda plan, base: head_damage_rows(plan, heads[heads["base"] == base], slopes=False),
         )
 
     every, criterion = run(retrained_models.assign(reached=True)), run(retrained_models)
