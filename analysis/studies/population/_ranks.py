@@ -16,13 +16,17 @@ BLOCKED = "model with seed as block"
 OF_HEADS = "head in layer in model"
 _OF_SEEDS = ("low", "high", "least", "most", "p", "p_least")
 _OF_HEADS = ("rho", *_OF_SEEDS, "slope", "slope_low", "slope_high")
+NO_SLOPE = (None, None, None, "no mixed model")
 FEWEST = 3  # least number of models per seed for a rank correlation
 
 IntArray = npt.NDArray[np.int64]
 
 
-def relation_rows(plan: pd.DataFrame, found: pd.DataFrame, bases: Sequence[int]) -> pd.DataFrame:
-    """Return rows of `population_relations`, from the outcomes of the models of some bases."""
+def relation_rows(plan: pd.DataFrame, found: pd.DataFrame, bases: Sequence[int], slopes: bool = True) -> pd.DataFrame:
+    """Return rows of `population_relations`, from the outcomes of the models of some bases.
+
+    Without `slopes`, no mixed model is fitted, which takes most of the time.
+    """
     rows = []
     for planned in each(plan[plan["unit"] == BLOCKED]):
         table = _decline_and_metric(found, str(planned.outcome), bases)
@@ -41,14 +45,15 @@ def relation_rows(plan: pd.DataFrame, found: pd.DataFrame, bases: Sequence[int])
         rho = float(seeds.mean())
         ends = over_seeds(seeds)
         test = permutation_p(rho, _correlation_by_order(x, y, count), blocks)
-        slope, low, high, note = _mixed_model_slope(table["x"], table["y"], table["seed"])
+        fitted = _mixed_model_slope(table["x"], table["y"], table["seed"]) if slopes else NO_SLOPE
+        slope, low, high, note = fitted
         row |= {"rho": rho, "low": ends[0], "high": ends[1], "p": test.p_value, "p_least": test.smallest}
         rows.append({**row, "slope": slope, "slope_low": low, "slope_high": high, "note": _note_on_seeds(count, note)})
     return _corrected_table(rows)
 
 
-def head_damage_rows(plans: pd.DataFrame, table: pd.DataFrame) -> pd.DataFrame:
-    """Return rows of `population_head_damage`, from the heads of some models."""
+def head_damage_rows(plans: pd.DataFrame, table: pd.DataFrame, slopes: bool = True) -> pd.DataFrame:
+    """Return rows of `population_head_damage`, from the heads of some models; `slopes` as in `relation_rows`."""
     rows = []
     for plan in each(plans[plans["unit"] == OF_HEADS]):
         metric = str(plan.first)
@@ -60,7 +65,8 @@ def head_damage_rows(plans: pd.DataFrame, table: pd.DataFrame) -> pd.DataFrame:
         if not len(seeds):
             rows.append({**row, **dict.fromkeys(_OF_HEADS), "note": "no model that counts yet"})
             continue
-        slope, low, high, note = _mixed_model_slope(values, part["damage"], part["model"], part["layer"])
+        fitted = _mixed_model_slope(values, part["damage"], part["model"], part["layer"]) if slopes else NO_SLOPE
+        slope, low, high, note = fitted
         found = effect_columns(seeds)
         row |= {"rho": found["difference"], **{name: found[name] for name in _OF_SEEDS}}
         rows.append(

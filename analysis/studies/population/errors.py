@@ -16,18 +16,17 @@ def population_errors(population_keys: pd.DataFrame, population_models: pd.DataF
 
     `count` of the `errors` among the keys `asked` are of the class; `share` is empty for a model without a wrong key.
     """
-    models = population_models.set_index("model")
+    facts_of = population_models.set_index("model")[["arm", "base", "seed"]].to_dict("index")
     own = population_keys[(population_keys["encoding"] == "own") & population_keys["multiple"].isin(LENGTHS)]
     rows = []
     for row in each(own):
         counts = Counter(row.letters)
         errors = len(row.letters) - counts[LETTERS[EXACT]]
         for letter, kind in KINDS.items():
-            facts = models.loc[row.model, ["arm", "base", "seed"]].to_dict()
             rows.append(
                 {
                     "model": row.model,
-                    **facts,
+                    **facts_of[row.model],
                     "multiple": row.multiple,
                     "kind": kind,
                     "count": counts[letter],

@@ -1,7 +1,6 @@
 """Tabulate each model's outcomes in the population, for figures and tables that show every seed."""
 
-from itertools import pairwise
-
+import numpy as np
 import pandas as pd
 
 from analysis.studies.population._outcomes import FAR, TRAINED, counted_by_plan, each, key_questions, outcomes
@@ -33,18 +32,18 @@ def population_distances(
     training lengths.
     """
     asked = key_questions(population_keys, population_prompts, population_models)
-    own = asked[asked["encoding"] == "own"]
+    own = asked[(asked["encoding"] == "own") & asked["distance"].between(EDGES[0], EDGES[-1], inclusive="left")]
+    places = pd.Series(np.searchsorted(EDGES, own["distance"], side="right") - 1, index=own.index, name="place")
+    found = own["right"].astype(int).groupby([own["model"], own["multiple"], places]).agg(["sum", "size", "mean"])
+    found = found.reset_index()
     counts = counted_by_plan(population_models)
     rows = []
     for model in each(population_models):
-        for multiple, part in own[own["model"] == model.model].groupby("multiple"):
-            for low, high in pairwise(EDGES):
-                held = part.loc[(part["distance"] >= low) & (part["distance"] < high), "right"].astype(int)
-                if held.empty:
-                    continue
-                row = {"model": model.model, "arm": model.arm, "base": model.base, "seed": model.seed}
-                row |= {"counted": counts[model.model], "multiple": multiple, "low": low, "high": high}
-                rows.append({**row, "right": int(held.sum()), "n": len(held), "share": float(held.mean())})
+        row = {"model": model.model, "arm": model.arm, "base": model.base, "seed": model.seed}
+        row["counted"] = counts[model.model]
+        for cell in each(found[found["model"] == model.model]):
+            at = {"multiple": cell.multiple, "low": EDGES[cell.place], "high": EDGES[cell.place + 1]}
+            rows.append({**row, **at, "right": int(cell.sum), "n": int(cell.size), "share": float(cell.mean)})
     columns = ["model", "arm", "base", "seed", "counted", "multiple", "low", "high", "right", "n", "share"]
     return pd.DataFrame(rows, columns=columns)
 

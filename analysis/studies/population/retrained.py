@@ -101,8 +101,8 @@ def retrained_tests(
             models[models["model"].map(counted_by_plan(models)).astype(bool)],
             by_weights,
             keys,
-            lambda plan, base: relation_rows(plan, found, [base]),
-            lambda plan, base: head_damage_rows(plan, heads[heads["base"] == base]),
+            lambda plan, base: relation_rows(plan, found, [base], slopes=False),
+            lambda plan, base: head_damage_rows(plan, heads[heads["base"] == base], slopes=False),
         )
 
     every, criterion = run(retrained_models.assign(reached=True)), run(retrained_models)
@@ -244,7 +244,8 @@ def _item_row(plan: Any, every: SecondRun, criterion: SecondRun, planned: int) -
     same = equivalence_p(given, notes["margin"]) if notes["margin"] is not None else (None, None)
     seen = (one - two).drop(index=SEEN, errors="ignore").to_numpy(dtype=np.float64)
     unseen = effect_columns(seen if str(plan.base) == SEEN_AT else np.empty(0))
-    counts = effect_columns(_difference(*_both_sides(plan, criterion)))
+    counted = _difference(*_both_sides(plan, criterion))
+    counts = effect_columns(counted)
     single = effect_columns(_difference(*_both_sides(plan, every, SINGLE)) if _has_width(plan) else np.empty(0))
     return {
         **notes,
@@ -263,7 +264,7 @@ def _item_row(plan: Any, every: SecondRun, criterion: SecondRun, planned: int) -
         "unseen_p": unseen["p"],
         "counted_value": counts["difference"],
         "counted_p": counts["p"],
-        "counted_seeds": len(_difference(*_both_sides(plan, criterion))),
+        "counted_seeds": len(counted),
     }
 
 
@@ -279,11 +280,9 @@ def _has_width(plan: Any) -> bool:
 def _both_sides(plan: Any, run: SecondRun, width: int = WIDTH) -> tuple[pd.Series, pd.Series]:
     """Return both sides of an item by seed, for the seeds that have both."""
     sides = [side(str(words), plan.item) for words in (plan.first, plan.second)]
-    known = [_by_seed(plan, each, run, width) for each in sides if each.number is None]
-    made = [
-        pd.Series(each.number, index=known[0].index) if each.number is not None else _by_seed(plan, each, run, width)
-        for each in sides
-    ]
+    known = {each: _by_seed(plan, each, run, width) for each in sides if each.number is None}
+    seeds = next(iter(known.values())).index
+    made = [known[each] if each in known else pd.Series(each.number, index=seeds) for each in sides]
     both = pd.concat(made, axis=1, join="inner", keys=["first", "second"]).sort_index()
     return both["first"], both["second"]
 
@@ -368,11 +367,11 @@ def _row_note(row: Any) -> str:
 
 def _over_seeds(values: pd.DataFrame, models: pd.DataFrame, members: pd.DataFrame, cells: list[str]) -> pd.DataFrame:
     """Return means over seeds by base, arm and cell, with Student's interval and how many planned seeds are present."""
-    joined = values.merge(models[["model", "arm", "base", "seed"]], on="model")
+    joined = values.merge(models[["model", "arm", "base", "seed"]], on="model").sort_values("seed", kind="stable")
     planned = {base: _planned_seed_count(members, str(base)) for base in joined["base"].unique()}
     rows = []
-    for key, part in joined.groupby(["base", "arm", *cells]):
-        seeds = part.sort_values("seed")["value"].to_numpy(dtype=np.float64)
+    for key, part in joined.groupby(["base", "arm", *cells])["value"]:
+        seeds = part.to_numpy(dtype=np.float64)
         low, high = over_seeds(seeds)
         row = dict(zip(["base", "arm", *cells], key if isinstance(key, tuple) else (key,), strict=True))
         row |= {"value": float(seeds.mean()), "ci_low": low, "ci_high": high}

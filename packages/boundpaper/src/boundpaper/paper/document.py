@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import shutil
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from boundpaper.build import process
-from boundpaper.errors import LatexError, SpecError
+from boundpaper.errors import LatexError, SpecError, ThesisError
 from boundpaper.paper import bibliography, calls, crate, lint, looks, metadata, xmp
 from boundpaper.paper.edition import read as edition_of
 from boundpaper.paper.edition import site_address
@@ -135,7 +136,7 @@ def _run_latex(root: Path) -> bytes:
     files.write(state / "references.bib", bibliography.read(root).sound().text.encode())
     process.require("pdflatex")
     text = (out / "thesis.tex").read_text(encoding="utf-8")
-    form = formats.made(out, text, "thesis.tex", "logs/preamble.log", latex.PASS_TIMEOUT)
+    form = _format(out, text)
     if not (state / "thesis.aux").exists():
         passes.first_passes(out, "thesis.tex", STATE, form=form, formats=formats.FOLDER)
     done = _once(out, form) or latex.latexmk("thesis.tex", cwd=out, output=STATE, form=form, formats=formats.FOLDER)
@@ -159,6 +160,16 @@ def _run_latex(root: Path) -> bytes:
     return (state / "thesis.pdf").read_bytes()
 
 
+def precompile(root: Path) -> None:
+    """Compile the thesis's preamble to a format before its chapters exist; the build of the thesis reports errors."""
+    with suppress(ThesisError):
+        _format(root / "out", render(root, metadata.read(root)))
+
+
+def _format(out: Path, text: str) -> str:
+    return formats.made(out, text, "thesis.tex", "logs/preamble.log", latex.PASS_TIMEOUT)
+
+
 def _once(out: Path, form: str) -> process.CompletedProgram | None:
     """Run a single pass; return None if auxiliary files are missing, or if they or the bibliography change.
 
@@ -170,14 +181,7 @@ def _once(out: Path, form: str) -> process.CompletedProgram | None:
     if not {".aux", ".bbl"} <= {path.suffix for path in before} or _is_stale(state):
         return None
     done = latex.pdflatex(
-        "thesis.tex",
-        cwd=out,
-        output=STATE,
-        job="thesis",
-        form=form,
-        formats=formats.FOLDER,
-        record=True,
-        timeout=latex.PASS_TIMEOUT,
+        "thesis.tex", cwd=out, output=STATE, job="thesis", form=form, formats=formats.FOLDER, record=True
     )
     report = state / "thesis.log"
     if done.timed_out or done.returncode or not report.is_file():

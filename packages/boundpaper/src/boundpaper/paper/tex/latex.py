@@ -55,7 +55,7 @@ def pdflatex(
     formats: str = "",
     record: bool = False,
     draft: bool = False,
-    timeout: float,
+    timeout: float = PASS_TIMEOUT,
 ) -> process.CompletedProgram:
     """Run one pass of pdflatex, and return its outcome.
 

@@ -8,7 +8,6 @@ after two drafts one last pass is enough.
 import re
 from pathlib import Path
 
-from boundpaper.build import process
 from boundpaper.paper.tex import latex
 from boundpaper.store import files
 
@@ -39,24 +38,11 @@ def first_passes(out: Path, document: str, state: str, *, form: str, formats: st
     auxiliary.unlink()
     for _ in range(DRAFTS):
         if not done.timed_out and not done.returncode:
-            done = _draft_pass(out, document, state, form, formats)
+            done = latex.pdflatex(document, cwd=out, output=state, job=job, form=form, formats=formats, draft=True)
     if done.timed_out or done.returncode:
         auxiliary.unlink(missing_ok=True)  # incomplete after a draft that stopped
     elif _keys_matching(NOTED, auxiliary.read_text(encoding="utf-8")) != keys:
         latex.bibtex(f"{state}/{job}", cwd=out, bibliographies=state)
-
-
-def _draft_pass(out: Path, document: str, state: str, form: str, formats: str) -> process.CompletedProgram:
-    return latex.pdflatex(
-        document,
-        cwd=out,
-        output=state,
-        job=Path(document).stem,
-        form=form,
-        formats=formats,
-        draft=True,
-        timeout=latex.PASS_TIMEOUT,
-    )
 
 
 def _texts_read(out: Path, document: str) -> list[str]:
