@@ -108,7 +108,7 @@ def print_planted(documents: Sequence[ReadDocument], draws: int) -> None:
 
 def print_single_slips(documents: Sequence[ReadDocument]) -> None:
     """Plant one slip in each document that has a relation, and print how many alarms name the changed cell."""
-    rng, told, named, found, total = random.Random(SEED), 0, 0, 0, 0
+    rng, alarms, named, found, total = random.Random(SEED), 0, 0, 0, 0
     for document in documents:
         tables = [each.split_counts() for each in document.tables]
         sites = [(place, each) for place, table in enumerate(tables) for each in relations_held(table)] * 3
@@ -119,10 +119,10 @@ def print_single_slips(documents: Sequence[ReadDocument]) -> None:
         changed = replace(document, tables=[*tables[:place], chosen[0], *tables[place + 1 :]])
         every = [each for each in checks.audit([changed]) if each.level != "note"]
         at_it = [each for each in every if chosen[2] in each.values]
-        total, told, named, found = total + 1, told + len(every), named + len(at_it), found + bool(at_it)
+        total, alarms, named, found = total + 1, alarms + len(every), named + len(at_it), found + bool(at_it)
         for each in every:
             print("" if each in at_it else "elsewhere: ", each, sep="")
-    shares = f"{format_share(found, total)} found, {format_share(named, told)} alarms name its cell"
+    shares = f"{format_share(found, total)} found, {format_share(named, alarms)} alarms name its cell"
     print(f"\none slip in each of {total} documents: {shares}\n")
 
 
@@ -158,9 +158,9 @@ def print_known(folder: Path) -> None:
         found = [each for each in found if each.level != "note"]
         for each in found:
             claims = set().union(*(lines.get(place, set()) for place in _finding_places(each)))
-            source, told = next(_finding_places(each))[0], set(re.findall(r"[^\s;,]+", f"{each.what} {each.why}"))
+            source, words = next(_finding_places(each))[0], set(re.findall(r"[^\s;,]+", f"{each.what} {each.why}"))
             claims |= {NUMBERING[each.kind]} if each.kind in NUMBERING and source == "004" else set()
-            claims |= {claim for reported, claim in drawn[source] if reported in told}
+            claims |= {claim for reported, claim in drawn[source] if reported in words}
             seen |= claims
             true += bool(claims)
             stands = f"{each.place.file.rpartition('/')[2]}:{each.place.line}"

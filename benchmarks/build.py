@@ -219,8 +219,8 @@ def main() -> None:
         *whole_cold,
         *asked,
     ):
-        said = "met" if wall <= goal else "met on an idle machine" if cpu <= goal and "seconds" in what else "missed"
-        print(f"| {what} | {wall:.3f} | {cpu:.3f} | {goal:.3f} | {said} |")
+        outcome = "met" if wall <= goal else "met on an idle machine" if cpu <= goal and "seconds" in what else "missed"
+        print(f"| {what} | {wall:.3f} | {cpu:.3f} | {goal:.3f} | {outcome} |")
     print()
     print("| where the seconds of a whole build are | steps | s | the longest | s |")
     print("|---|--:|--:|---|--:|")

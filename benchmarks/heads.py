@@ -304,12 +304,12 @@ def print_ratios(sizes: list[int], repeat: int, folder: Path) -> None:
                 f"| {baseline / each:.1f} | {each / loop:.1f} of {1e3 * loop:.0f} ms (comparisons alone) |",
                 flush=True,
             )
-        told = {name: 1e3 * taken[name] for name in needed_operations(head, held)}
-        tables.append(f"{vectors:,} vectors: " + ", ".join(f"{name} {each:.3g}" for name, each in told.items()))
+        needed = {name: 1e3 * taken[name] for name in needed_operations(head, held)}
+        tables.append(f"{vectors:,} vectors: " + ", ".join(f"{name} {each:.3g}" for name, each in needed.items()))
         for estimator in ESTIMATORS:
             stages = stage_seconds(partial(whole, alone, PlasticityOptions(estimator=estimator)), repeat)
-            said = ", ".join(f"{stage} {1e3 * each:.0f}" for stage, each in stages.items())
-            tables.append(f"{vectors:,} vectors, whole head, {estimator}: {said}")
+            times = ", ".join(f"{stage} {1e3 * each:.0f}" for stage, each in stages.items())
+            tables.append(f"{vectors:,} vectors, whole head, {estimator}: {times}")
     print("\nParts of the floor, each once (ms), and where the time of a whole head goes (ms, under a profiler):\n")
     print("\n".join(f"- {line}" for line in tables))
 

@@ -86,8 +86,8 @@ def plant_fault(file: Path, number: int) -> Mutant:
     node, change = next(itertools.islice(_fault_sites(tree), number, None))
     before = ast.unparse(node)
     change(node)
-    said = " ".join(f"{before} -> {ast.unparse(node)}".split())
-    return Mutant(file.relative_to(ROOT).as_posix(), node.lineno, said, ast.unparse(tree))
+    edit = " ".join(f"{before} -> {ast.unparse(node)}".split())
+    return Mutant(file.relative_to(ROOT).as_posix(), node.lineno, edit, ast.unparse(tree))
 
 
 def _fault_sites(tree: ast.Module) -> Iterator[tuple[ast.expr, Callable[[Any], None]]]:

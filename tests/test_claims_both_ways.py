@@ -38,8 +38,8 @@ def test_claim_that_judges_its_input_changes_verdict():
 
     (answer,) = mutate_claim("c_honest", honest, {"scores": table(value=[1.0, 3.0])}).answers.values()
     assert answer.turned
-    assert answer.said
-    assert not answer.unsaid
+    assert answer.reworded
+    assert not answer.unexplained
 
 
 def test_a_claim_with_a_typed_verdict_is_found():
@@ -53,7 +53,7 @@ def test_a_claim_with_a_typed_verdict_is_found():
 
     frames = {"scores": table(value=[1.0, 3.0])}
     (answer,) = mutate_claim("c_typed", typed, frames).answers.values()
-    assert (answer.turned, bool(answer.said)) == ("", True)
+    assert (answer.turned, bool(answer.reworded)) == ("", True)
     tally = mutate_claim("c_deaf", deaf, frames, words=True)
     assert not tally.any_changed
     assert tally.tried > 10
@@ -66,7 +66,7 @@ def test_reason_that_stays_when_the_verdict_changes_is_found():
 
     (answer,) = mutate_claim("c_silent", silent, {"scores": table(value=[1.0, 3.0])}).answers.values()
     assert answer.turned
-    assert answer.unsaid == answer.turned
+    assert answer.unexplained == answer.turned
 
 
 @pytest.mark.parametrize(("reason", "mute"), [("None is above it.", True), ("Of one.", False)])
@@ -78,7 +78,7 @@ def test_false_none_in_a_reason_is_found_despite_a_number_beside_it(reason, mute
 
     (answer,) = mutate_claim("c_half", half, {"scores": table(value=[1.0, 3.0])}).answers.values()
     assert answer.turned
-    assert bool(answer.unsaid) == mute
+    assert bool(answer.unexplained) == mute
 
 
 def test_text_that_cannot_become_a_number_is_not_flipped():
@@ -153,7 +153,7 @@ def test_printed_number_is_moved_beyond_its_precision_and_negated(text, up, turn
 
 def test_command_lists_claims_that_never_change(capsys):
     assert main(["c000_conclusion_mechanism"]) == 1
-    assert "c000_conclusion_mechanism: not testable, never turns, nor says another word" in capsys.readouterr().out
+    assert "c000_conclusion_mechanism: not testable, never turns, nor is reworded" in capsys.readouterr().out
 
 
 # --- the claims
@@ -179,5 +179,5 @@ def test_every_claim_changes_with_some_input(document):
     assert sorted(silent) == [name for name in sorted(SILENT) if name.startswith(document)]
     assert all(not read_inputs(ROOT, found[name]) for name in silent)
     assert {answer.verdict for tally in silent.values() for answer in tally.answers.values()} <= {"not testable"}
-    mute = {answer.claim: answer.unsaid for tally in tallies.values() for answer in tally.answers.values()}
+    mute = {answer.claim: answer.unexplained for tally in tallies.values() for answer in tally.answers.values()}
     assert {claim: what for claim, what in mute.items() if what} == {}

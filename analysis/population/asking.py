@@ -58,14 +58,14 @@ class Answer:
         Whether all words, including the full stop, are right.
     nats : float
         Sum of nats over the answer and the full stop.
-    said : list of int
-        Tokens up to the full stop, if they were decoded.
+    tokens : list of int
+        The answer up to the full stop, if it was decoded.
     """
 
     ask: Question
     exact: bool
     nats: float
-    said: list[int]
+    tokens: list[int]
 
 
 def answers(model: PreTrainedModel, contexts: Sequence[Context], *, decode: bool = False) -> list[Answer]:
@@ -92,10 +92,10 @@ def _answer_chunk(model: PreTrainedModel, contexts: Sequence[Context], decode: b
         inputs = torch.tensor([[*ask, *want] for ask, want in zip(asked, wanted, strict=True)])
         size = len(wanted[0])
         logits = model(inputs, past_key_values=_cache_for_questions(read.past_key_values, rows), use_cache=True).logits
-        told = logits[:, -size - 1 : -1].log_softmax(-1)
+        logprobs = logits[:, -size - 1 : -1].log_softmax(-1)
         right = torch.tensor(wanted)
-        exact = (told.argmax(-1) == right).all(1).tolist()
-        nats = (-told.gather(-1, right[..., None])).sum((1, 2)).tolist()
+        exact = (logprobs.argmax(-1) == right).all(1).tolist()
+        nats = (-logprobs.gather(-1, right[..., None])).sum((1, 2)).tolist()
         decoded: dict[int, list[int]] = {}
         wrong = [at for at, each in enumerate(exact) if not each]
         if decode and wrong:

@@ -147,8 +147,8 @@ def class_letter(answer: Answer) -> str:
     if answer.exact:
         return LETTERS[EXACT]
     key = "".join(answer.ask.answer)
-    said = prompts.leading_digits(answer.said)
-    kind = error_class(said, key) if said else NO_NUMBER
+    digits = prompts.leading_digits(answer.tokens)
+    kind = error_class(digits, key) if digits else NO_NUMBER
     if kind == EXACT:
         return NO_STOP
     return LETTERS[kind]

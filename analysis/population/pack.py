@@ -80,13 +80,13 @@ def read_packed(folder: Path, which: PopulationMember, recipe: PopulationRecipe)
             raise ModelError(f"{folder}: has no {key}; give a folder that has it, or leave --weights out to train it")
         if _file_digest(folder / key) != known[key]:
             raise ModelError(f"{folder / key}: damaged, its checksum is not that of {SUMS}; get the folder again")
-    told: dict[str, Any] = json.loads((folder / which.name / TRAINING).read_text(encoding="utf-8"))
+    training: dict[str, Any] = json.loads((folder / which.name / TRAINING).read_text(encoding="utf-8"))
     asked = asked_for(which, recipe)
-    if told["made"] != asked:
-        raise ModelError(f"{folder / which.name}: belongs to another recipe ({differing(told['made'], asked)})")
+    if training["made"] != asked:
+        raise ModelError(f"{folder / which.name}: belongs to another recipe ({differing(training['made'], asked)})")
     weights = {name: part.float() for name, part in safetensors.load_file(folder / which.name / WEIGHTS).items()}
     weights.setdefault(TIED[0], weights[TIED[1]])
-    return TrainedModel(which, TrainingOutcome(weights, **told["facts"]))
+    return TrainedModel(which, TrainingOutcome(weights, **training["facts"]))
 
 
 def _stored_checksums(folder: Path) -> dict[str, str]:

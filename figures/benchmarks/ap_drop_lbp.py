@@ -31,7 +31,7 @@ def figure(
     ]
     added = listed(list(matched_models.loc[~matched_models["in_source"].astype(bool), "display_name"]))
     tests = (lbp_correlations, lbp_correlations_extended)
-    said = [
+    lines = [
         f"$n = {n}$: {correlation_phrase(pick(frame, comparison='ap_drop', test='pearson'))}"
         for n, frame in zip((seven, eight), tests, strict=True)
     ]
@@ -43,7 +43,7 @@ def figure(
                 y=Axis(label="LongBench Pro, overall", low=10, high=50),
                 annotations=[
                     Annotation(x=0.242, y=y, text=text.partition(", $p")[0], anchor="left")
-                    for y, text in zip((47.5, 44.5), said, strict=True)
+                    for y, text in zip((47.5, 44.5), lines, strict=True)
                 ],
             )
         ],
@@ -53,6 +53,6 @@ def figure(
             "captured models. Unit: one model. Lines: least squares, without a band, since the models are few and "
             f"of three families. {added} is not among the models that the metrics study compares."
         ),
-        note=f"Pearson with 95 % interval, exact $p$ and Holm over metrics and coefficients, {'; '.join(said)}.",
+        note=f"Pearson with 95 % interval, exact $p$ and Holm over metrics and coefficients, {'; '.join(lines)}.",
         short="LongBench Pro against the plasticity drop",
     )

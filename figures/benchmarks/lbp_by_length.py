@@ -17,8 +17,8 @@ def figure(lbp_lengths: pd.DataFrame, matched_models: pd.DataFrame) -> Figure:
     level = Axis(label="plasticity", low=0.4, high=0.8, ticks=[0.4, 0.6, 0.8])
     binned = lbp_lengths[lbp_lengths["plasticity"].notna()].drop_duplicates(["model", "length"])
     rows_of = [
-        (lbp_lengths[lbp_lengths["mode"] == mode], "lbp", told, Axis(label="score", low=0, high=top))
-        for mode, told in words("mode").items()
+        (lbp_lengths[lbp_lengths["mode"] == mode], "lbp", label, Axis(label="score", low=0, high=top))
+        for mode, label in words("mode").items()
     ]
     rows_of.append((binned, "plasticity", "plasticity", level))
     families = list(dict.fromkeys(matched_models["family"]))
@@ -27,9 +27,9 @@ def figure(lbp_lengths: pd.DataFrame, matched_models: pd.DataFrame) -> Figure:
             series=_lines(rows, matched_models[matched_models["family"] == family], value),
             x=x,
             y=y,
-            title=f"{family}, {told.replace('without', 'no').removeprefix('with ')}",
+            title=f"{family}, {label.replace('without', 'no').removeprefix('with ')}",
         )
-        for rows, value, told, y in rows_of
+        for rows, value, label, y in rows_of
         for family in families
     ]
     models = list(matched_models["model"])

@@ -15,7 +15,7 @@ def figure(
     length_decline: pd.DataFrame, length_decline_fit: pd.DataFrame, length_decline_tests: pd.DataFrame
 ) -> Figure:
     """Return the figure."""
-    panels, said, p = [], [], pvalue(relation=True)
+    panels, correlations, p = [], [], pvalue(relation=True)
     tests = length_decline_tests[length_decline_tests["test"] == "pearson"]
     least = length_decline_tests["p_adjusted"].min()
     for mode, shown in words("mode").items():
@@ -50,7 +50,7 @@ def figure(
                 ],
             )
         )
-        said += [
+        correlations += [
             f"{shown}, $n = {n}$: $p {p.show(test['p_value'], 'plain')}$, Holm {p.show(test['p_adjusted'], 'plain')}"
             for n, test in of.items()
         ]
@@ -67,7 +67,7 @@ def figure(
         ),
         note=(
             "In the panels: Pearson's $r$ with its 95 % interval. Exact $p$, and after Holm's correction: "
-            f"{'; '.join(said)}."
+            f"{'; '.join(correlations)}."
         ),
         short="Relative decline of LongBench Pro against the plasticity drop",
     )

@@ -40,7 +40,7 @@ def figure(decile_profiles: pd.DataFrame, measured_profiles: pd.DataFrame, subje
     beside = [_measured_line(rows, "neutral", "random") for _, _, rows in each_model(measured_profiles[null])]
     panels = [replace(panel, series=[*panel.series, *beside]) for panel in panels]
     shown = decile_profiles[decile_profiles["shape"] == "rises"].sort_values("draw_up", ascending=False)
-    said = ", ".join(f"{row['display_name']} {row['draw_up']:+.3f}" for _, row in shown.iterrows())
+    draws_up = ", ".join(f"{row['display_name']} {row['draw_up']:+.3f}" for _, row in shown.iterrows())
     return Figure(
         panels=panels,
         columns=3,
@@ -52,7 +52,7 @@ def figure(decile_profiles: pd.DataFrame, measured_profiles: pd.DataFrame, subje
         note=(
             f"Measured by this project (solid marks): {_contexts(measured_profiles)}; intervals over heads stand with "
             "the profiles of pretrained models. Grey, in every panel: random weights that read random words, a null "
-            f"reference. Profiles with a rise that rounding cannot explain, and its size: {said}."
+            f"reference. Profiles with a rise that rounding cannot explain, and its size: {draws_up}."
         ),
         caption=(
             f"Plasticity by decile of the context, {len(decile_profiles)} captured models by family, as printed in "

@@ -8,7 +8,7 @@ from boundpaper.figures import Axis, Figure, Line, Panel
 def figure(phase_layers: pd.DataFrame, drope_protocols: pd.DataFrame, drope_captions: pd.DataFrame) -> Figure:
     """Plot one panel on a logarithmic axis, with standard deviations over prompts."""
     protocol = drope_protocols.set_index("section")
-    said = drope_captions.set_index("statement")["printed"]["fig_15_all_layers"]
+    printed = drope_captions.set_index("statement")["printed"]["fig_15_all_layers"]
     series = [
         Line(
             entity=model,
@@ -37,7 +37,7 @@ def figure(phase_layers: pd.DataFrame, drope_protocols: pd.DataFrame, drope_capt
         ),
         short="Entropy of the representations by layer",
         note=(
-            f"The report's Figure 15 calls DroPE's entropy higher {said}; it is lower in layer "
+            f"The report's Figure 15 calls DroPE's entropy higher {printed}; it is lower in layer "
             f"{', '.join(map(str, lower))}. The two runs differ in precision and padding "
             f"({protocol['precision']['5 (phase metrics)']}), which changes the entropy by itself."
         ),

@@ -52,8 +52,8 @@ def seeds(rows: pd.DataFrame) -> str:
     """Return a caption phrase: how many seeds of each arm are plotted, and how many models the plan counts."""
     counts = {place: part["seed"].nunique() for place, part in rows.groupby(["base", "arm"])}
     models = rows.groupby("model")["counted"].first()
-    told = f"{int(models.sum())} of {len(models)} models count by the plan, all are drawn"
+    counted = f"{int(models.sum())} of {len(models)} models count by the plan, all are drawn"
     if len(set(counts.values())) == 1:
-        return f"{next(iter(counts.values()))} seeds of each arm; {told}"
+        return f"{next(iter(counts.values()))} seeds of each arm; {counted}"
     parts = [f"{count} of {arm}" + (f" at base {base:,}" if base else "") for (base, arm), count in counts.items()]
-    return f"seeds: {', '.join(parts)}; {told}"
+    return f"seeds: {', '.join(parts)}; {counted}"

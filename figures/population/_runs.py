@@ -38,15 +38,15 @@ def seed_bundles(rows: pd.DataFrame, factor: float = 1.0, legend: bool = True) -
 
 def measured(rows: pd.DataFrame, members: pd.DataFrame) -> str:
     """Return a sentence for each base: how many of the planned seeds each arm has."""
-    told = []
+    sentences = []
     for base in sorted({int(base) for base in rows["base"]}):
         part = rows[rows["base"] == base]
         planned = members.loc[members["base"] == base, "seed"].nunique()
         arms = [str(arm) for arm in sorted(part["arm"].unique())]
         counts = {arm: part.loc[part["arm"] == arm, "seed"].nunique() for arm in arms}
         if len(set(counts.values())) == 1:
-            said = f"{next(iter(counts.values()))} of {planned} seeds of each arm"
+            seeds = f"{next(iter(counts.values()))} of {planned} seeds of each arm"
         else:
-            said = ", ".join(f"{count} of {planned} seeds of {arm}" for arm, count in counts.items())
-        told.append(f"At base {base:,}: {said}." if base else f"Without a base: {said}.")
-    return " ".join(told)
+            seeds = ", ".join(f"{count} of {planned} seeds of {arm}" for arm, count in counts.items())
+        sentences.append(f"At base {base:,}: {seeds}." if base else f"Without a base: {seeds}.")
+    return " ".join(sentences)

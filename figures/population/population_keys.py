@@ -20,7 +20,7 @@ def figure(population_outcomes: pd.DataFrame, population_distances: pd.DataFrame
     places.insert(len(SHOWN) - 1, ("E", 0))
     near = population_distances[(population_distances["high"] <= TRAINED) & (population_distances["base"] == BASES[0])]
     means = 100 * near.groupby(["arm", "multiple", "seed"])["share"].mean().groupby(["arm", "multiple"]).mean()
-    told = ", ".join(f"{arm} {means[arm, LONG]:.0f} against {means[arm, 1.0]:.0f} %" for arm in ("B", "C"))
+    near_means = ", ".join(f"{arm} {means[arm, LONG]:.0f} against {means[arm, 1.0]:.0f} %" for arm in ("B", "C"))
     panels = []
     for arm, base in places:
         lines = rows[(rows["arm"] == arm) & (rows["base"] == base)]
@@ -47,7 +47,7 @@ def figure(population_outcomes: pd.DataFrame, population_distances: pd.DataFrame
         caption=(
             f"At base {bases(far)[0]} retrieval with rotation stops at a distance: keys found in prompts of {LONG:g} "
             f"training lengths, by the distance from key to question, grey beyond the training length of {TRAINED} "
-            f"words. Near keys are harder to find in these prompts than in those of one training length: {told}. "
+            f"words. Near keys are harder to find in these prompts than in those of one training length: {near_means}. "
             + "; ".join(f"{arm}: {ARMS[arm]}" for arm in SHOWN)
             + ". Thin lines: single seeds; thick lines: their mean; far: the mean share of keys beyond one and a "
             f"quarter lengths. {seeds(far[far['arm'].isin(SHOWN)]).capitalize()}. {int(far['n'].max())} far keys a "

@@ -20,8 +20,8 @@ def full_attention(layers: pd.DataFrame, heads: pd.DataFrame) -> list[Shade]:
     if len(full) == layers["layer"].nunique():
         return []
     named = full[len(full) // 2 : len(full) // 2 + 1]
-    told = dict.fromkeys(named, "layers of full attention")
-    return [Shade(low=at - 0.5, high=at + 0.5, label=told.get(at, ""), entity="neutral") for at in full]
+    labels = dict.fromkeys(named, "layers of full attention")
+    return [Shade(low=at - 0.5, high=at + 0.5, label=labels.get(at, ""), entity="neutral") for at in full]
 
 
 def each_model(rows: pd.DataFrame) -> Iterator[tuple[str, str, pd.DataFrame]]:

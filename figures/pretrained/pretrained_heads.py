@@ -13,7 +13,7 @@ METRICS = {"ap_overall": "overall plasticity", "ap_drop": "drop of plasticity"}
 
 def figure(pretrained_heads: pd.DataFrame, model_metrics: pd.DataFrame) -> Figure:
     """Plot one panel per metric and one line per model."""
-    panels, said = [], []
+    panels, counts = [], []
     for metric, label in METRICS.items():
         lines = []
         for entity, name, mine in each_model(pretrained_heads[pretrained_heads["metric"] == metric]):
@@ -25,7 +25,7 @@ def figure(pretrained_heads: pd.DataFrame, model_metrics: pd.DataFrame) -> Figur
     for _, _, mine in each_model(pretrained_heads[pretrained_heads["metric"] == "ap_overall"]):
         model, name = mine[["model", "display_name"]].iloc[0]
         context = model_metrics.loc[model_metrics["model"] == model, "context"].iloc[0]
-        said.append(f"{name} {mine['heads'].sum()} heads of {len(mine)} layers at {whole(context)} tokens")
+        counts.append(f"{name} {mine['heads'].sum()} heads of {len(mine)} layers at {whole(context)} tokens")
     return Figure(
         panels=panels,
         columns=2,
@@ -33,7 +33,7 @@ def figure(pretrained_heads: pd.DataFrame, model_metrics: pd.DataFrame) -> Figur
         letters=True,
         caption=(
             "Plasticity of single heads by layer: median of the layer's heads, and from the least to the largest of "
-            f"them, which is a spread over heads and no interval. {'; '.join(said)}."
+            f"them, which is a spread over heads and no interval. {'; '.join(counts)}."
         ),
         short="Plasticity of the heads of pretrained models by layer",
     )

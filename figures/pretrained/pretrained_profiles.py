@@ -25,7 +25,7 @@ def figure(pretrained_profiles: pd.DataFrame, decile_profiles: pd.DataFrame, hea
         uncertainty="band",
         marks=False,
     )
-    panels, said = [], []
+    panels, names = [], []
     for entity, name, rows in each_model(pretrained_profiles):
         heads = head_profile[head_profile["model"] == rows["model"].iloc[0]]
         single = heads.pivot_table(index=["layer", "key_head"], columns="bin", values="plasticity")
@@ -43,7 +43,7 @@ def figure(pretrained_profiles: pd.DataFrame, decile_profiles: pd.DataFrame, hea
                 y=Axis(label="plasticity"),
             )
         )
-        said.append(
+        names.append(
             f"{rows['display_name'].iloc[0]} over {whole(rows['context'].iloc[0])} tokens, {rows['heads'].max()} heads"
         )
     return Figure(
@@ -54,7 +54,7 @@ def figure(pretrained_profiles: pd.DataFrame, decile_profiles: pd.DataFrame, hea
         legend="none",
         height=35,
         caption=(
-            f"Plasticity along the context of models measured here ({'; '.join(said)}): mean over heads by query bin, "
+            f"Plasticity along the context of models measured here ({'; '.join(names)}): mean over heads by query bin, "
             "with 95 % bootstrap intervals over key heads, which cover heads and not texts; where key heads are too "
             f"few for an interval, each as a thin line. Grey: median and range of the {len(reported)} reported models "
             "by tenth of their own contexts [@shcherb2026]."

@@ -8,7 +8,7 @@ from figures.pretrained._models import each_model, full_attention
 
 def figure(pretrained_layers: pd.DataFrame, pretrained_heads: pd.DataFrame) -> Figure:
     """Plot one panel per model."""
-    panels, said = [], []
+    panels, models = [], []
     for entity, name, rows in each_model(pretrained_layers):
         panels.append(
             Panel(
@@ -31,7 +31,7 @@ def figure(pretrained_layers: pd.DataFrame, pretrained_heads: pd.DataFrame) -> F
                 title=name,
             )
         )
-        said.append(
+        models.append(
             f"{rows['display_name'].iloc[0]}: {rows['heads_sink'].sum()} of {rows['heads'].sum()} heads are sinks, n = "
             f"{rows['texts'].min()} texts"
         )
@@ -44,7 +44,7 @@ def figure(pretrained_layers: pd.DataFrame, pretrained_heads: pd.DataFrame) -> F
         legend="none",
         caption=(
             "Attention that tokens pay the first one, by layer: mean over heads and texts with Student's 95 % interval "
-            f"over texts. Unit: one text. {'; '.join(said)}. A head is a sink when it pays the first token at least "
+            f"over texts. Unit: one text. {'; '.join(models)}. A head is a sink when it pays the first token at least "
             "0.3 of its attention, and no less than the five tokens before."
         ),
         short="Attention to the first token by layer of pretrained models",

@@ -80,10 +80,10 @@ def figure(
                 title=title,
                 annotations=[
                     *(
-                        Annotation(x=0 if position == 1 else FIRST, y=y * HIGHEST, text=said, anchor="right")
+                        Annotation(x=0 if position == 1 else FIRST, y=y * HIGHEST, text=text, anchor="right")
                         for y, (unit, comparison) in zip((0.95, 0.87), asked.items(), strict=False)
                         for row in [pick(bias_plasticity_tests, comparison=comparison, test="pearson")]
-                        for said in [f"{int(row['n'])} {unit}: {correlation_phrase(row).partition(', $p')[0]}"]
+                        for text in [f"{int(row['n'])} {unit}: {correlation_phrase(row).partition(', $p')[0]}"]
                     ),
                     *(
                         Annotation(x=at["x"], y=at["y"], text=name, anchor=anchor, entity="smollm3-3b")

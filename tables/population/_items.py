@@ -87,12 +87,12 @@ def _margins(rows: pd.DataFrame) -> str:
     held = rows.dropna(subset="margin")
     gaps = held["first"].str[0] != held["second"].str[0]
     words = (("changes and widths", held.loc[~gaps, "margin"]), ("gaps between arms", held.loc[gaps, "margin"]))
-    said = [
+    parts = [
         f"{' or '.join(fixed(2).show(each, 'plain') for each in sorted(set(margins)))} for {what}"
         for what, margins in words
         if len(margins)
     ]
-    return f" ({', '.join(said)})" if said else ""
+    return f" ({', '.join(parts)})" if parts else ""
 
 
 def _seeds_sentence(rows: pd.DataFrame) -> str:

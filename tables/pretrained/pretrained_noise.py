@@ -22,7 +22,7 @@ def table(pretrained_noise: pd.DataFrame) -> Table:
     rows = pretrained_noise.assign(label=pretrained_noise["metric"].map(ROWS), group=pretrained_noise["display_name"])
     counts = pretrained_noise.drop_duplicates("model")
     ways = listed([f"{splits} ways" for splits in counts["splits"].unique()])
-    said = listed([f"{row['documents']} documents of {row['display_name']}" for _, row in counts.iterrows()])
+    texts = listed([f"{row['documents']} documents of {row['display_name']}" for _, row in counts.iterrows()])
     return Table(
         rows=rows,
         columns=[
@@ -39,7 +39,7 @@ def table(pretrained_noise: pd.DataFrame) -> Table:
         ],
         groups="group",
         caption=(
-            f"Noise of a capture: the same heads over halves of {said}, split in {ways}. Unit: one split. The last "
+            f"Noise of a capture: the same heads over halves of {texts}, split in {ways}. Unit: one split. The last "
             "column is what the reported captures of two models with the same text weights differ by [@shcherb2026]."
         ),
         short="Noise of the captures of pretrained models",

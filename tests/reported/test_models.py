@@ -491,7 +491,7 @@ def test_encoder_is_refused_by_every_command(tmp_path: Path, kind: str) -> None:
     """Load, capture and run experiments on an encoder; each command refuses it in the same words."""
     sizes = {**ENCODER, "embedding_size": 32, "input_embedding_size": 32, "output_embedding_size": 32}
     folder = saved_model(causal(getattr(transformers, f"{kind}Config")(**sizes)), tmp_path / "model")
-    words = r"attends to later tokens as well, as an encoder does, and every quantity here is of causal attention"
+    words = r"attends to later tokens as well, as an encoder does, but every quantity here assumes causal attention"
     with pytest.raises(ModelError, match=words):
         load(ModelSource(str(folder), device="cpu"))
     with pytest.raises(ModelError, match=words):

@@ -92,7 +92,7 @@ def nope_layer_cells(nope_layers: pd.DataFrame, nope_layer_kinds: pd.DataFrame) 
     relative to cross-attention layers; `below_dip` says whether the last deciles are below the dip.
     """
     numbers = wide(nope_layers[nope_layers["metric"] != "adjacency"], by=["model", "layer"])
-    said = nope_layers[nope_layers["metric"] == "adjacency"].set_index(["model", "layer"])["printed"]
+    adjacent = nope_layers[nope_layers["metric"] == "adjacency"].set_index(["model", "layer"])["printed"]
     crossed = set(nope_layers.loc[nope_layers["metric"] == "adjacency", "model"])
     group_of, text_layer = _group_and_index(nope_layer_kinds)
     rows = []
@@ -114,7 +114,7 @@ def nope_layer_cells(nope_layers: pd.DataFrame, nope_layer_kinds: pd.DataFrame) 
                 "recovery_high": round(within.high, 12),
                 "agreement": agreement(value, within, printed["value"], int(printed["decimals"])),
                 "below_dip": bool(layer["d89"] < layer["d45"]),
-                "adjacency": said[(model, index)] if vision else "",
+                "adjacency": adjacent[(model, index)] if vision else "",
                 "group": group_of(index) if vision else "",
                 "note": "" if vision else "adjacency, group: the model has no cross-attention layers",
             }

@@ -27,9 +27,9 @@ def nope_count_tests(
     given for the pairings with the fewest and the most discordant layers. Layers of one network are not independent
     units.
     """
-    said = nope_stated.set_index("statement")["value"]
-    counts = [int(said[f"{key}_recovering"]) for key in COUNTS]
-    layers = [int(said[f"{key}_layers"]) for key in COUNTS]
+    printed = nope_stated.set_index("statement")["value"]
+    counts = [int(printed[f"{key}_recovering"]) for key in COUNTS]
+    layers = [int(printed[f"{key}_layers"]) for key in COUNTS]
     guard = shared_text_weights(list(PAIR), published_facts)
     study = "nope_count_tests"
     tests = [

@@ -62,10 +62,10 @@ def side(words: str, item: str) -> Side:
         return Side(number=float(words))
     for pattern, more in _SIDES.items():
         if found := re.fullmatch(pattern, words):
-            told = found.groupdict()
-            quarter = {"first": 1, "last": QUARTERS}.get(told.get("quarter") or "")
-            width = int(told["width"]) if told.get("width") else None
-            return Side(arm=told["arm"], quarter=quarter, width=width, **more)
+            parts = found.groupdict()
+            quarter = {"first": 1, "last": QUARTERS}.get(parts.get("quarter") or "")
+            width = int(parts["width"]) if parts.get("width") else None
+            return Side(arm=parts["arm"], quarter=quarter, width=width, **more)
     raise DataError(f"population_amendment, item {item}: {words!r} names no arm, quarter, width or extension; mend it")
 
 

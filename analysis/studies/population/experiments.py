@@ -37,22 +37,22 @@ def population_experiments(
     rows = []
     for quantity in QUANTITIES:
         mine = held[held["quantity"] == quantity.key]
-        said = reported.loc[quantity.key] if quantity.key in reported.index else None
+        printed = reported.loc[quantity.key] if quantity.key in reported.index else None
         row: dict[str, Any] = {
             "quantity": quantity.key,
             "experiment": quantity.experiment,
             "label": quantity.label,
             "unit": quantity.unit,
             "digits": quantity.digits,
-            "reported_rope": None if said is None else said["rope"],
-            "reported_drope": None if said is None else said["drope"],
-            "place": "" if said is None else said["place"],
-            "direction": "" if said is None else said["direction"],
+            "reported_rope": None if printed is None else printed["rope"],
+            "reported_drope": None if printed is None else printed["drope"],
+            "place": "" if printed is None else printed["place"],
+            "direction": "" if printed is None else printed["direction"],
             "unreported": quantity.unreported,
             "caveat": quantity.caveat,
         }
-        told = mine["reason"].dropna().astype(str).str.split(":").str[0]
-        counts = Counter(reason for reason in told if reason)
+        missing = mine["reason"].dropna().astype(str).str.split(":").str[0]
+        counts = Counter(reason for reason in missing if reason)
         reasons = [
             reason if count == len(mine) else f"{reason} ({count} of {len(mine)} models)"
             for reason, count in sorted(counts.items())
@@ -73,7 +73,7 @@ def population_experiments(
                 reasons.append(f"{name}: {len(given)} {'seed' if len(given) == 1 else 'seeds'} with both, no interval")
         row["appears"] = _direction_seen(row, "difference", sides["dropped"], sides["kept"])
         row["appears_since_start"] = _direction_seen(row, "since_start", sides["dropped"], sides["start"])
-        if said is None:
+        if printed is None:
             reasons.append(f"reported_rope, reported_drope: {quantity.unreported}")
         row["note"] = "; ".join(reasons)
         rows.append(row)

@@ -80,9 +80,9 @@ def null_levels(null_initialisations: pd.DataFrame) -> pd.DataFrame:
             first, last = quarters[0], quarters[quarters.columns.max()]
             for place, values in (("first", first), ("last", last), ("change", last - first)):
                 low, high = over_seeds(values.to_numpy(dtype=np.float64))
-                told = dict(zip(cells, key, strict=True)) | {"quantity": quantity, "place": place}
-                told |= {"value": float(values.mean()), "low": low, "high": high, "seeds": len(values)}
-                rows.append(told | {"own_size": told["size"] == own})
+                row = dict(zip(cells, key, strict=True)) | {"quantity": quantity, "place": place}
+                row |= {"value": float(values.mean()), "low": low, "high": high, "seeds": len(values)}
+                rows.append(row | {"own_size": row["size"] == own})
     return pd.DataFrame(rows)
 
 
@@ -105,11 +105,11 @@ def null_causes(null_layers: pd.DataFrame) -> pd.DataFrame:
                 for name in OF_LAYERS:
                     change = (late[name] - early[name]) / (early[name] if name in SIZES else 1.0)
                     low, high = over_seeds(change.to_numpy(dtype=np.float64))
-                    told = {"size": size, "positional": positional, "case": case, "depth": depth, "quantity": name}
+                    row = {"size": size, "positional": positional, "case": case, "depth": depth, "quantity": name}
                     ends: dict[str, float | None] = {
                         "first": float(early[name].mean()),
                         "last": float(late[name].mean()),
                     }
                     ends |= {"change": float(change.mean()), "low": low, "high": high}
-                    rows.append(told | ends | {"seeds": len(change)})
+                    rows.append(row | ends | {"seeds": len(change)})
     return pd.DataFrame(rows)

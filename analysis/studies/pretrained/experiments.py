@@ -63,9 +63,9 @@ def pretrained_experiments(
             continue
         facts = {name: getattr(quantity, name) for name in ("experiment", "label", "unit", "digits")}
         facts = {"quantity": quantity.key, **facts}
-        said = reported.get(quantity.key)
-        note = quantity.unreported if said is None else "low, high: the source prints no interval of this"
-        rows.append({**facts, "column": REPORTED, "name": "Llama-2-7B", "value": said, "n": 0, "note": note})
+        printed = reported.get(quantity.key)
+        note = quantity.unreported if printed is None else "low, high: the source prints no interval of this"
+        rows.append({**facts, "column": REPORTED, "name": "Llama-2-7B", "value": printed, "n": 0, "note": note})
         rows.append({**facts, "column": SMALL, "name": "Small, rotary", **_small_model_columns(small, quantity)})
         for model, part in measured.items():
             cell = _value_columns(quantity, part, model) if len(part) else {"value": None, "n": 0, "note": UNMEASURED}

@@ -172,7 +172,7 @@ def test_items_that_tokenizers_fill_differently_are_left_out_with_a_note(tmp_pat
         put(tmp_path, name, KNOWLEDGE, rows, hashes=asked, model={"tokenizer": name})
     found = against(tmp_path, "a", "b")
     assert [each.quantity.metric for each in found.tests] == ["cities_right"]
-    assert "b were asked different items of passkey; their tokenizers pad a prompt to its length" in found.told[0]
+    assert "b were asked different items of passkey; their tokenizers pad a prompt to its length" in found.left_out[0]
 
 
 def test_too_few_units_name_the_smallest_p_and_how_many_are_needed(tmp_path: Path) -> None:
@@ -191,7 +191,7 @@ def test_partly_measured_model_is_noted_and_truncated_table_refused(tmp_path: Pa
     path = put(tmp_path, "a", PATTERNS, of_texts(list(A)))
     put(tmp_path, "a", KNOWLEDGE, of_items([1, 0] * 4))
     put(tmp_path, "b", PATTERNS, of_texts(list(B)))
-    assert against(tmp_path, "a", "b").told == ("knowledge: not of b; left out",)
+    assert against(tmp_path, "a", "b").left_out == ("knowledge: not of b; left out",)
     with pytest.raises(DataError, match=r"b has no knowledge.*run knowledge --model MODEL --name b"):
         read(tmp_path, "b", ("knowledge",))
     put(tmp_path, "c", KNOWLEDGE, of_items([1, 0] * 4))

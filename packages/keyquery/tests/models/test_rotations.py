@@ -180,7 +180,9 @@ def test_rotation_that_differs_from_its_cosines_and_sines_is_refused(monkeypatch
     twice = lambda q, k, c, s, **rest: own(q, k, c**2 - s**2, 2 * c * s, **rest)  # noqa: E731
     monkeypatch.setattr(modeling_llama, "apply_rotary_pos_emb", twice)
     found = rotations(model, CONTEXT)
-    assert all("turned back to position 0 are not those before the rotation" in str(one) for one in found.values())
+    assert all(
+        "rotated back to position 0, differ from those before the rotation" in str(one) for one in found.values()
+    )
 
 
 def test_a_factor_that_grows_with_the_position_is_refused(monkeypatch):

@@ -236,10 +236,12 @@ def page(found: Sequence[Cell]) -> str:
     by_type: dict[str, dict[str, Cell]] = {}
     for cell in found:
         by_type.setdefault(cell.type, {})[cell.experiment] = cell
-    whole = {kind: next(iter(row.values())) for kind, row in by_type.items() if len({*map(_said, row.values())}) == 1}
+    whole = {
+        kind: next(iter(row.values())) for kind, row in by_type.items() if len({*map(_reason_text, row.values())}) == 1
+    }
     closed = {kind: cell for kind, cell in whole.items() if cell.outcome != RUNS}
     shown = {kind: row for kind, row in by_type.items() if kind not in closed}
-    reasons = Counter(_said(cell) for row in shown.values() for cell in row.values() if cell.outcome != RUNS)
+    reasons = Counter(_reason_text(cell) for row in shown.values() for cell in row.values() if cell.outcome != RUNS)
     numbers = {reason: place for place, (reason, _) in enumerate(reasons.most_common(), start=1)}
     counts = Counter(cell.outcome for row in shown.values() for cell in row.values())
     absent = [kind for kind, cell in closed.items() if cell.outcome == NOT_BUILT]
@@ -247,15 +249,15 @@ def page(found: Sequence[Cell]) -> str:
         "# Architectures by experiments",
         "",
         f"Written by `{COMMAND}`; do not edit it by hand.",
-        f"`{PAGE.with_suffix('.csv').name}` beside it has every cell with its whole reason.",
+        f"`{PAGE.with_suffix('.csv').name}` beside it has every cell with its complete reason.",
         "",
         f"{counted(len(by_type), 'causal architecture')} of transformers {libraries.version('transformers')}, built "
-        "small with random weights, saved, loaded and asked as any model is.",
-        f"The table has {len(shown)} of them, with {counts[RUNS]} cells that run and {counts[REFUSED]} that are "
+        "small with random weights, saved, and then loaded and measured like any model.",
+        f"The table shows {len(shown)} of them, with {counts[RUNS]} cells that run and {counts[REFUSED]} that are "
         f"refused for {counted(len(numbers), 'reason')};",
         f"{len(closed) - len(absent)} are refused by every experiment, and {len(absent)} were not built small here.",
         "",
-        f"Sizes are cut to what another architecture could change: {OPTIONS.texts} texts of {OPTIONS.tokens} tokens, "
+        f"Sizes are as small as the architectures allow: {OPTIONS.texts} texts of {OPTIONS.tokens} tokens, "
         f"{counted(OPTIONS.items, 'item')} of a task,",
         f"{DOCUMENTS} documents of a capture, models that count as trained on {LENGTH} tokens and have as many learned "
         "positions.",
@@ -265,14 +267,16 @@ def page(found: Sequence[Cell]) -> str:
         "| --- |" + " :-: |" * len(NAMES),
         *(
             f"| `{kind}` | "
-            + " | ".join("yes" if row[name].outcome == RUNS else str(numbers[_said(row[name])]) for name in NAMES)
+            + " | ".join(
+                "yes" if row[name].outcome == RUNS else str(numbers[_reason_text(row[name])]) for name in NAMES
+            )
             + " |"
             for kind, row in shown.items()
         ),
         "",
         "## Reasons",
         "",
-        "Classes and layers differ by architecture, and are named in the file beside this page.",
+        "Classes and layers differ by architecture, and `architecture-experiments.csv` names them.",
         "",
         "| number | cells | why |",
         "| --: | --: | --- |",
@@ -282,26 +286,26 @@ def page(found: Sequence[Cell]) -> str:
         "",
         "| type | why |",
         "| --- | --- |",
-        *(f"| `{kind}` | {_said(cell)} |" for kind, cell in closed.items() if kind not in absent),
+        *(f"| `{kind}` | {_reason_text(cell)} |" for kind, cell in closed.items() if kind not in absent),
         "",
         "## Not built small here",
         "",
         "| type | why |",
         "| --- | --- |",
-        *(f"| `{kind}` | {_said(closed[kind])} |" for kind in absent),
+        *(f"| `{kind}` | {_reason_text(closed[kind])} |" for kind in absent),
         "",
     ]
     if later := [kind for kind in architectures.types() if kind not in by_type]:
         lines += [
             "## Not yet run",
             "",
-            ", ".join(f"`{kind}`" for kind in later) + ": the command goes on with them.",
+            ", ".join(f"`{kind}`" for kind in later) + ": run the command again to measure them.",
             "",
         ]
     return "\n".join(lines)
 
 
-def _said(cell: Cell) -> str:
+def _reason_text(cell: Cell) -> str:
     """Return a reason without class and layer names, which differ by architecture; empty if the experiment runs."""
     text = CLASS.sub("a class", cell.reason)
     text = re.sub(r"\b(of|in) layer \d+\b", r"\1 a layer", text)

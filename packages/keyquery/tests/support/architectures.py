@@ -87,7 +87,7 @@ SOUND = "reads and writes codes of sound, several in each step, and no text"
 APART = {  # why no configuration builds a type here
     **dict.fromkeys(("gemma4_assistant", "gemma4_unified_assistant"), DRAFTS),
     **dict.fromkeys(("musicgen", "musicgen_melody"), SOUND),
-    "dots3_note": "its layers have sizes of their own, which no small ones fit; `dots3_note_text` is its part for text",
+    "dots3_note": "its layers have separate sizes that cannot be made small; `dots3_note_text` is its part for text",
     "blt": "loading a small one from its folder took more than 400 s",
     "gemma3n": "needs the library timm, for images; `gemma3n_text` is its part that reads text",
 }
@@ -259,7 +259,7 @@ def _short(text: str) -> str:
     """Return a reason without names given in its row."""
     text = re.sub(r"^\w+ \(model type [\w-]+\)[: ] ?", "", text.strip().splitlines()[0])
     text = text.partition("; it cannot be captured")[0].partition("; models of the Llama")[0]
-    text = re.sub(r" \(off by .*?\)", "", text.partition(", so queries and keys before")[0])
+    text = re.sub(r" \(by .*?\)", "", text.partition(", so queries and keys before")[0])
     return text.replace("|", "/")[:160]
 
 
@@ -286,17 +286,17 @@ def page(found: list[Found]) -> str:
         f"Written by `{COMMAND}`; do not edit it by hand.",
         "",
         f"Causal architectures of transformers {libraries.version('transformers')}, built small with random weights: "
-        f"{len(right)} are captured right, {len(refused)} are refused by name,",
-        f"and {len(absent)} were not built small here. Captured right: in every layer, over a text of {TOKENS} tokens, "
-        "softmax(scaling q.k) v is what the layer",
-        "gives. The same is looked at in the first document of every capture, of whatever model.",
+        f"{len(right)} are captured correctly, {len(refused)} are refused by name,",
+        f"and {len(absent)} were not built small here. A capture is correct if in every layer, over a text of {TOKENS} "
+        "tokens, softmax(scaling q.k) v equals",
+        "the layer's output. Every capture of any model checks this for its first document.",
         "",
         "`layers` says what attention layers see (window or chunk in tokens); `rotation` the pairing of dimensions and "
         "how many of a head turn;",
-        "`before` whether vectors before the rotation can be had; `parts` whether attention and MLP of each block are "
+        "`before` whether unrotated vectors can be computed; `parts` whether attention and MLP of each block are "
         "found, as ablations need.",
         "",
-        "## Captured right",
+        "## Captured correctly",
         "",
         "| type | layers | rotation | before | parts |",
         "| --- | --- | --- | --- | --- |",

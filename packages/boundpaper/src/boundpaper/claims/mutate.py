@@ -37,15 +37,15 @@ NOTICED = (ThesisError, ValueError, KeyError, IndexError, ZeroDivisionError, Typ
 class MutationOutcome:
     """Outcome of all mutations for one verdict.
 
-    `turned` is the first mutation that changed the verdict, `said` the first that changed its reason or values, and
-    `unsaid` the first that changed the verdict but not its words (`_reason_unchanged`); each is empty if there is none.
+    `turned` is the first mutation that changed the verdict, `reworded` the first that changed its reason or values, and
+    `unexplained` the first that changed the verdict but not its words (`_reason_unchanged`); all may be empty.
     """
 
     claim: str
     verdict: str
     turned: str = ""
-    said: str = ""
-    unsaid: str = ""
+    reworded: str = ""
+    unexplained: str = ""
 
 
 @dataclass
@@ -64,7 +64,7 @@ class Tally:
     @property
     def any_changed(self) -> bool:
         """Return whether any verdict or reason has changed."""
-        return any(answer.turned or answer.said for answer in self.answers.values())
+        return any(answer.turned or answer.reworded for answer in self.answers.values())
 
 
 def claims(folder: Path) -> dict[str, Claim]:
@@ -127,9 +127,9 @@ def _record_outcome(answer: MutationOutcome, before: Verdict, now: Verdict, what
     if before.verdict != now.verdict:
         answer.turned = answer.turned or what
         if _reason_unchanged(before, now):
-            answer.unsaid = answer.unsaid or what
+            answer.unexplained = answer.unexplained or what
     if values[0] != values[1]:
-        answer.said = answer.said or what
+        answer.reworded = answer.reworded or what
 
 
 def _reason_unchanged(before: Verdict, now: Verdict) -> bool:
@@ -325,12 +325,10 @@ def main(names: list[str]) -> int:
     for name, claim in chosen.items():
         for answer in mutate_claim(name, claim, read_inputs(root, claim)).answers.values():
             if not answer.turned:
-                print(
-                    f"{answer.claim}: {answer.verdict}, never turns{'' if answer.said else ', nor says another word'}"
-                )
-            elif answer.unsaid:
-                print(f"{answer.claim}: changes without a new reason or value ({answer.unsaid})")
-            stuck += not answer.turned or bool(answer.unsaid)
+                print(f"{answer.claim}: {answer.verdict}, never turns{'' if answer.reworded else ', nor is reworded'}")
+            elif answer.unexplained:
+                print(f"{answer.claim}: changes without a new reason or value ({answer.unexplained})")
+            stuck += not answer.turned or bool(answer.unexplained)
     print(f"{len(chosen)} claims, {stuck} verdicts stuck or silent")
     return int(stuck > 0)
 

@@ -256,19 +256,19 @@ def authors(root: Path, described: metadata.Metadata) -> tuple[metadata.Author, 
 
     Raises SpecError when neither names anybody.
     """
-    told = described.authors or tuple(_cited_author(each) for each in citation(root).get("authors", []))
-    named = tuple(each for each in told if each.name and each.name != NOBODY)
+    people = described.authors or tuple(_cited_author(each) for each in citation(root).get("authors", []))
+    named = tuple(each for each in people if each.name and each.name != NOBODY)
     if not named:
         raise SpecError(f"{metadata.FILE}: `author` names nobody; name the author before publishing")
     return named
 
 
-def _cited_author(told: dict[str, Any]) -> metadata.Author:
+def _cited_author(cited: dict[str, Any]) -> metadata.Author:
     """Return an author of `CITATION.cff`: a person with first and family name, or an entity with its name."""
-    person = " ".join(str(told[each]) for each in ("given-names", "family-names") if told.get(each))
+    person = " ".join(str(cited[each]) for each in ("given-names", "family-names") if cited.get(each))
     words = {"affiliation": "affiliation", "email": "email", "website": "url", "orcid": "orcid"}
-    about = {name: str(told[key]) for key, name in words.items() if told.get(key)}
-    return metadata.Author(person or str(told.get("name", "")), **about, is_person=bool(person))
+    about = {name: str(cited[key]) for key, name in words.items() if cited.get(key)}
+    return metadata.Author(person or str(cited.get("name", "")), **about, is_person=bool(person))
 
 
 def _licence_entity(crate: Any, description: str, cited: str) -> Any:
@@ -286,21 +286,21 @@ def _only_licence(licence: str | list[str]) -> str:
     return licence if isinstance(licence, str) else licence[0] if len(licence) == 1 else ""
 
 
-def _author_entity(crate: Any, number: int, told: metadata.Author) -> Any:
+def _author_entity(crate: Any, number: int, given: metadata.Author) -> Any:
     from rocrate.model.contextentity import ContextEntity
 
-    about: dict[str, Any] = {"@type": "Person" if told.is_person else "Organization", "name": told.name}
-    if told.affiliation:
-        where = told.ror or f"#organisation-{number}"
-        organisation = {"@type": "Organization", "name": told.affiliation, **({"url": told.ror} if told.ror else {})}
+    about: dict[str, Any] = {"@type": "Person" if given.is_person else "Organization", "name": given.name}
+    if given.affiliation:
+        where = given.ror or f"#organisation-{number}"
+        organisation = {"@type": "Organization", "name": given.affiliation, **({"url": given.ror} if given.ror else {})}
         about["affiliation"] = {"@id": crate.add(ContextEntity(crate, where, properties=organisation)).id}
-    about |= {key: value for key, value in (("email", told.email), ("url", told.url)) if value}
-    if told.email:
-        reached = {"@type": "ContactPoint", "name": f"Contact of {told.name}", "email": told.email}
+    about |= {key: value for key, value in (("email", given.email), ("url", given.url)) if value}
+    if given.email:
+        reached = {"@type": "ContactPoint", "name": f"Contact of {given.name}", "email": given.email}
         reached["contactType"] = "author"
-        contact = crate.add(ContextEntity(crate, f"mailto:{told.email}", properties=reached))
+        contact = crate.add(ContextEntity(crate, f"mailto:{given.email}", properties=reached))
         about["contactPoint"] = {"@id": contact.id}
-    return crate.add(ContextEntity(crate, told.orcid or f"#author-{number}", properties=about))
+    return crate.add(ContextEntity(crate, given.orcid or f"#author-{number}", properties=about))
 
 
 def _identifier_entity(crate: Any, address: str, edition: str) -> Any:

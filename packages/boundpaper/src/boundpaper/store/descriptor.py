@@ -190,8 +190,8 @@ def _full_resource(
         described["kind"] = kind
     if described["path"] not in [room.format(name) for room in ROOMS.values()]:
         several = "is a list of files; put their rows into one" if isinstance(described["path"], list) else ""
-        said = several or f"is {str(described['path'])[:80]!r}"
-        raise DataError(f"{where}: `path` {said}; write sources/{name}.csv or similar")
+        problem = several or f"is {str(described['path'])[:80]!r}"
+        raise DataError(f"{where}: `path` {problem}; write sources/{name}.csv or similar")
     if described["path"].startswith("measurements/") and (sealed := [key for key in SUMS if key in described]):
         raise DataError(f"{where}: leave out `{sealed[0]}`; the manifests beside measurements have it for each file")
     described.setdefault("kind", next(each for each in ROOMS if ROOMS[each].format(name) == described["path"]))
@@ -309,8 +309,8 @@ def _build_column(name: str, given: dict[str, Any], mark: str, where: str) -> De
     """Return a column built from its description; a null property removes the property of the column dictionary."""
     limits = {"required": True} if mark in ("!", "*") else {}
     limits |= {key: given[key] for key in CONSTRAINTS if given.get(key) is not None}
-    told = {key: given[key] for key in TOLD if given.get(key) is not None}
-    field = {"name": name, "type": given.get("type") or "string", **told}
+    properties = {key: given[key] for key in TOLD if given.get(key) is not None}
+    field = {"name": name, "type": given.get("type") or "string", **properties}
     field |= {"constraints": limits} if limits else {}
     field |= {"optional": True} if mark == "~" else {}
     require(field, standard_words.field, f"{where}, {name}")

@@ -87,31 +87,32 @@ def vocabulary_stamps(root: Path) -> tuple[Stamp, ...]:
 @functools.lru_cache(maxsize=8)
 def _read_families(root: Path, stamp: tuple[Stamp, ...]) -> tuple[Family, ...]:
     own = read(root)
-    told = own.families
-    named = next(each for each in own.named if each.table == told["members"])
-    column = told["column"]
+    settings = own.families
+    named = next(each for each in own.named if each.table == settings["members"])
+    column = settings["column"]
     known = _rows(root, named.table, named.key, named.name, column)
     labels = _member_maker(root, own)
     declared = []
-    for words in _rows(root, told["table"], *LOOKS):
+    for words in _rows(root, settings["table"], *LOOKS):
         name = words.pop("family")
         members = tuple(labels(row[named.key], row[named.name]) for row in known if row[column] == name)
         for part in ("color", "mark", "dash", "hatch"):
             if wrong := LOOK[part](words[part]):
-                raise DataError(f"{_table_path(told['table'])}: {part} of {name!r}: {wrong.words}")
-        order = _whole_number(words.pop("order"), told["table"])
+                raise DataError(f"{_table_path(settings['table'])}: {part} of {name!r}: {wrong.words}")
+        order = _whole_number(words.pop("order"), settings["table"])
         declared.append(Family(name=name, order=order, members=members, **words))
     return tuple(sorted(declared, key=lambda each: each.order))
 
 
 def _member_maker(root: Path, own: Vocabulary) -> Callable[[str, str], Member]:
     """Return a function that makes a member from its key and its name."""
-    told = own.families.get("labels")
-    if not told:
+    given = own.families.get("labels")
+    if not given:
         return Member
-    like = told.get("like")
+    like = given.get("like")
     by_key = {
-        row[told["key"]]: row for row in _rows(root, told["table"], told["key"], told["label"], *filter(None, [like]))
+        row[given["key"]]: row
+        for row in _rows(root, given["table"], given["key"], given["label"], *filter(None, [like]))
     }
 
     def member(key: str, name: str) -> Member:
@@ -119,10 +120,10 @@ def _member_maker(root: Path, own: Vocabulary) -> Callable[[str, str], Member]:
         entity = row.get(like, "") if like else ""
         if entity and entity not in own.entities:
             raise DataError(
-                f"{_table_path(told['table'])}: {key!r} looks like {entity!r}, which is not an entity of the vocabulary"
-                f"{or_known(entity, own.entities)}"
+                f"{_table_path(given['table'])}: {key!r} looks like {entity!r}, which is not an entity of "
+                f"the vocabulary{or_known(entity, own.entities)}"
             )
-        return Member(key, name, row.get(told["label"], ""), entity)
+        return Member(key, name, row.get(given["label"], ""), entity)
 
     return member
 

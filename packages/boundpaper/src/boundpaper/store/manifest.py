@@ -99,9 +99,9 @@ def contradiction(root: Path, table: str) -> str:
         return f"{file} was changed since it was sealed; restore it from version control"
     if seal.get("blake2") != table_hash(root / table):
         count, sealed_count = sum(1 for _ in rows(root / table)), seal.get("rows")
-        said = f"{count} rows of {sealed_count}" if count != sealed_count else f"cells of its {count} rows were changed"
+        what = f"{count} rows of {sealed_count}" if count != sealed_count else f"cells of its {count} rows were changed"
         return (
-            f"not the measured table ({said}, according to the seal in {file}); restore it from version control, or "
+            f"not the measured table ({what}, according to the seal in {file}); restore it from version control, or "
             "measure again"
         )
     return ""

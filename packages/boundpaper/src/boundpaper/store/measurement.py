@@ -72,8 +72,8 @@ def convert_all(root: Path) -> list[Path]:
         if file != kept or file.read_bytes() != before:
             changed.append(kept)
         beside = file.with_suffix(".json")
-        told = manifest(root, file.relative_to(root).as_posix())
-        if told and (text := manifest_text(told)) != beside.read_bytes():
+        sealed = manifest(root, file.relative_to(root).as_posix())
+        if sealed and (text := manifest_text(sealed)) != beside.read_bytes():
             write(beside, text, lasting=True)
             changed.append(beside)
     return changed

@@ -159,8 +159,8 @@ def _faults_named(path: Path) -> Iterator[None]:
 
 
 def _damage_error(path: Path, error: Exception) -> DataError:
-    said = (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".")[:120]
-    return DataError(f"{path.name}: not valid Parquet ({said}); restore it from version control")
+    message = (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".")[:120]
+    return DataError(f"{path.name}: not valid Parquet ({message}); restore it from version control")
 
 
 def _typed_column(cells: list[str], kind: str) -> pa.Array:

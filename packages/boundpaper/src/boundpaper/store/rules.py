@@ -99,11 +99,11 @@ def positive(value: Any) -> BrokenRule | None:
 
 def one_of(*values: Any, mend: str = "") -> Rule:
     """Return a rule for a choice of values; `mend` says how to replace other values."""
-    said = mend or f"it is one of {', '.join(map(str, values))}"
+    advice = mend or f"it is one of {', '.join(map(str, values))}"
 
     def rule(value: Any) -> BrokenRule | None:
         same = any(value == each and isinstance(value, bool) == isinstance(each, bool) for each in values)
-        return None if same else BrokenRule("", f"{quoted(value)} is not supported; {said}")
+        return None if same else BrokenRule("", f"{quoted(value)} is not supported; {advice}")
 
     return rule
 

@@ -48,8 +48,8 @@ def check(root: Path, name: str) -> list[Fault]:
     try:
         paths = files(root, name)
     except DataError as error:
-        file, _, said = str(error).partition(": ")
-        return [Fault(file, 0, "", said)]
+        file, _, message = str(error).partition(": ")
+        return [Fault(file, 0, "", message)]
     if described is None:
         where = paths[0] if paths else name
         return [Fault(where, 0, "", f"no resource {name!r} in {SCHEMA}; add one with its fields, keys and origin")]
@@ -74,7 +74,7 @@ def _check_file(root: Path, described: dict[str, Any], path: str) -> list[Fault]
         foreign, lost = _foreign_cells(root, described)
         if lost:
             return [Fault(path, 0, field, words) for field, words in lost.items()]
-        wrong = [Fault(path, *told) for told in faults(root / path, fields, described["schema"], foreign)]
+        wrong = [Fault(path, *problem) for problem in faults(root / path, fields, described["schema"], foreign)]
     except DataError as error:
         return [Fault(SCHEMA, 0, described["name"], str(error))]
     except csv.Error as error:
@@ -95,8 +95,8 @@ def _file_damage(root: Path, described: dict[str, Any], path: str) -> str:
             return fault
         header_of(root / path)
     except (DataError, csv.Error) as error:
-        said = str(error).removeprefix(f"{Path(path).name}:")
-        return f"line {said}" if said[:1].isdigit() else said.strip()
+        message = str(error).removeprefix(f"{Path(path).name}:")
+        return f"line {message}" if message[:1].isdigit() else message.strip()
     return ""
 
 
@@ -169,8 +169,8 @@ def _additional_checks(root: Path, described: dict[str, Any], path: str) -> Iter
             yield Fault(path, number, empty[0], "empty without a reason; fill it, or say why in `reason`")
         named = row.get("source", "").partition(" ")[0]
         if named in judged and row.get("document") != named:
-            said = f"{short(row.get('document'))}, where the place begins with the key of the document {named!r}"
-            yield Fault(path, number, "document", f"{said}; name that document, or rename the place")
+            difference = f"{short(row.get('document'))}, where the place begins with the key of the document {named!r}"
+            yield Fault(path, number, "document", f"{difference}; name that document, or rename the place")
         printed = row.get("printed")
         if not printed or printed in missing["printed"]:
             continue

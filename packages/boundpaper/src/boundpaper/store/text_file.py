@@ -170,8 +170,8 @@ def _loader() -> Any:
                 for key, _ in node.value:
                     if isinstance(key, yaml.ScalarNode) and firsts.setdefault((key.tag, key.value), key) is not key:
                         line = firsts[key.tag, key.value].start_mark.line + 1
-                        told = f"the key {quoted(key.value)} is already at line {line}; keep one of them"
-                        raise yaml.constructor.ConstructorError(None, None, told, key.start_mark)
+                        message = f"the key {quoted(key.value)} is already at line {line}; keep one of them"
+                        raise yaml.constructor.ConstructorError(None, None, message, key.start_mark)
             super().flatten_mapping(node)
 
     return YamlLoader

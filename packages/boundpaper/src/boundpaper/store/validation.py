@@ -155,8 +155,8 @@ class CheckedField:
 
     def _parse(self, cell: str) -> tuple[Any, str]:
         if cell in self.missing:
-            said = f"{short(cell)} means a missing value, but a value is required" if cell else "empty, but required"
-            return None, said if self.required else ""
+            problem = f"{short(cell)} means a missing value, but a value is required" if cell else "empty, but required"
+            return None, problem if self.required else ""
         value = TYPES[self.kind](cell)
         if value is None:
             return None, f"{short(cell)} is not a{'n' * (self.kind == 'integer')} {self.kind}"
@@ -237,8 +237,8 @@ def faults(
             cell_values = tuple(values[place] for place in which)
             if any(value is not None for value in cell_values):
                 if cell_values in known:
-                    said = ", ".join(cells[place] for place in which)
-                    yield number, name, f"{'the value' if name else 'the key'} appears twice ({cut_to_line(said)})"
+                    repeated = ", ".join(cells[place] for place in which)
+                    yield number, name, f"{'the value' if name else 'the key'} appears twice ({cut_to_line(repeated)})"
                 known.add(cell_values)
         for which, names, other, there in references:
             asked = tuple("" if values[place] is None else cells[place] for place in which)

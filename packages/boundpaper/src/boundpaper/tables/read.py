@@ -197,9 +197,9 @@ class _CellReader:
         if value is None:
             return standing
         known = set(map(str, self.table.rows.columns))
-        told = [part.strip().partition(": ") for part in str(value).split(";")]
-        if all(colon and key in known for key, colon, _ in told):
-            return {key: why.strip() for key, _, why in told}.get(column.field, standing)
+        reasons = [part.strip().partition(": ") for part in str(value).split(";")]
+        if all(colon and key in known for key, colon, _ in reasons):
+            return {key: why.strip() for key, _, why in reasons}.get(column.field, standing)
         return str(value).strip()
 
 

@@ -44,12 +44,12 @@ def terminal_table(grid: Grid, width: int = 0, *, colour: bool = False) -> str:
         table.add_row(*texts[row])
     aside = Console(file=io.StringIO(), width=10_000)
     wide = max(width or aside.measure(table).maximum, aside.measure(table).minimum)
-    told = Console(file=io.StringIO(), width=wide, force_terminal=colour, no_color=not colour, highlight=False)
-    told.print(Text(words_of_html(prose(grid.table.caption, "html"))), Text(), table, Text(), sep="\n")
+    console = Console(file=io.StringIO(), width=wide, force_terminal=colour, no_color=not colour, highlight=False)
+    console.print(Text(words_of_html(prose(grid.table.caption, "html"))), Text(), table, Text(), sep="\n")
     for note in notes.notes:
         letter = _raised_letters((label_text(note),))
-        told.print(Text(f"{letter} " * bool(letter) + words_of_html(note_text(note, "html"))))
-    printed = told.file.getvalue().translate(_SPACES)  # type: ignore[attr-defined]
+        console.print(Text(f"{letter} " * bool(letter) + words_of_html(note_text(note, "html"))))
+    printed = console.file.getvalue().translate(_SPACES)  # type: ignore[attr-defined]
     return "\n".join(line.rstrip() for line in printed.split("\n"))
 
 

@@ -48,7 +48,7 @@ class Comparison:
         Names of the measurements, the reference first.
     tests : tuple of TestedQuantity
         One test per quantity and model; p values are Holm-corrected over all tests.
-    told : tuple of str
+    left_out : tuple of str
         Sentences that say what was left out, and why.
     measured : tuple of ModelMeasurements
         The compared measurements.
@@ -68,7 +68,7 @@ class Comparison:
 
     models: tuple[str, ...]
     tests: tuple[TestedQuantity, ...]
-    told: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
     measured: tuple[ModelMeasurements, ...] = ()
     by: str | None = None
     metrics: tuple[str, ...] = ()
@@ -125,7 +125,7 @@ class Comparison:
             f"p: {tests}. Holm over all {counted(count, 'test')} as one family. Units: {self._units_in_words}.",
             "Tests speak of further units for these very networks, not of other trainings.",
             *(f"{part[:1].upper()}{part[1:]}." for part in noted),
-            *(f"{line}." for line in self.told),
+            *(f"{line}." for line in self.left_out),
         )
 
     @property
@@ -197,11 +197,11 @@ class Comparison:
         if not panels:
             raise DataError("no difference has an interval to draw; measure more units")
         bare = [f"{each.row.study}: {each.quantity.label}" for each in self.tests if _interval_ends(each) is None]
-        said = f"{' and '.join(self.models[1:])} less {self.models[0]}"
+        contrast = f"{' and '.join(self.models[1:])} less {self.models[0]}"
         return Figure(
             panels=panels,
             columns=1,
-            caption=f"{said}: differences with 95 % intervals; {self._units_in_words}.",
+            caption=f"{contrast}: differences with 95 % intervals; {self._units_in_words}.",
             note=f"Without an interval, and not drawn: {'; '.join(dict.fromkeys(bare))}." if bare else "",
             legend="above" if len(self.models) > 2 else "none",
         )
@@ -229,7 +229,7 @@ class Comparison:
             }
             for each in self.tests
         ]
-        return json.dumps({"models": self.models, "tests": rows, "left_out": self.told}, indent=1)
+        return json.dumps({"models": self.models, "tests": rows, "left_out": self.left_out}, indent=1)
 
     def report(self, folder: str | Path) -> list[Path]:
         """Write `comparison.md`, `.csv`, `.json` and the figure into a folder; return the files.
@@ -246,11 +246,11 @@ class Comparison:
         written = [home / f"{NAME}{suffix}" for suffix in texts]
         for path, content in zip(written, texts.values(), strict=True):
             write(path, content.encode())
-        pictures, said = self._figure_files(home)
+        pictures, drawing = self._figure_files(home)
         page = self.to_markdown()
         shown = next((path.name for path in pictures if path.suffix == ".png"), "")
         page += f"\n![{self.figure().caption}]({shown})\n" if shown else ""
-        page += f"\n{said}\n" if said else ""
+        page += f"\n{drawing}\n" if drawing else ""
         write(home / f"{NAME}.md", page.encode())
         return [home / f"{NAME}.md", *written, *pictures]
 
@@ -312,7 +312,7 @@ def compare_models(
         raise DataError("only one model is named; name two or more to compare")
     if twice := [name for name in names if names.count(name) > 1]:
         raise DataError(f"{twice[0]} is compared with itself; name another model, or give the second another --name")
-    chosen, told = common(models, experiments)
+    chosen, gaps = common(models, experiments)
     tests: list[TestedQuantity] = []
     refused: list[DataError] = []
     for model, experiment in ((model, name) for model in models[1:] for name in chosen):
@@ -322,16 +322,16 @@ def compare_models(
             refused.append(error)
             continue
         tests += found
-        told += [line for line in left if line not in told]
+        gaps += [line for line in left if line not in gaps]
     if not tests:
         more = f"; {counted(len(refused) - 1, 'other comparison')} refused as well" if len(refused) > 1 else ""
         raise DataError(
-            f"{refused[0]}{more}" if refused else "; ".join(told) or f"nothing of {', '.join(chosen)} can be compared"
+            f"{refused[0]}{more}" if refused else "; ".join(gaps) or f"nothing of {', '.join(chosen)} can be compared"
         )
-    told += [f"left out: {error}" for error in refused]
+    gaps += [f"left out: {error}" for error in refused]
     order = [*HEADLINES, *chosen]
     made = sorted(correct_tests(tests, FAMILY), key=lambda each: order.index(each.row.study))
-    return Comparison(names, tuple(made), (*told, *note_on_units(made)), tuple(models), by, tuple(metrics))
+    return Comparison(names, tuple(made), (*gaps, *note_on_units(made)), tuple(models), by, tuple(metrics))
 
 
 def _interval_ends(each: TestedQuantity) -> tuple[float, float, float] | None:

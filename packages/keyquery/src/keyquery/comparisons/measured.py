@@ -140,7 +140,7 @@ def common(models: Sequence[ModelMeasurements], experiments: Sequence[str] = ())
     every = list(dict.fromkeys([*HEADLINES, *(name for model in models for name in model.tables)]))
     asked = [name for name in every if any(name in model.tables for model in models)]
     shared = [name for name in asked if all(name in model.tables for model in models)]
-    told = [
+    left_out = [
         f"{name}: not of {', '.join(model.name for model in models if name not in model.tables)}; left out"
         for name in asked
         if name not in shared
@@ -148,4 +148,4 @@ def common(models: Sequence[ModelMeasurements], experiments: Sequence[str] = ())
     if not shared:
         held = "; ".join(f"{model.name} has {', '.join(model.tables) or 'none'}" for model in models)
         raise DataError(f"no experiment was measured on all these models ({held}); run one with --model and --against")
-    return [name for name in shared if not experiments or name in experiments], told
+    return [name for name in shared if not experiments or name in experiments], left_out

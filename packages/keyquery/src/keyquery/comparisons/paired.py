@@ -46,7 +46,7 @@ def pair_tests(
     one, two = models
     tables, manifests = [each.tables[experiment] for each in models], [each.manifests[experiment] for each in models]
     made: list[TestedQuantity] = []
-    told: list[str] = []
+    left_out: list[str] = []
     refused: list[DataError] = []
     names = (one.name, two.name)
     held = [headlines(experiment, table, metrics) for table in tables]
@@ -55,7 +55,7 @@ def pair_tests(
         first, second = (units_of(table, quantity, by) for table in tables)
         if first is None or second is None:
             lacking = [name for name, units in zip(names, (first, second), strict=True) if units is None]
-            told.append(f"{where}: no {by or 'single unit'} is kept of {' and '.join(lacking)}; not compared")
+            left_out.append(f"{where}: no {by or 'single unit'} is kept of {' and '.join(lacking)}; not compared")
             continue
         try:
             task = quantity.metric.removesuffix("_right")
@@ -65,12 +65,12 @@ def pair_tests(
             continue
         row, means = _test_quantity(first, second, experiment, quantity, names)
         if row is None:
-            told.append(f"{where}: {first.reason or second.reason or 'no unit has a value in both'}; not compared")
+            left_out.append(f"{where}: {first.reason or second.reason or 'no unit has a value in both'}; not compared")
             continue
         made.append(TestedQuantity(attach(row, tuple(notes)), quantity, names, means))
     if refused and not made:
         raise refused[0]
-    return made, [*told, *(f"left out: {error}" for error in dict.fromkeys(map(str, refused)))]
+    return made, [*left_out, *(f"left out: {error}" for error in dict.fromkeys(map(str, refused)))]
 
 
 def _test_quantity(

@@ -46,7 +46,7 @@ class Retrieval:
 
     item: Item
     seed: int
-    said: str
+    answer: str
     key: str
     kind: str
 
@@ -91,7 +91,7 @@ def measure(
             continue
         if positions is not None and length + NEW_TOKENS > positions:
             reason = (
-                f"{length} tokens and their answer, and the model has {learned(subject.model)}{positions} positions"
+                f"{length} tokens and an answer do not fit the model's {learned(subject.model)}{positions} positions"
             )
             rows.append(row("passkey_exact", None, 0, condition=f"own/{label}", reason=reason))
             last = DataError(f"context_length: {reason}")
@@ -130,8 +130,8 @@ def retrieve(subject: Subject, items: Sequence[tuple[int, Item]], name: str, rat
     retrievals = []
     for (seed, item), text in zip(items, ask_once(subject, "retrieval", question, ask), strict=True):
         digits = item.facts.get("digits")
-        said, key = first_number(text, digits), first_number(item.answer, digits)
-        retrievals.append(Retrieval(item, seed, said, key, error_class(said, key)))
+        read, key = first_number(text, digits), first_number(item.answer, digits)
+        retrievals.append(Retrieval(item, seed, read, key, error_class(read, key)))
     return retrievals
 
 
@@ -157,7 +157,7 @@ def _retrieval_rows(
     counts = Counter(each.kind for each in retrievals)
     for kind in CLASSES:
         rows.append(row(f"class_{kind}", float(counts[kind]), len(retrievals), condition=condition))
-    doubtful = sum(is_ambiguous(each.said, each.key) for each in retrievals)
+    doubtful = sum(is_ambiguous(each.answer, each.key) for each in retrievals)
     rows.append(row(f"class_{RUN_DELETION}_at_end", float(doubtful), len(retrievals), condition=condition))
     for form in sorted({str(each.item.facts["form"]) for each in retrievals}):
         rows += _accuracy_rows(

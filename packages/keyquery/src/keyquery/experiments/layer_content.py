@@ -15,7 +15,7 @@ from keyquery.models.anatomy import why_hidden
 from keyquery.models.surveys.record import TOKENS, TextSurvey
 
 UNEXPLAINED = 0.02  # above the rounding error of a sum in bfloat16
-SCALED = "what attention and MLP give is not what is added to the residual stream (scaled or gated)"
+SCALED = "outputs of attention and MLP are scaled or gated before they are added to the residual stream"
 ADDED = ("attention_norm", "mlp_norm", "cosine_attention", "cosine_mlp")
 PROJECTED = ("q_norm", "k_norm", "v_norm")
 SETTINGS: dict[str, Any] = {"unexplained": UNEXPLAINED}

@@ -132,8 +132,8 @@ class LocalExecutor(JobExecutor):
             raise JobDied("ended before it finished")
         if status != 0:
             output.seek(0)
-            said = last_lines(output.read().decode("utf-8", errors="replace"), 8)
-            raise JobDied(_end_in_words(status) + (f"\n{said}" if said else ""))
+            last = last_lines(output.read().decode("utf-8", errors="replace"), 8)
+            raise JobDied(_end_in_words(status) + (f"\n{last}" if last else ""))
         outcome.seek(0)
         good, value = pickle.loads(outcome.read())
         if good:

@@ -199,8 +199,8 @@ class SlurmExecutor(JobExecutor):
         each.gone_since = each.gone_since if each.gone_since is not None else now
         patience = RESULT_SECONDS if state in (None, "COMPLETED") else 2 * LOOK_SECONDS
         if now - each.gone_since >= patience:
-            said = last_lines(each.job.stderr() or "", 8)
-            self._set_outcome(name, JobDied(squeue.reason_of_end(state, self._minutes) + (f"\n{said}" if said else "")))
+            last = last_lines(each.job.stderr() or "", 8)
+            self._set_outcome(name, JobDied(squeue.reason_of_end(state, self._minutes) + (f"\n{last}" if last else "")))
 
     def _set_outcome(self, name: str, error: Exception | None, value: Any = None) -> None:
         with self._lock:
@@ -241,7 +241,7 @@ def _explain_refusal(message: str, minutes: int) -> str:
 def refusal_lines(written: str) -> str:
     """Return two lines for refused jobs: sbatch's message, and how to fix it."""
     lines = [_SBATCH.sub("", line).strip() for line in last_lines(written, 3).splitlines()]
-    said = "; ".join(line for line in lines if line)
+    message = "; ".join(line for line in lines if line)
     reached = not any(words in written for words in _NO_CLUSTER)
     mend = "`sinfo` lists its partitions and their limits" if reached else _ELSEWHERE
-    return f"Slurm refused the jobs: {said}\n{mend}"
+    return f"Slurm refused the jobs: {message}\n{mend}"

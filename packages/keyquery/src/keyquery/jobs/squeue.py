@@ -34,18 +34,18 @@ def largest_array() -> int:
 
     It is 1000, from Slurm's default, if the cluster does not report it.
     """
-    said = _program_output(["scontrol", "show", "config"])
-    found = re.search(r"^MaxArraySize\s*=\s*(\d+)", said or "", re.MULTILINE)
+    settings = _program_output(["scontrol", "show", "config"])
+    found = re.search(r"^MaxArraySize\s*=\s*(\d+)", settings or "", re.MULTILINE)
     return max(1, int(found[1]) - 1) if found else ARRAY
 
 
 def _program_output(argv: Sequence[str]) -> str | None:
     """Return the output of a Slurm program; None if it does not answer."""
     try:
-        told = subprocess.run(argv, capture_output=True, text=True, timeout=SECONDS, check=False)
+        done = subprocess.run(argv, capture_output=True, text=True, timeout=SECONDS, check=False)
     except (OSError, subprocess.TimeoutExpired):
         return None
-    return told.stdout if told.returncode == 0 else None
+    return done.stdout if done.returncode == 0 else None
 
 
 def job_states(user: str) -> dict[str, str] | None:
@@ -54,8 +54,8 @@ def job_states(user: str) -> dict[str, str] | None:
     States are Slurm's long names. Return None when Slurm does not answer.
     """
     argv = ["squeue", "--noheader", "--array", "--states=all", f"--user={user}", "--format=%F %K %A %T"]
-    told = _program_output(argv)
-    return None if told is None else parse_queue(told)
+    output = _program_output(argv)
+    return None if output is None else parse_queue(output)
 
 
 def parse_queue(text: str) -> dict[str, str]:

@@ -32,10 +32,10 @@ def _print_results(root: Path, paths: list[str], machine: bool) -> None:
     """Print the paths of the written tables, and their summary on standard error; for a program, print both as JSON."""
     from keyquery.measure.summary import as_json, summary_of_files, summary_text
 
-    said = summary_of_files(root / path for path in paths)
-    click.echo(as_json(paths, said) if machine else "\n".join(paths))
+    summary = summary_of_files(root / path for path in paths)
+    click.echo(as_json(paths, summary) if machine else "\n".join(paths))
     if not machine:
-        click.echo(summary_text(said), err=True)
+        click.echo(summary_text(summary), err=True)
 
 
 class Heads(click.ParamType[Any]):

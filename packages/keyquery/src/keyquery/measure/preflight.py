@@ -66,13 +66,13 @@ def note_if_too_long(name: str, tokens: int | None, longest: tuple[int, str] | N
     """
     if not tokens or longest is None or tokens <= longest[0]:
         return ""
-    said = f"{name}: texts of {tokens:,} tokens are longer than the model was made for: {longest[1]}"
+    note = f"{name}: texts of {tokens:,} tokens are longer than the model was made for: {longest[1]}"
     if tokens > FARTHEST * longest[0] and not anyway:
         raise ModelError(
-            f"{said}; at most {FARTHEST} times that is measured: give --tokens {FARTHEST * longest[0]} or less, "
+            f"{note}; at most {FARTHEST} times that is measured: give --tokens {FARTHEST * longest[0]} or less, "
             "or --anyway"
         )
-    return f"{said}; the part beyond that is measured as well"
+    return f"{note}; the part beyond that is measured as well"
 
 
 def require_positions(name: str, model: Any, tokens: int | None) -> None:

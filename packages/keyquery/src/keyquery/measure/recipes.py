@@ -225,9 +225,9 @@ def run_recipe(
                 shown.say(weigh(root, source, recipe.context or scored_tokens, scored_tokens, anyway=anyway))
                 done += [path.relative_to(root).as_posix() for path in measure(plan, tell)]
             except Exception as error:
-                said = error if isinstance(error, ThesisError) else as_project_error(error)
-                shown.say(f"{entry.name}: {said}")
-                failed.append(f"models[{place}], {entry.name}: {said}")
+                reason = error if isinstance(error, ThesisError) else as_project_error(error)
+                shown.say(f"{entry.name}: {reason}")
+                failed.append(f"models[{place}], {entry.name}: {reason}")
             free_memory()
         for name in unlisted_measurements([entry.name for entry in recipe.models], root):
             shown.say(

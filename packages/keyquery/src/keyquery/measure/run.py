@@ -124,8 +124,8 @@ def _unmeasured_error(plan: RunPlan, failed: Mapping[str, ThesisError]) -> Thesi
         by_reason.setdefault(str(error), []).append(name)
     summary = f"{len(failed)} of {len(plan.experiments)} experiments not measured"
     kept = ", the others are kept" * (len(failed) < len(plan.experiments))
-    said = "; ".join(f"{', '.join(names)}: {reason}" for reason, names in by_reason.items())
-    return ModelError(f"{plan.name or slug(plan.source.name)}: {summary}{kept}: {said}")
+    reasons = "; ".join(f"{', '.join(names)}: {reason}" for reason, names in by_reason.items())
+    return ModelError(f"{plan.name or slug(plan.source.name)}: {summary}{kept}: {reasons}")
 
 
 def as_project_error(error: Exception) -> ModelError:

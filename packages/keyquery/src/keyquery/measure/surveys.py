@@ -27,13 +27,13 @@ def surveys(
     quantity.
     """
     wanted = SurveyOptions(where=where, bos=subject.tokenizer.bos_token_id)
-    chosen, by_text, told = subject.texts(options, kind), [], False
+    chosen, by_text, time_printed = subject.texts(options, kind), [], False
 
     def surveyed(text: Text) -> TextSurvey:
-        nonlocal told
-        if not told and text.tokens.shape[1] > LONG:
+        nonlocal time_printed
+        if not time_printed and text.tokens.shape[1] > LONG:
             print(_expected_time(subject, text, len(chosen), wanted), file=sys.stderr)
-        told = True
+        time_printed = True
         return survey_text(subject.model, text.tokens, wanted, text=text.id)
 
     for text in chosen:

@@ -281,7 +281,7 @@ def _parts_of_block(
     if not out:
         raise ModelError(
             f"{type(found.block).__name__}: no output projection found in layer {found.layer}: no matrix in "
-            f"{type(found.attention).__name__} gives out the residual stream's {width} numbers a token"
+            f"{type(found.attention).__name__} outputs the residual stream's {width} numbers per token"
         )
     besides = []
     for name, part in found.block.named_children():

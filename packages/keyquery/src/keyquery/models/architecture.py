@@ -27,7 +27,7 @@ PROBE_TOKENS = 8
 # Tolerances relative to the logits' standard deviation: for another order of summation, and for 8-bit activations
 ROUNDING, ROUNDING_OF_HALF, ROUNDING_OF_QUANTIZED = 1e-4, 3e-2, 0.2
 CAPTURED = "it cannot be captured"
-LATER = "attends to later tokens as well, as an encoder does, and every quantity here is of causal attention"
+LATER = "attends to later tokens as well, as an encoder does, but every quantity here assumes causal attention"
 
 
 @dataclass(frozen=True)
@@ -282,7 +282,7 @@ def _other_masks(call: Call, queries: Tensor, tokens: int) -> Iterator[tuple[Ten
         shown = call.mask[0, 0].index_select(0, queries)[:, :tokens]
         shown = shown if shown.dtype == torch.bool else shown > torch.finfo(shown.dtype).min / 2
         if bool((shown & ~causal).any()):
-            yield shown, "attends to later tokens of a prefix; every quantity here is of causal attention"
+            yield shown, "attends to later tokens of a prefix; every quantity here assumes causal attention"
         yield shown, "masks other tokens than its configuration says (its window or kind of layer)"
     yield causal, "sees every token before its own although its configuration says that it does not"
 

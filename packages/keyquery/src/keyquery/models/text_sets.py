@@ -85,11 +85,11 @@ def _library_code() -> Texts:
 def _kjv_texts() -> Texts:
     if shutil.which("bible") is None:
         raise DataError("kjv: the program bible is not installed; install it: apt-get install bible-kjv")
-    said = subprocess.run(
+    output = subprocess.run(
         ["bible", "-f", "Gen1:1-Rev22:21"], capture_output=True, text=True, errors="replace", check=True
     ).stdout
     books: dict[str, list[str]] = {}
-    for line in said.splitlines():
+    for line in output.splitlines():
         if verse := VERSE.fullmatch(line.strip()):
             books.setdefault(verse[1], []).append(verse[2])
     for title in sorted(books):
@@ -114,27 +114,27 @@ def words_of_html(html: str) -> str:
     page = _PageParser()
     page.feed(html)
     page.close()
-    lines = (" ".join(line.split()) for line in "".join(page.said).split("\n"))
+    lines = (" ".join(line.split()) for line in "".join(page.parts).split("\n"))
     return "\n".join(line for line in lines if line)
 
 
 class _PageParser(HTMLParser):
     def __init__(self) -> None:
         super().__init__()
-        self.said: list[str] = []
+        self.parts: list[str] = []
         self.hidden = 0
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.hidden += tag in HIDDEN
-        self.said += ["\n"] * (tag in BLOCKS)
+        self.parts += ["\n"] * (tag in BLOCKS)
 
     def handle_endtag(self, tag: str) -> None:
         self.hidden -= tag in HIDDEN and self.hidden > 0
-        self.said += ["\n"] * (tag in BLOCKS)
+        self.parts += ["\n"] * (tag in BLOCKS)
 
     def handle_data(self, data: str) -> None:
         if not self.hidden:
-            self.said.append(data.replace("\n", " "))
+            self.parts.append(data.replace("\n", " "))
 
 
 def _repeated_sentences(read: Callable[[], Texts]) -> Callable[[], Texts]:

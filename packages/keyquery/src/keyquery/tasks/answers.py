@@ -70,8 +70,8 @@ def parse(item: Item, text: str) -> Outcome:
     key = first_number(item.answer, digits)
     if item.options or not key:
         return is_right(text, item.answer, item.options)
-    said = first_number(text, digits)
-    return UNPARSED if not said else RIGHT if said == key else WRONG
+    number = first_number(text, digits)
+    return UNPARSED if not number else RIGHT if number == key else WRONG
 
 
 def first_number(text: str, digits: Mapping[str, str] | None = None) -> str:
@@ -136,8 +136,8 @@ def _digit_runs(text: str) -> list[tuple[str, int]]:
     return [(match.group(1), len(match.group())) for match in re.finditer(r"(.)\1*", text)]
 
 
-def _with_shorter_run(said: str, key: str) -> bool:
-    ours, theirs = _digit_runs(said), _digit_runs(key)
+def _with_shorter_run(answer: str, key: str) -> bool:
+    ours, theirs = _digit_runs(answer), _digit_runs(key)
     return [digit for digit, _ in ours] == [digit for digit, _ in theirs] and all(
         one <= other for (_, one), (_, other) in zip(ours, theirs, strict=True)
     )

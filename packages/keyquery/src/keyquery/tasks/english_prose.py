@@ -104,12 +104,12 @@ def sentence(rng: random.Random, people: Sequence[str] = PEOPLE, places: Sequenc
     place, thing = rng.choice(places), rng.choice(THINGS)
     if rng.random() < 0.3:
         return rng.choice(SCENES).format(place=place) + "."
-    said = f"{rng.choice(people)} " + rng.choice(ACTS).format(place=place, thing=thing)
+    clause = f"{rng.choice(people)} " + rng.choice(ACTS).format(place=place, thing=thing)
     if rng.random() < 0.6:
-        said = f"{rng.choice(TIMES)}, {said}"
+        clause = f"{rng.choice(TIMES)}, {clause}"
     if rng.random() < 0.5:
-        said += f", {rng.choice(ASIDES)}"
-    return capital(said) + "."
+        clause += f", {rng.choice(ASIDES)}"
+    return capital(clause) + "."
 
 
 def paragraph(rng: random.Random) -> str:

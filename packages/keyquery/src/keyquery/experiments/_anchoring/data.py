@@ -125,9 +125,9 @@ def known_items(subject: Subject, items: Sequence[Item]) -> list[Item]:
     def ask() -> list[str]:
         return [scores.best for scores in options_logprobs(subject.model, subject.tokenizer, questions)]
 
-    said = dict(zip(asked, ask_once(subject, "anchoring", {"known": questions}, ask), strict=True))
-    subject.tell(f"{sum(said[stem] == item.facts['true'] for stem, item in asked.items())} of {len(asked)} names known")
-    return [item for item in items if said[" ".join(item.facts["question"])] == item.facts["true"]]
+    best = dict(zip(asked, ask_once(subject, "anchoring", {"known": questions}, ask), strict=True))
+    subject.tell(f"{sum(best[stem] == item.facts['true'] for stem, item in asked.items())} of {len(asked)} names known")
+    return [item for item in items if best[" ".join(item.facts["question"])] == item.facts["true"]]
 
 
 def _sample(prompt: str, question: list[str], answer: str, *, unit: str, right: bool, alone: bool) -> AnswerSample:

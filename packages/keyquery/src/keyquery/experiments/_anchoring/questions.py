@@ -174,8 +174,8 @@ def answer_questions(subject: Subject, data: str, file: Path | None, train: int,
     samples: dict[str, AnswerSample] = {}
     for start in range(0, len(pool), CHUNK):
         part = pool[start : start + CHUNK]
-        for question, said in zip(part, _model_answers(subject, part), strict=True):
-            sample = sample_of_answer(question, said)
+        for question, answer in zip(part, _model_answers(subject, part), strict=True):
+            sample = sample_of_answer(question, answer)
             if sample is not None:
                 samples.setdefault(sample.unit, sample)
         subject.tell(f"{min(len(samples), wanted)} of {wanted} answers to {data}")
@@ -194,23 +194,23 @@ def _model_answers(subject: Subject, part: Sequence[Question]) -> list[str]:
         return greedy(subject.model, subject.tokenizer, prompts, NEW_TOKENS, stop=("\n",))
 
     asked = {"prompts": prompts, "new_tokens": NEW_TOKENS}
-    return [str(said) for said in ask_once(subject, "anchoring", asked, ask)]
+    return [str(answer) for answer in ask_once(subject, "anchoring", asked, ask)]
 
 
-def sample_of_answer(question: Question, said: str) -> AnswerSample | None:
+def sample_of_answer(question: Question, text: str) -> AnswerSample | None:
     """Make a sample of a question and the model's answer; None if the model gave no answer.
 
     The text ends with the exact answer. If the tokenizer dropped the space before the continuation, it is restored.
     """
-    said = said if said[:1].isspace() else f" {said}"
-    place = answer_span(said)
+    text = text if text[:1].isspace() else f" {text}"
+    place = answer_span(text)
     if place is None:
         return None
     shift, start = len(PROMPT[0]), len(PROMPT[0] + question.text + PROMPT[1])
-    answer = said[place[0] : place[1]]
+    answer = text[place[0] : place[1]]
     return AnswerSample(
         unit=question.id,
-        text=PROMPT[0] + question.text + PROMPT[1] + said[: place[1]],
+        text=PROMPT[0] + question.text + PROMPT[1] + text[: place[1]],
         question=tuple((first + shift, last + shift) for first, last in question.spans),
         answer=(start + place[0], start + place[1]),
         right=is_alias(answer, question.aliases),

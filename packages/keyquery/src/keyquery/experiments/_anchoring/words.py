@@ -87,5 +87,5 @@ def normal(text: str) -> str:
 
 def is_alias(answer: str, aliases: Sequence[str]) -> bool:
     """Tell whether an answer is one of the aliases, or contains one as whole words, after both are normalised."""
-    said = f" {normal(answer)} "
-    return any(f" {alias} " in said for alias in map(normal, aliases) if alias)
+    padded = f" {normal(answer)} "
+    return any(f" {alias} " in padded for alias in map(normal, aliases) if alias)

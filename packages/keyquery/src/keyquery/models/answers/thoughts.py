@@ -82,11 +82,11 @@ def _split_channels(text: str) -> Reply:
     begins = list(CHANNEL.finditer(text))
     answer, thoughts = "", []
     for begun in begins:
-        said = text[begun.end() :]
-        end = CHANNEL_END.search(said)
-        said = (said[: end.start()] if end else said).strip()
+        thought = text[begun.end() :]
+        end = CHANNEL_END.search(thought)
+        thought = (thought[: end.start()] if end else thought).strip()
         if begun[1].lower() == "final":
-            answer = said
-        elif said:
-            thoughts.append(said)
+            answer = thought
+        elif thought:
+            thoughts.append(thought)
     return Reply(answer, "\n".join(thoughts))

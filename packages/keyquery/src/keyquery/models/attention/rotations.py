@@ -201,12 +201,12 @@ def _rotation_of_layer(
     if scaled:
         return f"{kind} multiplies its queries by a factor that depends on the token, besides their rotation"
     if seen.angles is None:
-        return f"{kind} gets no cosines and sines, and its queries are not those that its projections made"
+        return f"{kind} gets no cosines and sines, and its queries differ from the output of its projections"
     if nearest == np.inf:
-        return f"{kind}: even at position 0 its queries are not those that its projections made"
+        return f"{kind}: even at position 0 its queries differ from the output of its projections"
     return (
-        f"{kind}: its queries turned back to position 0 are not those before the rotation (off by {nearest:.1g} of "
-        f"their length, {slack:.1g} is rounding)"
+        f"{kind}: its queries, rotated back to position 0, differ from those before the rotation (by {nearest:.1g} of "
+        f"their length; rounding explains {slack:.1g})"
     )
 
 

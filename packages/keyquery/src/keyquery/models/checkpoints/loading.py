@@ -176,8 +176,8 @@ def load_tokenizer(source: ModelSource, config: Any = None) -> Any:
         words = transformers.AutoTokenizer.from_pretrained(
             source.name, trust_remote_code=source.trust_remote_code, **hub_options(source), **known
         )
-        told = libraries.need("transformers.models.auto.tokenization_auto")
-        declared = told.get_tokenizer_config(source.name, **hub_options(source)).get("tokenizer_class")
+        module = libraries.need("transformers.models.auto.tokenization_auto")
+        declared = module.get_tokenizer_config(source.name, **hub_options(source)).get("tokenizer_class")
         if declared in BY_FILE and type(words).__name__ not in BY_FILE:
             # the library goes by the type of some models (Qwen2), and would cut texts in another way than the file says
             words = transformers.PreTrainedTokenizerFast.from_pretrained(source.name, **hub_options(source))

@@ -73,14 +73,14 @@ def _likely_reason(name: str, revision: str | None, causes: list[BaseException])
         return "its tokenizer cannot be loaded; tokenizer.json or its kind must lie in the folder"
     first = (str(causes[0]) or type(causes[0]).__name__).strip().splitlines()[0]
     if isinstance(causes[0], LookupError | TypeError | AttributeError | ArithmeticError | AssertionError):
-        told = f"{type(causes[0]).__name__}: {first}"
+        message = f"{type(causes[0]).__name__}: {first}"
         at_fault = _settings_at_fault(name, causes[0])
         which = (
             f"check {', '.join(at_fault)}"
             if at_fault
             else "one of its settings has a type that the class does not accept"
         )
-        return f"config.json does not fit the class of its model_type{_model_type(name)} ({told}); {which}"
+        return f"config.json does not fit the class of its model_type{_model_type(name)} ({message}); {which}"
     return first
 
 

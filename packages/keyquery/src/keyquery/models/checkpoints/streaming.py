@@ -77,17 +77,17 @@ class _StreamedFile:
         return _StreamedTensor(self, name)
 
     def get_tensor(self, name: str) -> Tensor:
-        torch, said = libraries.torch, self.tensors[name]
-        first, end = said["data_offsets"]
-        if said["dtype"] not in TYPES:
-            raise ModelError(f"{self.file}: {name} is of type {said['dtype']}; leave --stream out")
+        torch, entry = libraries.torch, self.tensors[name]
+        first, end = entry["data_offsets"]
+        if entry["dtype"] not in TYPES:
+            raise ModelError(f"{self.file}: {name} is of type {entry['dtype']}; leave --stream out")
         read = torch.empty(end - first, dtype=torch.uint8)
         room: Any = read.numpy()
         with open(self.file, "rb") as stream:
             stream.seek(self._begin + first)
             if stream.readinto(room) != end - first:
                 raise ModelError(f"{self.file}: cut short at {name}; download it again")
-        found: Tensor = read.view(getattr(torch, TYPES[said["dtype"]])).reshape(said["shape"])
+        found: Tensor = read.view(getattr(torch, TYPES[entry["dtype"]])).reshape(entry["shape"])
         return found
 
 

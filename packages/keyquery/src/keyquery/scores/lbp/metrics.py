@@ -29,11 +29,11 @@ def score(task: str, gold: Gold, prediction: str, language: str, similarity: Sim
     """
     gold = [squeezed(line) for line in gold]
     kind = TASKS[task]
-    said = squeezed(prediction) if kind == SUMMARY else area(prediction)  # a summary is scored whole, including marks
-    if not gold or not said:
+    answer = squeezed(prediction) if kind == SUMMARY else area(prediction)  # a summary is scored whole, including marks
+    if not gold or not answer:
         return 0.0
     if kind == SUMMARY:
-        return score_summary(gold, said, language, similarity)
+        return score_summary(gold, answer, language, similarity)
     return _BY_LINES[kind](gold, answer_lines(prediction))
 
 
@@ -94,8 +94,8 @@ def rouge_l(gold: Gold, predicted: str, language: str) -> float:
 
     The benchmark's program gives 0 if a long sentence overflows its stack; this function scores it.
     """
-    said = split_in_words(predicted, language)
-    return max(rouge.rouge_l(split_in_words(each, language), said) for each in gold)
+    words = split_in_words(predicted, language)
+    return max(rouge.rouge_l(split_in_words(each, language), words) for each in gold)
 
 
 def split_in_words(text: str, language: str) -> str:

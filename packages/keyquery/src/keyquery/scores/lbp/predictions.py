@@ -144,5 +144,5 @@ def parse_prediction(row: Any, where: str) -> Prediction:
         raise DataError(f"{where}: run is {short(run)}; runs are numbered from 1")
     if not isinstance(row["prediction"], str):
         raise DataError(f"{where}: prediction is a {type(row['prediction']).__name__}, not a text")
-    said = split_thoughts(row["prediction"])
-    return Prediction(id=str(row["id"]), run=run, mode=row["mode"], text=said.answer, thoughts=said.thoughts)
+    parts = split_thoughts(row["prediction"])
+    return Prediction(id=str(row["id"]), run=run, mode=row["mode"], text=parts.answer, thoughts=parts.thoughts)

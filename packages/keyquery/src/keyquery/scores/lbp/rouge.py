@@ -15,12 +15,12 @@ def rouge_l(reference: str, prediction: str) -> float:
 
     Words are separated by white space and compared as they are. The measure is 0 to 1; 0 if a text has no sentence.
     """
-    wanted, said = words_by_sentence(reference), words_by_sentence(prediction)
-    if not wanted or not said:
+    wanted, given = words_by_sentence(reference), words_by_sentence(prediction)
+    if not wanted or not given:
         return 0.0
-    shared = {word for one in wanted for other in said for word in longest_common(one, other)}
+    shared = {word for one in wanted for other in given for word in longest_common(one, other)}
     recall = len(shared) / len({word for one in wanted for word in one})
-    precision = len(shared) / len({word for other in said for word in other})
+    precision = len(shared) / len({word for other in given for word in other})
     return 2 * precision * recall / (precision + recall + SMALL)
 
 

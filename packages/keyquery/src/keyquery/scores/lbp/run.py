@@ -135,12 +135,12 @@ def _answer_batch(
     made = chat.answers(loaded, turns, plan["new_tokens"], plan["sampling"], settings.seed + number)
     rows = {}
     for sample, turn, fact, (text, length) in zip(batch, turns, facts, made, strict=True):
-        said, thoughts = split_thoughts(text, opened=turn.thinking)
+        reply, thoughts = split_thoughts(text, opened=turn.thinking)
         rows[sample.id] = {
             "id": sample.id,
             "run": run,
             "mode": settings.mode,
-            "prediction": said,
+            "prediction": reply,
             **({"thoughts": thoughts} if thoughts else {}),
             **fact,
             "new_tokens": length,

@@ -152,9 +152,9 @@ def require_numbers(back: Callable[[str], str], values: Sequence[str] = ("730491
     `back` encodes and decodes a text; each number must survive this.
     """
     for value in values:
-        said = back(f"the number {value}.")
-        if value not in said:
+        decoded = back(f"the number {value}.")
+        if value not in decoded:
             raise DataError(
-                f"the tokenizer cannot write the numbers of the needles ({value} comes back as {said!r}); no answer "
+                f"the tokenizer cannot write the numbers of the needles ({value} comes back as {decoded!r}); no answer "
                 "could be right, so this check says nothing about the model"
             )

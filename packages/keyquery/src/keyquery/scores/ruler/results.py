@@ -210,15 +210,15 @@ def _mean_of_any_reference(results: Path, name: str, length: int, share: float) 
             if int(sample["doc"]["max_length"]) != length:
                 continue
             references = [str(each) for each in sample["doc"]["outputs"]]
-            said = str(sample["filtered_resps"][0])
-            shares.append(share_contained(said, references))
-            any_of.append(share_contained(said, references, any_of=True))
+            answer = str(sample["filtered_resps"][0])
+            shares.append(share_contained(answer, references))
+            any_of.append(share_contained(answer, references, any_of=True))
         except (ValueError, KeyError, IndexError, TypeError, ArithmeticError) as error:
             raise DataError(f"{where}: no sample of the harness ({error!r})") from None
     if not shares or abs(sum(shares) / len(shares) - share) > 1e-6:
-        said = f"{sum(shares) / len(shares):.6g}" if shares else "nothing"
+        answer = f"{sum(shares) / len(shares):.6g}" if shares else "nothing"
         raise DataError(
-            f"{path}: its samples give {said} at {length}, but {results.name} has {share:.6g}; give those of one run"
+            f"{path}: its samples give {answer} at {length}, but {results.name} has {share:.6g}; give those of one run"
         )
     return sum(any_of) / len(any_of)
 

@@ -167,7 +167,7 @@ def require_positions(name: str, positions: int | None, lengths: Sequence[tuple[
 def _answer_batch(loaded: LoadedModel, prompts: _Prompts, batch: Sequence[Needle]) -> list[dict[str, Any]]:
     texts = [prompts.text(sample.question, sample.begin) for sample in batch]
     try:
-        said = greedy(loaded.model, loaded.tokenizer, texts, NEW_TOKENS, len(batch), pad=True)
+        answers = greedy(loaded.model, loaded.tokenizer, texts, NEW_TOKENS, len(batch), pad=True)
     except Exception as error:
         if not exhausted(error):
             raise
@@ -185,5 +185,5 @@ def _answer_batch(loaded: LoadedModel, prompts: _Prompts, batch: Sequence[Needle
             "prediction": text,
             "score": share_contained(split_thoughts(text).answer, sample.references),
         }
-        for sample, text in zip(batch, said, strict=True)
+        for sample, text in zip(batch, answers, strict=True)
     ]

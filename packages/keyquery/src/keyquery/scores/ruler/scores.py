@@ -48,8 +48,8 @@ def share_contained(prediction: str, references: Sequence[str], *, any_of: bool 
     """
     if not references:
         raise ValueError("a sample needs a reference")
-    said = _CONTROL.sub("\n", prediction.strip()).lower()
-    hits = [reference.lower() in said for reference in references]
+    answer = _CONTROL.sub("\n", prediction.strip()).lower()
+    hits = [reference.lower() in answer for reference in references]
     return float(any(hits)) if any_of else sum(hits) / len(hits)
 
 
