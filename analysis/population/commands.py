@@ -76,10 +76,15 @@ def population(obj: dict[str, Any], /, seeds: tuple[int, ...], export: bool, **a
 
 @click.command()
 @click.option("--pretrained", is_flag=True, help="Measure SmolLM2 and Gemma in bins of 64 to 1,024 tokens instead.")
+@click.option("--exchange", is_flag=True, help="Exchange keys' positions in them and in distilled students instead.")
 @click.pass_obj
-def widths(obj: dict[str, Any], /, pretrained: bool) -> None:
+def widths(obj: dict[str, Any], /, pretrained: bool, exchange: bool) -> None:
     """Measure plasticity in bins of 1 to 64 words, for shipped models and networks with random weights."""
-    if pretrained:
+    if pretrained and exchange:
+        raise click.UsageError("--pretrained and --exchange exclude each other; give one of them")
+    if exchange:
+        from analysis.population.pretrained_exchange import measure as measure_widths
+    elif pretrained:
         from analysis.population.pretrained_widths import measure as measure_widths
     else:
         from analysis.population.widths import measure_widths

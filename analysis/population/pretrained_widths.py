@@ -4,6 +4,8 @@ All widths have equally many queries per bin and document, and the same pairs of
 differ.
 """
 
+import itertools
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -20,6 +22,7 @@ from boundpaper.store.measurement import put
 from boundpaper.store.results import text
 from keyquery.heads.plasticity import PlasticityOptions, plasticity
 from keyquery.models.captures.reading import Vectors
+from keyquery.models.captures.sampling import HeadIndex
 from keyquery.models.libraries import version
 from keyquery.rotary import Rotary
 
@@ -45,33 +48,47 @@ def measure(root: Path) -> list[Path]:
 
 def _measure_model(root: Path, name: str, model: str, texts: str) -> Path:
     rows: list[dict[str, Any]] = []
+    for head, sampled in captured_heads(model, texts, DOCUMENTS, WIDTHS):
+        for (width, one), estimator in itertools.product(sampled.items(), ESTIMATORS):
+            profile = plasticity(one, replace(OPTIONS, estimator=estimator)).profile
+            for place in range(1, BINS):
+                rows.append(
+                    {"model": name, "estimator": estimator, "width": width, "layer": head.layer}
+                    | {"head": head.query, "key_head": head.key, "low": place * CONTEXT // BINS}
+                    | {"high": (place + 1) * CONTEXT // BINS, "plasticity": float(profile.values[place])}
+                )
+    return write_table(root, NAME, name, pd.DataFrame(rows), "--pretrained", {"texts": texts, "documents": DOCUMENTS})
+
+
+def write_table(root: Path, table: str, name: str, rows: pd.DataFrame, option: str, options: dict[str, Any]) -> Path:
+    """Write one model's rows of a table and their manifest; return the file."""
+    path = put(root, table, name, text(rows, table))
+    facts: dict[str, Any] = {"command": f"python build.py lab widths {option}", "threads": 1}
+    facts |= {"options": {**options, "context": CONTEXT}}
+    facts |= {"versions": {each: version(each) for each in ("torch", "transformers", "numpy")}}
+    write(path.with_suffix(".json"), sealed_text(facts, path))
+    return path
+
+
+def captured_heads(
+    model: kq.Model | str, texts: str, documents: int, widths: Sequence[int]
+) -> Iterator[tuple[HeadIndex, dict[int, kq.Head]]]:
+    """Yield each drawn head's index, and by width the head with queries from that many tokens of each bin.
+
+    Raises ModelError if a layer's rotation is not known.
+    """
     with temporary() as folder:
         capture = kq.capture(
             model, texts, CONTEXT, folder / "capture",
-            heads=HEADS, buckets=CONTEXT // WIDTHS[0], rate=WIDTHS[0], documents=DOCUMENTS,
+            heads=HEADS, buckets=CONTEXT // WIDTHS[0], rate=WIDTHS[0], documents=documents,
             windows=True, skip_short=True,
         )  # fmt: skip
         for head in capture.heads:
             rotary = capture.rotation(head.layer)
             if isinstance(rotary, str):
-                raise ModelError(f"{model}, layer {head.layer}: {rotary}")
+                raise ModelError(f"{model if isinstance(model, str) else model.name}, layer {head.layer}: {rotary}")
             queries, keys = capture.queries(head), capture.keys(head)
-            for width in WIDTHS:
-                one = _sampled_head(queries, keys, width, rotary)
-                for estimator in ESTIMATORS:
-                    profile = plasticity(one, replace(OPTIONS, estimator=estimator)).profile
-                    for place in range(1, BINS):
-                        rows.append(
-                            {"model": name, "estimator": estimator, "width": width, "layer": head.layer}
-                            | {"head": head.query, "key_head": head.key, "low": place * CONTEXT // BINS}
-                            | {"high": (place + 1) * CONTEXT // BINS, "plasticity": float(profile.values[place])}
-                        )
-    path = put(root, NAME, name, text(pd.DataFrame(rows), NAME))
-    facts: dict[str, Any] = {"command": "python build.py lab widths --pretrained", "threads": 1}
-    facts |= {"options": {"texts": texts, "documents": DOCUMENTS, "context": CONTEXT}}
-    facts |= {"versions": {each: version(each) for each in ("torch", "transformers", "numpy")}}
-    write(path.with_suffix(".json"), sealed_text(facts, path))
-    return path
+            yield head, {width: _sampled_head(queries, keys, width, rotary) for width in widths}
 
 
 def _sampled_head(queries: Vectors, keys: Vectors, width: int, rotary: Rotary) -> kq.Head:
