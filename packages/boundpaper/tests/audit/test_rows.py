@@ -77,7 +77,6 @@ FOUND = [
     ("same-quantity", LOST + axis(
         "Task", "Loss (%)", ("Pine", BARS), ("Oak", "(grow,7.7) (root,-25) (seed,-50.3)"),
     ), "4 of 6 cells", "other sign"),
-    ("caption-number", "\n\n".join(f"Figure {i}: A." for i in (1, 2, 4, 3, 5)), "Figure 4", "before"),
     ("section-number", "# P\n\n" + "\n\n".join(f"## 5.{i} A" for i in (1, 2, 5, 3, 4)), "5.3 A", "after '5.5 A'"),
     ("relation", "\n".join(SUMS), "Gain = 16.3", "6 of 7"),
     ("relation", "\n".join(["| Day | a | b | a+b |", "|--|--|--|--|", "| 1 | 12 | 31 | 43 |", "| 2 | 17 | 45 | 82 |"]),

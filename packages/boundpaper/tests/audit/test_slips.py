@@ -203,3 +203,24 @@ def test_random_table_has_no_findings():
     for _ in range(30):
         rows = [[f"lamp {i}", *(f"{rng.uniform(1, 99):.1f}" for _ in range(6))] for i in range(9)]
         assert not found(table(["Lamp", "Gain", "Old", "New", "Ratio", "Mean change", "Total"], *rows))
+
+
+BEFORE = ["Field", "Seen", "Lost", "Gain"]
+
+
+@pytest.mark.parametrize(
+    ("cell", "level"),
+    [("+1.38", "error"), ("-1.83", "error"), ("+2.97", "note")],
+    ids=["another digit", "two digits swapped", "another number"],
+)
+def test_a_relation_is_told_only_where_one_digit_mends_it(cell, level):
+    rows = [["a", "6.07", "6.01", "-0.06"], ["b", "6.26", "5.23", "-1.03"], ["c", "5.90", "7.28", "+1.38"]]
+    rows += [["d", "4.01", "2.63", "-1.38"], ["e", "7.12", "9.35", "+2.23"]]
+    rows[3 if cell[0] == "-" else 2][3] = cell if cell != "+1.38" else "+1.88"
+    assert [each.level for each in found(table(BEFORE, *rows)) if each.kind == "relation"] == [level]
+
+
+def test_two_rows_that_break_a_relation_are_a_note():
+    rows = [[f"r{place}", f"{place * 7}.13", f"{place * 11}.25", f"{place * 4}.12"] for place in range(1, 12)]
+    rows[2][3], rows[5][3] = "12.62", "24.72"
+    assert {each.level for each in found(table(BEFORE, *rows)) if each.kind == "relation"} == {"note"}

@@ -3,7 +3,7 @@
 import math
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache, reduce
 from itertools import pairwise, permutations, product
 from operator import mul, sub
@@ -60,15 +60,18 @@ class ColumnRelation:
 
 
 def check(document: ReadDocument) -> Iterator[Finding]:
-    """Yield a finding for each row or column that breaks an accepted relation; report each printed result once."""
+    """Yield a finding for each row or column that breaks a relation: a note unless one digit mends all of them."""
     for table in document.tables:
         said: set[tuple[int, str]] = set()
         for held in accepted(table):
+            told = len(held.broken) == 1 and _slip_chance(held) <= (1.0 if len(held.kept) > 2 else 0.5)
             for row, expected in held.broken:
                 lines = [held.table.lines[each.index if held.table.sideways else row] for each in held.columns]
                 places = [(line, one.text) for line, one in zip(lines, held.cells(row), strict=True)]
                 if said.isdisjoint(places) and not _is_explained(held, row, expected):
-                    yield _finding_with_rows(held, row, expected, FileLine(table.file, lines[0]))
+                    found = _finding_with_rows(held, row, expected, FileLine(table.file, lines[0]))
+                    noted = replace(found, level="note", why=f"{found.why}; but no one digit mends the column")
+                    yield found if told else noted
                 said.add(places[0])
 
 
@@ -103,8 +106,7 @@ def _pairs(table: ReadTable) -> Iterator[ColumnRelation]:
                 more = len(held.kept) - len(held.broken)
                 if (said and more >= 0) or _is_accepted(held, tried, bool(cued)):
                     best.append(((more, -distance, -held.chance), held))
-        if best:
-            yield max(best, key=lambda each: each[0])[1]
+        yield from (held for _, held in sorted(best, key=lambda each: each[0], reverse=True)[:1])
 
 
 def _count_shares(table: ReadTable) -> Iterator[ColumnRelation]:
@@ -148,23 +150,27 @@ def _is_accepted(held: ColumnRelation, tried: int, cued: bool) -> bool:
 
 
 def _slip_chance(held: ColumnRelation) -> float:
-    """Return the probability that changing one digit of a cell repairs the row by chance; inf if no change does."""
+    """Return the probability that one other digit, or two swapped, mend the row by chance; inf if none does."""
     row, expected = held.broken[0]
     cells = held.cells(row)
     if cells[0].unit not in [each[0].unit for each in map(held.cells, held.kept)]:
         return math.inf
-    ways = 9 * sum(digit.isdigit() for one in cells for digit in one.text)
     most = max(abs(one.value) for one in held.columns[0].numbers if one)
-    for place, text in enumerate(one.text for one in cells):
-        for digit in re.finditer(r"\d", text):
-            changed = (text[: digit.start()] + other + text[digit.end() :] for other in "0123456789")
-            for one in filter(None, map(number.of_cell, changed)):
-                printed, *parts = [each.interval for each in (*cells[:place], one, *cells[place + 1 :])]
-                mended = FORMULAS[held.formula].of_intervals(parts)
-                if mended and meets(mended, printed):
-                    off = 2 * abs(mended.middle - printed.middle) > printed.width * (1 + 1e-9)
-                    return min(1.0, ways * (printed.width + off * expected.width) / most)
+    tried = [(at, one) for at, old in enumerate(cells) for new in _misprints(old.text) if (one := number.of_cell(new))]
+    for place, one in tried:
+        printed, *parts = [each.interval for each in (*cells[:place], one, *cells[place + 1 :])]
+        if (mended := FORMULAS[held.formula].of_intervals(parts)) and meets(mended, printed):
+            off = 2 * abs(mended.middle - printed.middle) > printed.width * (1 + 1e-9)
+            return min(1.0, len(tried) * (printed.width + off * expected.width) / most)
     return math.inf
+
+
+def _misprints(text: str) -> Iterator[str]:
+    """Yield a number with one other digit, and with two neighbouring digits swapped."""
+    for at in (digit.start() for digit in re.finditer(r"\d", text)):
+        yield from (text[:at] + other + text[at + 1 :] for other in "0123456789" if other != text[at])
+        if text[at + 1 : at + 2].isdigit() and text[at] != text[at + 1]:
+            yield text[:at] + text[at + 1] + text[at] + text[at + 2 :]
 
 
 def fit_relation(
@@ -243,10 +249,9 @@ def _totals(table: ReadTable) -> Iterator[ColumnRelation]:
     for target, match in named.items():
         last = max((each.index for each in named if each.index < target.index), default=-1)
         before = [each for each in others if each.index < target.index]
-        since = [each for each in before if each.index > last]
         after = [each for each in others if each.index > target.index]
         tried = [
-            held for chosen in (others, before, since, after) if len(chosen) > 1
+            held for chosen in (others, before, [one for one in before if one.index > last], after) if len(chosen) > 1
             for formula in (("+", "mean") if match["sum"] else ("mean", "+"))
             if (held := fit_relation(table, formula, (target, *chosen), total=True))
         ]  # fmt: skip
@@ -259,13 +264,11 @@ def _total_accepted(held: ColumnRelation) -> bool:
     """Return whether enough rows satisfy a total, or the only row is nearly the sum of three or more counts."""
     kept, broken = len(held.kept), len(held.broken)
     if kept:
-        return (held.chance < 0.01 and kept >= 2 * broken) or (
-            held.chance < 0.1 and broken == 1 and _slip_chance(held) <= 1
-        )
-    row, expected = held.broken[0]
-    printed, *_ = numbers = held.cells(row)
-    counts = held.formula == "+" and len(numbers) > 3 and all(one.decimals == 0 and not one.unit for one in numbers)
-    return broken == 1 and counts and abs(expected.middle - printed.value) <= 0.02 * abs(printed.value)
+        slip = held.chance < 0.1 and broken == 1 and _slip_chance(held) <= 1
+        return slip or (held.chance < 0.01 and kept >= 2 * broken)
+    numbers, aim = held.cells(held.broken[0][0]), held.broken[0][1].middle
+    counts = held.formula == "+" and len(numbers) > 3 and not any(one.decimals or one.unit for one in numbers)
+    return broken == 1 and counts and abs(aim - numbers[0].value) <= 0.02 * abs(numbers[0].value)
 
 
 def _finding_with_rows(held: ColumnRelation, row: int, expected: Interval, place: FileLine) -> Finding:

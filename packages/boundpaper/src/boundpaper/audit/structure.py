@@ -60,7 +60,7 @@ def _sections(document: ReadDocument) -> Iterator[Finding]:
 
 
 def _captions(document: ReadDocument, kind: str) -> Iterator[Finding]:
-    """Find caption numbers that are repeated, skipped or out of order, and references to absent captions."""
+    """Find caption numbers that are repeated or skipped, and references to absent captions."""
     found, cited = [], []
     for sentence in document.sentences:
         caption = _CAPTION.match(sentence.text)
@@ -78,10 +78,6 @@ def _captions(document: ReadDocument, kind: str) -> Iterator[Finding]:
         if more and first.text != more[-1].text:
             why, values = f"{len(more) + 1} captions have this number", (kind, str(number), more[-1].text[:60])
             yield Finding("caption-number", "error", more[-1].place, f"{kind} {number}", why, "", values, first.place)
-    late = [(one, two) for one, two in pairwise(found) if one[0] > two[0] and one[1].place.file == two[1].place.file]
-    for (number, sentence), (smaller, other) in late if 4 * len(late) < len(found) else ():
-        what, why, values = f"{kind} {number}", f"it comes before {kind} {smaller}", (kind, str(number), str(smaller))
-        yield Finding("caption-number", "warning", sentence.place, what, why, values=values, other=other.place)
     missing = sorted(set(range(1, max(by_number))).difference(by_number))
     if len(missing) == 1 != missing[0] and len(found) > 2:
         after = next(sentence for number, sentence in found if number > missing[0])
