@@ -18,6 +18,7 @@ def figure(pretrained_profiles: pd.DataFrame, decile_profiles: pd.DataFrame, hea
     beside = Line(
         entity="reported",
         label=f"median of {len(reported)} reported models",
+        direct="reported",
         x=middles,
         y=reported.median(),
         low=reported.min(),
