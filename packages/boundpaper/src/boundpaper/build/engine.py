@@ -179,16 +179,8 @@ class Engine:
         return words
 
     def _job_of(self, step: Step) -> Job:
-        return Job(
-            root=self.root,
-            kind=step.kind.name,
-            name=step.name,
-            file=step.file,
-            function=step.function,
-            artifacts=step.artifacts,
-            inputs=tuple(self._inputs(step)),
-            line=step.line,
-        )
+        named, inputs = (step.kind.name, step.name, step.file, step.function), tuple(self._inputs(step))
+        return Job(self.root, *named, step.artifacts, inputs, step.line)
 
     def _run(self, step: Step) -> StepOutput:
         """Run a step's builder; do not use `reader` here, since this may run in another thread."""

@@ -58,14 +58,8 @@ def _function(node: ast.FunctionDef) -> Facts:
     optional = [argument.arg for argument in positional[plain:]]
     for argument, default in zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True):
         (required if default is None else optional).append(argument.arg)
-    doc = (ast.get_docstring(node) or "").strip().split("\n\n")[0]
-    return {
-        "name": node.name,
-        "line": node.lineno,
-        "artifacts": required,
-        "options": optional,
-        "doc": " ".join(doc.split()),
-    }
+    doc = " ".join((ast.get_docstring(node) or "").strip().split("\n\n")[0].split())
+    return {"name": node.name, "line": node.lineno, "artifacts": required, "options": optional, "doc": doc}
 
 
 def _declarations(tree: ast.Module) -> Iterator[Facts]:
@@ -183,13 +177,8 @@ class FactReader:
             except UnicodeDecodeError as error:
                 line = error.object.count(b"\n", 0, error.start) + 1
                 place = f"{line}" if reader else f"line {line}"
-                facts = {
-                    "imports": [],
-                    "functions": [],
-                    "declared": [],
-                    "calls": [],
-                    "error": f"{place}: not UTF-8 (byte {error.start}); save the file in that encoding",
-                }
+                words = f"{place}: not UTF-8 (byte {error.start}); save the file in that encoding"
+                facts = {"imports": [], "functions": [], "declared": [], "calls": [], "error": words}
             known = self._facts[path] = {"stamp": stamp, **facts}
             self._changed = True
         return known

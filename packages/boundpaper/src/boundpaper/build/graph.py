@@ -227,15 +227,7 @@ class _Loader:
         inputs = self._input_files(step, artifacts)
         if VOCABULARY in inputs and (facts := self._tables_by_chapter()) and (error := facts["error"]):
             faults.append(error if error.startswith(VOCABULARY) else f"{VOCABULARY}:{error}")
-        return Step(
-            **{
-                **vars(step),
-                "artifacts": artifacts,
-                "needs": tuple(needs),
-                "inputs": inputs,
-                "fault": "\n".join(faults),
-            }
-        )
+        return replace(step, artifacts=artifacts, needs=tuple(needs), inputs=inputs, fault="\n".join(faults))
 
     def _input_files(self, step: Step, artifacts: dict[str, str]) -> tuple[str, ...]:
         files = {*self._closures.of_module(step.kind.builder_module)} if step.kind.builder else set()

@@ -10,6 +10,8 @@ from boundpaper.suggestions import SHOWN, or_known
 if TYPE_CHECKING:
     import pandas as pd
 
+NAN = float("nan")
+
 
 def number(frame: pd.DataFrame, artifact: str, value: str, where: dict[str, Any]) -> Any:
     """Return the cell in column `value` of the only row of `frame` that matches `where`.
@@ -47,14 +49,38 @@ def one_row(frame: pd.DataFrame, artifact: str, where: dict[str, Any]) -> pd.Dat
 
 def cells_equal(column: pd.Series[Any], wanted: object) -> pd.Series[Any]:
     """Return a mask of rows in which a column has this value, compared as numbers or else as text."""
-    from pandas.api.types import is_bool_dtype, is_numeric_dtype
-
-    if is_numeric_dtype(column) and not is_bool_dtype(column):
+    if _has_numbers(column):
         try:
             return (column == float(str(wanted))).fillna(False).astype(bool)
         except ValueError:
             return column.isna() & False
     return column.astype(str) == str(wanted)
+
+
+def _has_numbers(column: pd.Series[Any]) -> bool:
+    from pandas.api.types import is_bool_dtype, is_numeric_dtype
+
+    return is_numeric_dtype(column) and not is_bool_dtype(column)
+
+
+def places_where(frame: pd.DataFrame, where: dict[str, Any], known: dict[Any, Any]) -> list[int]:
+    """Return the places of the rows that match `where`, compared as by `cells_equal`, counted from 0.
+
+    `known` keeps what calls on this frame prepare for the next: the places by the cells of the columns in `where`.
+    """
+    numeric = {name: _has_numbers(frame[name]) for name in where}
+    if (names := tuple(where)) not in known:
+        cells = [
+            frame[name].to_numpy(float, na_value=NAN) if numeric[name] else frame[name].astype(str) for name in names
+        ]
+        known[names] = {}
+        for place, key in enumerate(zip(*cells, strict=True)):
+            known[names].setdefault(key, []).append(place)
+    try:
+        wanted = tuple(float(str(cell)) if numeric[name] else str(cell) for name, cell in where.items())
+    except ValueError:
+        return []
+    return list(known[names].get(wanted, ())) if where else list(range(len(frame)))
 
 
 def _why_absent(frame: pd.DataFrame, artifact: str, where: dict[str, Any], column: str, wanted: object) -> str:

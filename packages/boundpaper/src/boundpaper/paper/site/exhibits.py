@@ -138,10 +138,8 @@ def _page(project: SiteProject, node: Node, label: str, values: Mapping[str, Any
         "addresses": addresses,
         **neighbours(project, node.key),
     }
-    yield (
-        path,
-        page("exhibit.html.j2", path, title=label or f"{node.kind.capitalize()} {node.name}", **common, **values),
-    )
+    title = label or f"{node.kind.capitalize()} {node.name}"
+    yield path, page("exhibit.html.j2", path, title=title, **common, **values)
 
 
 def resting_rows(project: SiteProject, node: Node) -> list[tuple[str, list[Mapping[str, Any]]]]:

@@ -13,7 +13,7 @@ from markupsafe import Markup
 
 from boundpaper.errors import SpecError
 from boundpaper.paper import looks
-from boundpaper.paper.lookup import cells_equal
+from boundpaper.paper.lookup import places_where
 from boundpaper.paper.site.exhibits import within
 from boundpaper.paper.site.grid import cell_id
 from boundpaper.paper.site.latex import ChapterReader, definitions
@@ -50,7 +50,7 @@ class ChapterPages:
 
     project: SiteProject
     _cells: dict[str, set[tuple[int, str]]] = field(default_factory=lambda: defaultdict(set))
-    _frames: dict[str, Any] = field(default_factory=dict)
+    _frames: dict[str, tuple[Any, dict[Any, Any]]] = field(default_factory=dict)
 
     @cached_property
     def texts(self) -> Mapping[str, str]:
@@ -131,11 +131,9 @@ class ChapterPages:
             kind = "to" if 'class="mark' in html else "n"
             return _link_html(addresses.claim(where["claim"]), html, tip, kind)
         if artifact not in self._frames:
-            self._frames[artifact] = read(self.project.root, artifact)
-        frame = chosen = self._frames[artifact]
-        for name, wanted in where.items():
-            chosen = chosen[cells_equal(chosen[name], wanted)]
-        rows = chosen.index.tolist()
+            self._frames[artifact] = read(self.project.root, artifact), {}
+        frame, places = self._frames[artifact]
+        rows = places_where(frame, where, places)
         at = ""
         if len(rows) == 1 and column in frame.columns:
             self._cells[artifact].add((rows[0], column))

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache, cached_property
 from typing import Any
 
 from boundpaper.errors import DataError
@@ -65,8 +67,12 @@ class SearchedNumber:
         """Return whether a number equals this number or may be printed as it; for an array, return a mask."""
         return (values == float(self.text)) | self._is_within(values)
 
-    def may_fit(self, text: str) -> bool:
-        """Return quickly, before `fits`, whether a text may match; there are false positives, no false negatives."""
+    @cached_property
+    def may_fit(self) -> Callable[[str], bool]:
+        """Return a quick test, before `fits`, whether a text may match: false positives, no false negatives."""
+        return cache(self._may_fit)
+
+    def _may_fit(self, text: str) -> bool:
         try:
             return bool(self.near(float(text)))
         except ValueError:
