@@ -85,7 +85,7 @@ def _measure_subject(root: Path, name: str, subject: ExchangeSubject, costs: dic
         costs[subject.teacher] = head_costs(teacher, sorted({(row["layer"], row["head"]) for row in rows}))
     table = pd.DataFrame(rows)
     cost = [costs[subject.teacher][layer, head] for layer, head in zip(table["layer"], table["head"], strict=True)]
-    table.insert(table.columns.get_loc("pairs"), "cost", cost)
+    table.insert(list(table.columns).index("pairs"), "cost", cost)
     return write_table(root, NAME, name, table, "--exchange", {"texts": subject.texts, "documents": DOCUMENTS})
 
 
