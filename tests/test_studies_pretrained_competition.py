@@ -3,8 +3,9 @@
 import pandas as pd
 import pytest
 
-from analysis.claims.thesis.pretrained.competition import thesis_pretrained_competition
+from analysis.claims.thesis.pretrained.competition import thesis_pretrained_competition, thesis_pretrained_exchange
 from analysis.studies.pretrained.competition import pretrained_competition
+from analysis.studies.pretrained.exchange import pretrained_exchange_levels
 from boundpaper.errors import DataError
 from boundpaper.tables.render import render
 from tables.pretrained import pretrained_competition as competition_table
@@ -62,7 +63,60 @@ def test_decaying_content_and_growing_position_are_judged():
     assert verdicts(*GROWS[:2]) == ["not testable", "not testable"]
 
 
-def test_the_table_shows_all_pairs_and_distances():
-    shown = render(competition_table.table(pretrained_competition(cells(*GROWS), **NAMES)), "competition")
-    assert "all pairs" in shown
-    assert "1,536 apart" in shown
+def exchanged(fall=-0.06, at=-0.01, spread=18.1, gap=30.0, sway=0.1, far=-0.1):
+    """Return levels of twelve heads: all pairs, and keys below 1,024 tokens apart and above; heads differ in cost."""
+    rows = []
+    for head in range(12):
+        for low, high, change in ((0, 4096, fall), (512, 1024, at), (1024, 2048, far), (2048, 4096, far)):
+            for late in (0, 1) if low < 2048 else (1,):
+                values = {"plasticity": 0.5 + late * change + head / 100, "sway": 0.3 + late * sway * (1 + head / 100)}
+                values |= {"gap": 40.0 + late * ((gap - 40.0) if low else 5.0), "spread": 20.0 + late * (spread - 20.0)}
+                values |= {"position_part": 0.0, "content_part": 0.5, "linear_share": 0.1}
+                row = {"model": "mine-code", "layer": head, "head": 0, "key_head": 0, "cost": head - 6.0}
+                start = 3072 if late else 2048 if low == 1024 else 1024
+                rows.append(row | {"low": start, "apart_low": low, "apart_high": high} | values)
+    return pretrained_exchange_levels(pd.DataFrame(rows), **NAMES)
+
+
+@pytest.mark.parametrize(
+    ("changed", "key", "verdict"),
+    [
+        ({}, "", "holds"),
+        ({"at": -0.05}, "distance", "contradicted"),
+        ({"fall": -0.01}, "distance", "contradicted"),
+        ({"spread": 17.9}, "spread", "contradicted"),
+        ({"gap": 41.0}, "gap", "contradicted"),
+        ({"sway": -0.1}, "sway", "contradicted"),
+    ],
+)
+def test_statements_at_one_position_can_fail(changed, key, verdict):
+    said = {each.key: each.verdict for each in thesis_pretrained_exchange(exchanged(**changed))}
+    names = ("spread", "gap", "distance", "sway")
+    assert said == {f"mine-code_{name}": verdict if name == key else "holds" for name in names}
+
+
+def test_the_reason_for_the_fall_is_asked_of_distances_that_both_quarters_have():
+    assert {each.key: each.recomputed for each in thesis_pretrained_exchange(exchanged())}["mine-code_distance"] == (
+        "-0.010"
+    )
+    levels = exchanged()
+    assert sorted(levels["apart_low"].unique()) == [0, 512, 1024]  # only the last quarter has keys farther apart
+    assert levels.query("apart_low == 1024")["first_low"].unique().tolist() == [2048]
+
+
+def test_exchange_is_averaged_alike_and_by_cost():
+    row = exchanged().query("quantity == 'plasticity' and apart_low == 512").set_index("weights")
+    assert row.loc["all", ["first", "change"]].tolist() == pytest.approx([0.5 + 5.5 / 100, -0.01])
+    # costs 1 to 5 of heads 7 to 11; the others cost nothing
+    assert row.loc["cost", "first"] == pytest.approx(0.5 + (7 + 2 * 8 + 3 * 9 + 4 * 10 + 5 * 11) / 15 / 100)
+    assert row.loc["cost", "most"] == pytest.approx(5 / 15)
+    sway = exchanged().query("quantity == 'sway' and apart_low == 512").set_index("weights")
+    assert sway["low"].notna().to_dict() == {"all": True, "cost": False}
+
+
+def test_the_table_shows_both_positions_and_pooled_bins():
+    shown = render(competition_table.table(exchanged(), pretrained_competition(cells(*GROWS), **NAMES)), "competition")
+    assert "Mine on code, one position" in shown
+    assert "512 to 1,024" in shown
+    assert "Mine, pooled bins" in shown
+    assert "1,536" in shown

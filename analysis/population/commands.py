@@ -82,10 +82,10 @@ def widths(obj: dict[str, Any], /, pretrained: bool, exchange: bool) -> None:
     """Measure plasticity in bins of 1 to 64 words, for shipped models and networks with random weights."""
     if pretrained and exchange:
         raise click.UsageError("--pretrained and --exchange exclude each other; give one of them")
-    if exchange:
-        from analysis.population.pretrained_exchange import measure as measure_widths
-    elif pretrained:
+    if pretrained:
         from analysis.population.pretrained_widths import measure as measure_widths
+    elif exchange:
+        from analysis.population.pretrained_exchange import measure as measure_widths
     else:
         from analysis.population.widths import measure_widths
 

@@ -14,7 +14,6 @@ import pandas as pd
 import keyquery as kq
 from analysis.population.ablation import ablate_head
 from analysis.population.pretrained_widths import BINS, CONTEXT, OPTIONS, captured_heads, write_table
-from boundpaper.errors import ModelError
 from keyquery.heads.exchange import exchange, exchanged_pairs
 from keyquery.jobs import report
 from keyquery.models.answers.scoring import options_logprobs
@@ -52,21 +51,17 @@ SUBJECTS = {
 """By name of the measurement; the students are those that `build.py lab distil` trains."""
 
 
-def measure(root: Path, asked: tuple[str, ...] = ()) -> list[Path]:
-    """Measure the subjects asked for, by default all, and write one table for each; return the files.
-
-    Raises
-    ------
-    ModelError
-        If a student was not trained, or a layer's rotation is not known.
-    """
+def measure(root: Path) -> list[Path]:
+    """Measure all subjects and write one table for each; return the files. Students not yet trained are left out."""
     need("torch").set_num_threads(1)
-    chosen = {name: SUBJECTS[name] for name in asked or SUBJECTS}
-    for name, subject in chosen.items():
-        if subject.model.startswith(STUDENTS) and not (root / subject.model).is_dir():
-            raise ModelError(f"{name}: {subject.model} does not exist; train it first with: python build.py lab distil")
     costs: dict[str, dict[Place, float]] = {}
-    return [_measure_subject(root, name, subject, costs) for name, subject in chosen.items()]
+    paths = []
+    for name, subject in SUBJECTS.items():
+        if subject.model.startswith(STUDENTS) and not (root / subject.model).is_dir():
+            report(f"{name}: left out, since it does not exist; train it with: python build.py lab distil")
+        else:
+            paths.append(_measure_subject(root, name, subject, costs))
+    return paths
 
 
 def _measure_subject(root: Path, name: str, subject: ExchangeSubject, costs: dict[str, dict[Place, float]]) -> Path:
@@ -85,7 +80,7 @@ def _measure_subject(root: Path, name: str, subject: ExchangeSubject, costs: dic
         costs[subject.teacher] = head_costs(teacher, sorted({(row["layer"], row["head"]) for row in rows}))
     table = pd.DataFrame(rows)
     cost = [costs[subject.teacher][layer, head] for layer, head in zip(table["layer"], table["head"], strict=True)]
-    table.insert(table.columns.get_loc("pairs"), "cost", cost)
+    table.insert(list(table.columns).index("pairs"), "cost", cost)
     return write_table(root, NAME, name, table, "--exchange", {"texts": subject.texts, "documents": DOCUMENTS})
 
 

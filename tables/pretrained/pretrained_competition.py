@@ -1,46 +1,50 @@
-"""Mean and spread of the score difference along the context, at fixed distances between keys."""
+"""Mean and spread of the score difference along the context by the keys' distance, at one position and pooled."""
+
+import itertools
 
 import pandas as pd
 
 from boundpaper.tables import Column, Table, fixed
 
-SHOWN = 5  # distances shown per model, from the smallest to the largest
+SHOWN = {"gap": ("Mean difference", 1), "spread": ("Spread", 1), "plasticity": ("Plasticity", 2), "sway": ("Sway", 2)}
+ENDS = ("first", "last")
 
 
-def table(pretrained_competition: pd.DataFrame) -> Table:
-    """Return for each model a row for all pairs, then rows for distances with at least two query bins."""
-    parts = []
-    for _, rows in pretrained_competition.groupby("display_name", sort=False):
-        every, at = rows[rows["distance"] == 0], rows[rows["distance"] > 0]
-        places = sorted({round(step * (len(at) - 1) / (SHOWN - 1)) for step in range(SHOWN)}) if len(at) else []
-        parts += [every, at.iloc[places]]
-    rows = pd.concat(parts, ignore_index=True)
-    rows["label"] = [f"{distance:,.0f} apart" if distance else "all pairs" for distance in rows["distance"]]
-    both = ("gap", "Mean difference"), ("spread", "Spread")
+def table(pretrained_exchange_levels: pd.DataFrame, pretrained_competition: pd.DataFrame) -> Table:
+    """Return for each capture all pairs and ranges of distances, then in pooled bins the nearest and farthest pairs."""
+    alike = pretrained_exchange_levels[pretrained_exchange_levels["weights"] == "all"]
+    cells = ["display_name", "texts", "apart_low", "apart_high"]
+    wide = alike.pivot(index=cells, columns="quantity", values=list(ENDS))
+    wide = wide.set_axis([f"{each[1]}_{each[0]}" for each in wide.columns], axis=1).reset_index()
+    whole = wide["apart_high"] - wide["apart_low"] == wide["apart_high"].max()
+    wide["label"] = [f"{low:,} to {high:,}" for low, high in zip(wide["apart_low"], wide["apart_high"], strict=True)]
+    wide.loc[whole, "label"] = "all pairs"
+    wide["part"] = wide["display_name"] + " on " + wide["texts"] + ", one position"
+    wide = wide.assign(near=~whole).sort_values(["part", "near", "apart_low"], ascending=[False, True, True])
+    pooled = [rows.iloc[[0, 1, -1]] for _, rows in pretrained_competition.groupby("display_name", sort=False)]
+    ends = pd.concat(pooled).drop_duplicates(["display_name", "distance"])
+    label = [f"{distance:,.0f}" if distance else "all pairs" for distance in ends["distance"]]
+    ends = ends.assign(label=label, part=ends["display_name"] + ", pooled bins")
     return Table(
-        rows=rows,
+        rows=pd.concat([wide, ends], ignore_index=True),
         columns=[
-            Column("label", "Keys, tokens"),
+            Column("label", "Keys, tokens apart"),
             *(
-                column
-                for key, group in both
-                for column in (
-                    Column(f"{key}_first", "first bin", fixed(2), group=group),
-                    Column(f"{key}_last", "last bin", fixed(2), group=group),
-                )
+                Column(f"{name}_{end}", end, fixed(digits), group=group, missing="not asked")
+                for (name, (group, digits)), end in itertools.product(SHOWN.items(), ENDS)
             ),
         ],
-        groups="display_name",
+        groups="part",
         size="footnotesize",
         caption=(
-            "What plasticity divides, apart: the size of the mean score difference of two keys and its spread over the "
-            "queries of a bin, in the first bin in which every head has pairs and in the last. Means over heads "
-            "and pairs."
+            "What plasticity divides, apart: the size of the mean score difference of two keys and its spread over "
+            "queries, in the first part of the context that has such keys and in the last, for queries turned to one "
+            "position and for pooled bins. Means over heads and pairs."
         ),
         short="Mean and spread of the score difference",
         note=(
-            "Unscaled products. A distance is the middle of a range; of all pairs the first bin has few distances. "
-            "The mean difference, that of the mean query, contains the preference for positions and the keys "
-            "themselves; the spread contains content, and rotation where a bin is wide."
+            "Unscaled products. One position: quarters of 4,096 tokens from the second on. Pooled: bins of the own "
+            "context, a distance is the middle of a range. Sway: probability that a query's winner changes when the "
+            "keys exchange positions. The mean difference holds what position prefers and what the keys are."
         ),
     )

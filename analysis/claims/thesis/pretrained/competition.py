@@ -4,11 +4,13 @@ from collections.abc import Iterator
 
 import pandas as pd
 
-from boundpaper.claims import Verdict, claim, judge, untestable
+from boundpaper.claims import Verdict, claim, directed, judge, untestable
 
 MARGIN = 0.1  # of the value at the first bin
 FAR = 1024  # tokens between keys: from here on the mean difference is asked to shrink
 NULL = "random-llama"
+SAME = 0.02  # of plasticity; a smaller change counts as none (the amendment of the plan)
+BOTH = 1024  # tokens between keys: below it, the second quarter has such keys as well as the last
 
 
 @claim("thesis, Pretrained models at hand")
@@ -51,4 +53,49 @@ def thesis_pretrained_competition(pretrained_competition: pd.DataFrame) -> Itera
             n=len(far),
             key=f"{model}_gap",
             statement=gap,
+        )
+
+
+@claim("thesis, Pretrained models at hand")
+def thesis_pretrained_exchange(pretrained_exchange_levels: pd.DataFrame) -> Iterator[Verdict]:
+    """At one position, what falls, grows or stays at a fixed distance of two keys; an amendment of the plan asked it.
+
+    Exploratory: means over heads with equal weights. Only the change of sway has an interval, over key heads.
+    """
+    alike = pretrained_exchange_levels.query("weights == 'all' and role == 'pretrained'")
+    for model, rows in alike.groupby("model", sort=False):
+        name = f"{rows['display_name'].iloc[0]} on {rows['texts'].iloc[0]}"
+        whole = rows["apart_high"] - rows["apart_low"] == rows["apart_high"].max()
+        every, fixed = rows[whole].set_index("quantity"), rows[~whole].sort_values("apart_low")
+        near = fixed[(fixed["quantity"] == "plasticity") & (fixed["apart_high"] <= BOTH)]
+        share = {str(each): part["last"] / part["first"] - 1 for each, part in fixed.groupby("quantity")}
+        far = share["gap"][fixed["apart_low"].reindex(share["gap"].index) >= BOTH]
+        total = {each: float(every.loc[each, "last"] / every.loc[each, "first"] - 1) for each in ("gap", "spread")}
+        fall, sway = float(every.loc["plasticity", "change"]), every.loc["sway"]
+        asked = (
+            ("spread", share["spread"], bool((share["spread"] > -MARGIN).all()), f"{total['spread']:+.0%}",
+             f"At one position the spread of {name} falls by a tenth at no fixed distance of the keys."),
+            ("gap", far, bool((far < 0).all() and total["gap"] > 0), f"{total['gap']:+.0%}",
+             f"At one position the mean difference of far keys of {name} shrinks along the context, while over all "
+             "pairs it grows."),
+            ("distance", near["change"], bool(fall < -SAME and (near["change"].abs() < SAME).all()),
+             f"{fall:+.3f}",
+             f"At one position plasticity of {name} falls over all pairs and at no fixed distance of the keys."),
+        )  # fmt: skip
+        for key, values, true, beside, statement in asked:
+            form = "+.3f" if key == "distance" else "+.0%"
+            ends = dict.fromkeys(f"{value:{form}}" for value in (values.min(), values.max()))
+            range_ = " to ".join(ends)
+            reason = f"At a fixed distance {range_} along the context (ranges: {len(values)}), over all pairs {beside}."
+            yield judge(true, reason, recomputed=range_, n=len(values), key=f"{model}_{key}", statement=statement)
+        yield directed(
+            float(sway["change"]),
+            (float(sway["low"]), float(sway["high"])),
+            1,
+            f"from {sway['first']:.3f} to {sway['last']:.3f}, by {sway['change']:+.3f} [{sway['low']:.3f}, "
+            f"{sway['high']:.3f}] over {int(sway['key_heads'])} key heads",
+            recomputed=float(sway["change"]),
+            n=int(sway["key_heads"]),
+            key=f"{model}_sway",
+            statement=f"In {name} position decides more pairs of keys late in the context than early.",
         )

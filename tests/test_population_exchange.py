@@ -1,0 +1,79 @@
+"""Exchange of positions in pretrained models: rows of a made head, and the cost of removing heads."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import keyquery as kq
+
+pytest.importorskip("torch")
+
+from analysis.population import pretrained_exchange as measured
+from keyquery.models.captures.sampling import HeadIndex
+from keyquery.rotary import Rotary
+
+
+def made_head(rotary):
+    """Return a head of one text, a query every 16 tokens and a key every 8, whose vectors say nothing of positions."""
+    random = np.random.default_rng(3)
+    keys, queries = (np.arange(0, measured.CONTEXT, step) for step in (8, 16))
+    content = {name: random.normal(size=(len(places), 4)) for name, places in (("k", keys), ("q", queries))}
+    return kq.Head(
+        queries=rotary.turned(content["q"] + 1.0, queries), query_positions=queries,
+        query_documents=np.zeros(len(queries), dtype=int),
+        keys=rotary.turned(content["k"], keys), key_positions=keys, key_documents=np.zeros(len(keys), dtype=int),
+        context=measured.CONTEXT, buckets=measured.BINS, rotary=rotary,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("rotary", [Rotary(frequencies=()), Rotary(frequencies=(0.9, 0.01))], ids=["none", "rope"])
+def test_rows_are_cells_of_quarter_and_distance_with_the_cost_of_the_head(rotary, monkeypatch, tmp_path):
+    head = HeadIndex(layer=2, query=5, key=1)
+    monkeypatch.setattr(measured, "_load", lambda root, subject: SimpleNamespace(name=subject.model))
+    monkeypatch.setattr(measured, "captured_heads", lambda *asked: [(head, {measured.WIDTH: made_head(rotary)})])
+    monkeypatch.setattr(measured, "head_costs", lambda loaded, places: dict.fromkeys(places, 0.25))
+    paths = measured.measure(tmp_path)
+    assert {path.stem for path in paths} == {
+        "smollm2-135m",
+        "smollm2-135m-code",
+        "gemma3-270m",
+        "smollm2-135m-untouched",
+    }
+    table = pd.read_csv(paths[0])
+    assert len(table) == 3 * len(measured.RANGES)
+    assert set(table["cost"]) == {0.25}
+    assert table[["layer", "head", "key_head"]].drop_duplicates().to_numpy().tolist() == [[2, 5, 1]]
+    every = table["apart_high"] - table["apart_low"] == measured.CONTEXT
+    assert table[every].set_index("low")["pairs"].to_dict() == dict.fromkeys((1024, 2048, 3072), 1000)
+    assert table[~every].groupby("low")["pairs"].sum().tolist() == [1000] * 3  # each pair is in one range
+    empty = table[(table["low"] == 1024) & (table["apart_low"] >= 1024)]
+    assert set(empty["reason"]) == {"no pair of keys"}  # keys before the second quarter are no farther apart
+    assert (table.loc[every, "sway"] > 0.1).all() == bool(rotary.frequencies)
+
+
+def test_the_cost_of_a_head_is_the_nats_that_its_removal_adds(monkeypatch):
+    removed = []
+
+    class Removal:
+        def __init__(self, network, layer, head):
+            removed.append((layer, head))
+
+        def __enter__(self):
+            return self
+
+        def __exit__(self, *error):
+            return None
+
+    def scores(network, tokenizer, asked):
+        assert len(asked) == measured.PROMPTS
+        return [SimpleNamespace(logprobs=(-2.0 - removed[-1][0],)) for _ in asked]
+
+    items = [SimpleNamespace(prompt="p", answer="12345")] * measured.PROMPTS
+    monkeypatch.setattr(measured, "BOOK", SimpleNamespace(items=lambda *asked, length: items))
+    monkeypatch.setattr(measured, "ablate_head", Removal)
+    monkeypatch.setattr(measured, "options_logprobs", scores)
+    loaded = SimpleNamespace(network=None, tokenizer=None)
+    assert measured.head_costs(loaded, [(0, 3), (4, 1)]) == {(0, 3): 1.0, (4, 1): 5.0}
+    assert removed == [(-1, 0), (0, 3), (4, 1)]
