@@ -1,10 +1,11 @@
 """Count findings of `boundpaper audit`: alarms and planted slips in documents, and known contradictions of the sources.
 
-    python benchmarks/audit.py DOCUMENTS [--draws N] [--sources FOLDER]
+    python benchmarks/audit.py [DOCUMENTS] [--draws N] [--sources FOLDER]
 
-DOCUMENTS is a folder of Markdown, LaTeX and HTML files. In each of their tables in which a relation of columns holds in
-every row, one digit of one of its cells is changed, N times; a slip counts as found where the audit of that table then
-says something new. FOLDER holds the five documents of the thesis, whose contradictions the ledger knows by line.
+Without DOCUMENTS it counts the alarms that readers judged, in `audit_alarms.csv`. DOCUMENTS is a folder of Markdown,
+LaTeX and HTML files. In each of their tables in which a relation of columns holds in every row, one digit of one of its
+cells is changed, N times; a slip counts as found where the audit of that table then tells something new. FOLDER holds
+the five documents of the thesis, whose contradictions the ledger knows by line.
 """
 
 import argparse
@@ -26,6 +27,7 @@ from boundpaper.audit.reading import READERS, read
 from boundpaper.errors import DataError
 
 ROOT = Path(__file__).resolve().parent.parent
+RESULTS = ROOT / "artifacts" / "results"
 SEED = 38
 WRONG = ("contradicted", "not supported")
 NUMBERING = {"section-number": "c004_sections_numbered_once", "caption-number": "c004_figures_in_order"}
@@ -87,13 +89,13 @@ def print_planted(documents: Sequence[ReadDocument], draws: int) -> None:
     free: Counter[str] = Counter()
     for document in documents:
         for table in (each.split_counts() for each in document.tables):
-            before = {str(each) for each in relations.check(replace(document, tables=[table]))}
+            before = _told(replace(document, tables=[table]))
             for relation in relations_held(table):
                 for _ in range(draws):
                     made = plant_slip(table, relation, rng)
                     if made is None:
                         continue
-                    after = {str(each) for each in relations.check(replace(document, tables=[made[0]]))}
+                    after = _told(replace(document, tables=[made[0]]))
                     kind = ("total: " if relation.total else "") + relation.formula
                     if made[1]:
                         found[kind][bool(after - before)] += 1
@@ -104,6 +106,11 @@ def print_planted(documents: Sequence[ReadDocument], draws: int) -> None:
         print(f"| {kind} | {format_share(found[kind][True], found[kind].total())} | {free[kind]} |")
     every = sum((each for each in found.values()), Counter[bool]())
     print(f"| all | {format_share(every[True], every.total())} | {free.total()} |")
+
+
+def _told(document: ReadDocument) -> set[str]:
+    """Return the alarms in the tables of a document, without notes."""
+    return {str(each) for each in relations.check(document) if each.level != "note"}
 
 
 def print_single_slips(documents: Sequence[ReadDocument]) -> None:
@@ -138,14 +145,24 @@ def print_alarms(documents: Sequence[ReadDocument]) -> None:
         print(each)
 
 
+def print_judged() -> None:
+    """Print how many of the alarms in `audit_alarms.csv` readers judged to be true, by draw, then by draw and kind."""
+    judged: dict[str, Counter[str]] = defaultdict(Counter)
+    for row in _csv_rows(ROOT / "benchmarks" / "audit_alarms.csv"):
+        for name in (row["draw"], f"{row['draw']}, {row['kind'] or 'kind not recorded'}"):
+            judged[name][row["verdict"]] += int(row["alarms"])
+    for name, verdicts in sorted(judged.items(), key=lambda each: "," in each[0]):
+        print(f"{name}: {format_share(verdicts['true'], verdicts.total())} alarms are true")
+
+
 def print_known(folder: Path) -> None:
     """Print which contradicted ledger rows have a finding at the same place in the sources."""
     held = list(documents(folder))
     single = [each for document in held for each in checks.audit([document])]
-    verdicts = {row["claim"]: row for row in _csv_rows("claims.csv")}
+    verdicts = {row["claim"]: row for row in _csv_rows(RESULTS / "claims.csv")}
     lines: dict[tuple[str, int], set[str]] = defaultdict(set)
     drawn: dict[str, set[tuple[str, str]]] = defaultdict(set)
-    for row in _csv_rows("claim_places.csv"):
+    for row in _csv_rows(RESULTS / "claim_places.csv"):
         verdict = verdicts.get(row["claim"], {})
         if verdict.get("verdict") in WRONG and row["line"].isdecimal():
             lines[row["source"], int(row["line"])].add(row["claim"].partition(".")[0])
@@ -177,18 +194,21 @@ def _finding_places(finding: Finding) -> Iterator[tuple[str, int]]:
         yield place.file.rpartition("/")[2][:3], place.line
 
 
-def _csv_rows(name: str) -> list[dict[str, str]]:
-    with (ROOT / "artifacts" / "results" / name).open(encoding="utf-8", newline="") as file:
+def _csv_rows(path: Path) -> list[dict[str, str]]:
+    with path.open(encoding="utf-8", newline="") as file:
         return list(csv.DictReader(file))
 
 
 def main() -> None:
     """Run the selected measurements and print the results."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("folder", type=Path, metavar="DOCUMENTS")
+    parser.add_argument("folder", type=Path, metavar="DOCUMENTS", nargs="?")
     parser.add_argument("--draws", type=int, default=2)
     parser.add_argument("--sources", type=Path)
     chosen = parser.parse_args()
+    if chosen.folder is None:
+        print_judged()
+        return
     began = time.process_time()
     held = list(documents(chosen.folder))
     print_alarms(held)
