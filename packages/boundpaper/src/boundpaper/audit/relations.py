@@ -64,14 +64,14 @@ def check(document: ReadDocument) -> Iterator[Finding]:
     for table in document.tables:
         said: set[tuple[int, str]] = set()
         for held in accepted(table):
-            told = len(held.broken) == 1 and _slip_chance(held) <= (1.0 if len(held.kept) > 2 else 0.5)
+            few = len(held.kept) < 3 and held.chance > 0.01
+            told = len(held.broken) == 1 and _slip_chance(held) <= (0.5 if few else 1)
             for row, expected in held.broken:
                 lines = [held.table.lines[each.index if held.table.sideways else row] for each in held.columns]
                 places = [(line, one.text) for line, one in zip(lines, held.cells(row), strict=True)]
                 if said.isdisjoint(places) and not _is_explained(held, row, expected):
                     found = _finding_with_rows(held, row, expected, FileLine(table.file, lines[0]))
-                    noted = replace(found, level="note", why=f"{found.why}; but no one digit mends the column")
-                    yield found if told else noted
+                    yield found if told else replace(found, level="note", why=f"{found.why}; no one digit mends it")
                 said.add(places[0])
 
 
@@ -207,18 +207,18 @@ def fit_relation(
             expected, turned = -expected, turned + 1
         if exact:  # a truncated percentage is up to a whole unit too small
             printed = Interval(printed.low, printed.high + printed.width / 2)
+        off = 2 * abs(expected.middle - printed.middle) > printed.width * (1 + 1e-9)
         if not meets(expected, printed):
             broken.append((row, expected))
             if len(broken) > most:
                 return None
-        elif values[0] != 0 or total:
+        elif (values[0] or total) and (not off or formula != "+" or numbers[0].decimals):  # counts add up exactly
             kept.append(row)
             same = meets(parts[0], printed) and formula in ("+", "-", "*", "/", "share")
             copies += not total and (same or (values[1] == values[-1] and formula in "+-*/"))
             apart = max(values[1:]) - min(values[1:])
             room = apart if formula == "mean" else sum(map(abs, values[1:])) if total else width
             chance *= min(1.0, (expected.width + printed.width) / room) if room else 1.0
-            off = 2 * abs(expected.middle - printed.middle) > printed.width * (1 + 1e-9)
             sharp *= math.inf if off else min(1.0, printed.width / room) if room else 1.0
     if not (kept or (total and broken)) or 2 * turned > len(kept) + len(broken) or 2 * copies > len(kept):
         return None  # if most are swapped, the other operand order is the same relation; copies prove nothing
