@@ -105,7 +105,7 @@ def _told(document: ReadDocument) -> set[str]:
 
 def print_single_slips(documents: Sequence[ReadDocument]) -> None:
     """Plant one slip in each document that has a relation, and print how many alarms name the changed cell."""
-    rng, alarms, named, found, total = random.Random(SEED), 0, 0, 0, 0
+    rng, told, named, found, total = random.Random(SEED), 0, 0, 0, 0
     for document in documents:
         tables = [each.split_counts() for each in document.tables]
         sites = [(place, each) for place, table in enumerate(tables) for each in relations_held(table)] * 3

@@ -12,15 +12,15 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 BUDGET = {
-    "packages/boundpaper": 38_430,
+    "packages/boundpaper": 38_440,
     "packages/keyquery": 28_090,
     "analysis": 29_700,
     "tables": 7_145,
     "figures": 3_720,
-    "tests": 61_673,
-    "benchmarks": 2_150,
-    "docs": 180,
-    "the top": 40,
+    "tests": 61_545,
+    "benchmarks": 2_180,
+    "docs": 160,
+    "the top": 20,
 }
 """Maximum lines by code folder; tests of packages count as `tests`."""
 

@@ -3,11 +3,13 @@
     python benchmarks/run.py [--model tiny-rope] [--documents 4] [--items 4] [--permutations 20]
 
 Counts the tokens that pass each layer, mean over layers, of every experiment: by itself, and after the others in one
-process, where they share what was asked before. A plain forward is one over all the texts. Prints a Markdown table,
-and fails where an experiment gives other rows by itself than beside the others.
+process, where they share what was asked before. A plain forward is one over all the texts. The floor counts only once
+what one layer does to one text: equal input and equal output, to the last bit, in any experiment. Prints a Markdown
+table, and fails where an experiment gives other rows by itself than beside the others.
 """
 
 import argparse
+import hashlib
 import os
 import sys
 import tempfile
@@ -31,26 +33,47 @@ Found = tuple[float, float, float, pd.DataFrame | str]
 
 
 @contextmanager
-def count_layers(model: kq.Model) -> Iterator[dict[str, int]]:
-    """Count the layers that run, and the tokens that they read."""
-    seen = {"layers": 0, "tokens": 0}
+def count_layers(model: kq.Model, known: set[bytes]) -> Iterator[list[int]]:
+    """Count the tokens that layers read, and those of texts to which none of the `known` layers did the same."""
+    seen, hooks = [0, 0], list[Any]()
+    begun: list[tuple[int, Any]] = []
 
-    def before(module: Any, inputs: tuple[Any, ...], options: dict[str, Any]) -> None:
-        states = inputs[0] if inputs else options["hidden_states"]
-        seen["layers"] += 1
-        seen["tokens"] += states.shape[0] * states.shape[1]
+    def end(states: Any) -> None:
+        while begun:
+            layer, before = begun.pop()
+            for own, after in zip(before, before if states is None else states, strict=True):
+                both = b" ".join(each.float().cpu().numpy().tobytes() for each in (own, after))
+                mark = hashlib.blake2b(b"%d " % layer + both, digest_size=16).digest()
+                seen[1] += len(own) * (mark not in known)
+                known.add(mark)
 
-    hooks = [block.attention.register_forward_pre_hook(before, with_kwargs=True) for block in blocks(model.network)]
+    def read(inputs: tuple[Any, ...], options: dict[str, Any]) -> Any:
+        return (inputs[0] if inputs else options["hidden_states"]).detach()
+
+    def begin(layer: int, states: Any) -> None:
+        seen[0] += states.shape[0] * states.shape[1]
+        begun.append((layer, states.clone()))
+
+    def listen(module: Any, call: Any) -> None:
+        hooks.append(module.register_forward_pre_hook(lambda _, *given: call(*given), with_kwargs=True))
+
+    listen(model.network, lambda *given: end(None))  # a forward pass that was stopped inside a layer
+    for block in blocks(model.network):
+        listen(block.module, lambda *given: end(read(*given)))
+        listen(block.attention, lambda *given, layer=block.layer: begin(layer, read(*given)))
+    listen(model.network.get_output_embeddings(), lambda *given: end(read(*given)))
     try:
         yield seen
     finally:
+        end(None)
         for hook in hooks:
             hook.remove()
 
 
 def measured(names: list[str], model: str, asked: dict[str, Any], permutations: int) -> dict[str, Found]:
-    """Return forward passes, tokens per layer, and rows of experiments run in one process with empty caches."""
+    """Return tokens per layer, their floor, seconds and rows of experiments run in one process with empty caches."""
     found: dict[str, Found] = {}
+    known: set[bytes] = set()
     here = Path.cwd()
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)  # outside a project, answers and captures are cached in the process
@@ -58,14 +81,14 @@ def measured(names: list[str], model: str, asked: dict[str, Any], permutations: 
         for name in names:
             more: dict[str, Any] = {"permutations": permutations} if name == "disruption" else {}
             begun = time.process_time()
-            with count_layers(opened) as seen:
+            with count_layers(opened, known) as seen:
                 try:
                     rows: pd.DataFrame | str = kq.run(name, opened, **asked, **more)
                 except ThesisError as error:
                     rows = str(error)
             layers = opened.subject.layers
             seconds = time.process_time() - begun
-            found[name] = (seen["layers"] / layers, seen["tokens"] / layers, seconds, rows)
+            found[name] = (seen[0] / layers, seen[1] / layers, seconds, rows)
         os.chdir(here)
     return found
 
@@ -74,6 +97,11 @@ def measure_apart(*given: Any) -> dict[str, Found]:
     """Return the result of `measured` from a separate process."""
     with ProcessPoolExecutor(1, get_context("spawn")) as pool:
         return pool.submit(measured, *given).result()
+
+
+def _line(name: str, plain: int, tokens: float, least: float, own: float, seconds: float) -> str:
+    forwards = " | ".join(f"{each / plain:.1f}" for each in (tokens, least, own))
+    return f"| {name} | {tokens:,.0f} | {seconds:.1f} | {forwards} |"
 
 
 def main() -> None:
@@ -89,20 +117,20 @@ def main() -> None:
     texts = kq.load(given.model).subject.texts(Options(**asked))
     plain = sum(text.tokens.shape[1] for text in texts)
     together = measure_apart(list(experiments_for_all()), given.model, asked, given.permutations)
-    other, sums = [], [0.0, 0.0, 0.0]
-    print("| experiment | forwards | tokens | CPU s | in plain forwards | by itself |")
+    other, sums = [], [0.0, 0.0, 0.0, 0.0]
+    print("| experiment | tokens | CPU s | in plain forwards | floor | by itself |")
     print("|:--|--:|--:|--:|--:|--:|")
-    for name, (forwards, tokens, seconds, rows) in together.items():
-        _, own, _, alone = measure_apart([name], given.model, asked, given.permutations)[name]
+    for name, (tokens, least, seconds, rows) in together.items():
+        own, _, _, alone = measure_apart([name], given.model, asked, given.permutations)[name]
         if isinstance(rows, str):
             print(f"| {name} | | | | | {rows} |")
             continue
         if not isinstance(alone, pd.DataFrame) or rows.to_csv() != alone.to_csv():
             other.append(name)
-        sums = [before + new for before, new in zip(sums, (tokens, own, seconds), strict=True)]
-        times = f"{seconds:.1f} | {tokens / plain:.1f} | {own / plain:.1f}"
-        print(f"| {name} | {forwards:,.0f} | {tokens:,.0f} | {times} |", flush=True)
-    print(f"| all | | {sums[0]:,.0f} | {sums[2]:.1f} | {sums[0] / plain:.1f} | {sums[1] / plain:.1f} |")
+        counted = (tokens, least, own, seconds)
+        sums = [before + new for before, new in zip(sums, counted, strict=True)]
+        print(_line(name, plain, *counted), flush=True)
+    print(_line("all", plain, *sums))
     if other:
         sys.exit(f"rows differ when run alone: {', '.join(other)}")
 
