@@ -14,7 +14,7 @@ ROOT = Path(__file__).resolve().parent.parent
 BUDGET = {
     "packages/boundpaper": 38_430,
     "packages/keyquery": 28_090,
-    "analysis": 29_470,
+    "analysis": 29_450,
     "tables": 7_140,
     "figures": 3_720,
     "tests": 61_545,
