@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from boundpaper.tables.spec import Column
 from boundpaper.typeset.numbers import fixed, markup, pvalue
+from boundpaper.typeset.wording import whole
 from tables._house import spread_tests
 
 if TYPE_CHECKING:
@@ -57,3 +58,22 @@ def correlation_columns() -> list[Column]:
 def guard_footnote() -> dict[str, str]:
     """Return the footnote of tests that no data could have made significant."""
     return {"guard": "With so few models no outcome could have given a $p$ below 0.05 here, whatever the data"}
+
+
+def measured_models_note(models: pd.DataFrame) -> str:
+    """Return a note on each model scored here: in the last group with which checkpoint, or why it is left out.
+
+    For scores of several kinds, `score_metric` in `models` tells how summaries were scored.
+    """
+    sentences = []
+    for row in models.to_dict("records"):
+        if row["enters"]:
+            scored = {None: "", "lbp_rouge_t4": ", summaries by ROUGE-L alone"}
+            how = scored.get(row.get("score_metric"), ", as the benchmark scores")
+            sentences.append(
+                f"{row['display_name']} enters the last group only ({row['checkpoint_match']}, plasticity "
+                f"{row['plasticity_origin']} over {whole(row['captured_context'])} tokens{how})"
+            )
+        else:
+            sentences.append(f"{row['display_name']} stays outside ({str(row['note']).partition('; ')[0]})")
+    return f"Models that this project scored: {'; '.join(sentences)}."

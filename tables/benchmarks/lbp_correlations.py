@@ -4,9 +4,15 @@ import pandas as pd
 
 from boundpaper.store.frames import pick
 from boundpaper.tables import Table
-from boundpaper.typeset.wording import correlation_phrase, whole
+from boundpaper.typeset.wording import correlation_phrase
 from tables._house import metric
-from tables.benchmarks._correlations import CORRELATION_NOTE, correlation_columns, correlation_rows, guard_footnote
+from tables.benchmarks._correlations import (
+    CORRELATION_NOTE,
+    correlation_columns,
+    correlation_rows,
+    guard_footnote,
+    measured_models_note,
+)
 
 
 def table(
@@ -46,23 +52,6 @@ def table(
                 f"over one context length. The drop against plasticity overall, $n = {seven}$: "
                 f"{correlation_phrase(difference)} (difference of absolute correlations [@zou2007])."
             ),
-            _measured_models_note(measured_lbp_models),
+            measured_models_note(measured_lbp_models),
         ],
     )
-
-
-def _measured_models_note(models: pd.DataFrame) -> str:
-    """Return a note on each model scored here: in the last group with which checkpoint, or why it is left out."""
-    sentences = []
-    for _, row in models.iterrows():
-        if row["enters"]:
-            scores = (
-                "summaries by ROUGE-L alone" if row["score_metric"] == "lbp_rouge_t4" else "as the benchmark scores"
-            )
-            sentences.append(
-                f"{row['display_name']} enters the last group only ({row['checkpoint_match']}, plasticity "
-                f"{row['plasticity_origin']} over {whole(row['captured_context'])} tokens, {scores})"
-            )
-        else:
-            sentences.append(f"{row['display_name']} stays outside ({str(row['note']).partition('; ')[0]})")
-    return f"Models that this project scored: {'; '.join(sentences)}."

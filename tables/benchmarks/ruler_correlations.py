@@ -5,7 +5,13 @@ import pandas as pd
 from boundpaper.tables import Table
 from boundpaper.typeset.wording import listed, whole
 from tables._house import metric
-from tables.benchmarks._correlations import CORRELATION_NOTE, correlation_columns, correlation_rows, guard_footnote
+from tables.benchmarks._correlations import (
+    CORRELATION_NOTE,
+    correlation_columns,
+    correlation_rows,
+    guard_footnote,
+    measured_models_note,
+)
 
 
 def table(
@@ -47,20 +53,6 @@ def table(
             CORRELATION_NOTE,
             f"Without {names}, Pearson's $r$ changes its sign for {turned}. Where all contexts are equal the bias per "
             "window is the bias per token in another unit and is left out.",
-            _measured_models_note(measured_ruler_models),
+            measured_models_note(measured_ruler_models),
         ],
     )
-
-
-def _measured_models_note(models: pd.DataFrame) -> str:
-    """Return a note on each model scored here: in the last group with which checkpoint, or why it is left out."""
-    sentences = []
-    for _, row in models.iterrows():
-        if row["enters"]:
-            sentences.append(
-                f"{row['display_name']} enters the last group only ({row['checkpoint_match']}, plasticity "
-                f"{row['plasticity_origin']} over {whole(row['captured_context'])} tokens)"
-            )
-        else:
-            sentences.append(f"{row['display_name']} stays outside ({str(row['note']).partition('; ')[0]})")
-    return f"Models that this project scored: {'; '.join(sentences)}."

@@ -4,6 +4,7 @@ import pandas as pd
 
 from boundpaper.tables import Column, Table
 from boundpaper.typeset.numbers import fixed as fixed_number
+from tables.pretrained._cells import why_empty, with_interval
 
 STARTS = {"word": "With a word", "token": "With its token", "difference": "Token less word"}
 ROWS = {
@@ -42,8 +43,8 @@ def table(pretrained_beginning: pd.DataFrame) -> Table:
                 row = {"group": group, "label": f"{label} ({unit})" if unit else label, "model": name}
                 for start in STARTS:
                     there = (key, start) in cells
-                    row[start] = _cell_text(cells[(key, start)], digits) if there else ""
-                    row[f"why_{start}"] = _why_empty(cells[(key, start)]) if there else "No spread over texts, no pairs"
+                    row[start] = with_interval(cells[(key, start)], fixed_number(digits)) if there else ""
+                    row[f"why_{start}"] = why_empty(cells[(key, start)]) if there else "No spread over texts, no pairs"
                 rows.append(row)
     frame = pd.DataFrame(rows)
     texts = int(pretrained_beginning["n"].max())
@@ -71,18 +72,3 @@ def table(pretrained_beginning: pd.DataFrame) -> Table:
             "rotation. The cost of ablations is measured on other parts than those on which the layer was chosen."
         ),
     )
-
-
-def _cell_text(row: pd.Series, digits: int) -> str:
-    if pd.isna(row["value"]):
-        return ""
-
-    def text(value: float) -> str:
-        return fixed_number(digits).show(value, "plain").replace("-", "\N{MINUS SIGN}")
-
-    return text(row["value"]) + ("" if pd.isna(row["low"]) else f" [{text(row['low'])}, {text(row['high'])}]")
-
-
-def _why_empty(row: pd.Series) -> str:
-    note = str(row["note"]) if pd.isna(row["value"]) else ""
-    return note[:1].upper() + note[1:]

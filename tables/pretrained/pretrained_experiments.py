@@ -3,8 +3,8 @@
 import pandas as pd
 
 from boundpaper.tables import Column, Table
-from boundpaper.typeset.numbers import Fixed
 from boundpaper.typeset.numbers import fixed as fixed_number
+from tables.pretrained._cells import why_empty, with_interval
 
 BESIDE = ("reported", "small")
 DIGITS = 2
@@ -27,7 +27,7 @@ def table(pretrained_experiments: pd.DataFrame) -> Table:
         }
         for place, column in enumerate(names):
             each = part[part["column"] == column].iloc[0]
-            row |= {f"v{place}": _cell_text(each, number), f"note{place}": _why_empty(each)}
+            row |= {f"v{place}": with_interval(each, number), f"note{place}": why_empty(each)}
         rows.append(row)
     frame = pd.DataFrame(rows)
     seeds = int(pretrained_experiments.loc[pretrained_experiments["column"] == "small", "n"].max())
@@ -56,17 +56,3 @@ def table(pretrained_experiments: pd.DataFrame) -> Table:
             "large, and no test compares them."
         ),
     )
-
-
-def _cell_text(row: pd.Series, number: Fixed) -> str:
-    def text(value: float) -> str:
-        return number.show(value, "plain").replace("-", "\N{MINUS SIGN}")
-
-    if pd.isna(row["value"]):
-        return ""
-    return text(row["value"]) + ("" if pd.isna(row["low"]) else f" [{text(row['low'])}, {text(row['high'])}]")
-
-
-def _why_empty(row: pd.Series) -> str:
-    note = str(row["note"]) if pd.isna(row["value"]) else ""
-    return note[:1].upper() + note[1:]

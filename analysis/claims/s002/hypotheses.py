@@ -4,7 +4,8 @@ from typing import Any
 
 import pandas as pd
 
-from boundpaper.claims import ALPHA, Verdict, claim, directed, judge, pick, quote, untestable
+from analysis.claims._intervals import by_interval
+from boundpaper.claims import ALPHA, Verdict, claim, judge, pick, quote, untestable
 from boundpaper.claims.words import listed
 
 KEPT = 5  # largest loss of score (percent) that still counts as no loss
@@ -27,16 +28,14 @@ def _compare_predictors(first: str, second: str, contrasts: pd.DataFrame, correl
     sets = sorted({int(text.rpartition("= ")[2]) for text in contrasts["comparison"]})
     tests = [pick(contrasts, comparison=f"{first} - {second}, n = {n}", test="spearman_difference") for n in sets]
     own, wider = tests
-    return directed(
-        float(own["estimate"]),
-        (float(own["ci_low"]), float(own["ci_high"])),
+    return by_interval(
+        own,
         1,
         f"|rho| is {abs(rho[0]):.2f} for {first} and {abs(rho[1]):.2f} for {second}; the difference of "
         f"{own['estimate']:+.2f} [{own['ci_low']:.2f}, {own['ci_high']:.2f}] has p = {own['p_value']:.2f}, "
         f"and with all {sets[-1]} scored models it is {wider['estimate']:+.2f}.",
+        p=("p_value",),
         recomputed=f"{own['estimate']:+.2f}",
-        n=int(own["n"]),
-        p_value=float(own["p_value"]),
     )
 
 
@@ -106,18 +105,15 @@ def _relative_decline(length_decline_tests: pd.DataFrame, mode: str, asked: str)
     chosen = length_decline_tests[length_decline_tests["comparison"].str.startswith(f"ap_drop, {mode},")]
     seven, everyone = (chosen[chosen["n"] == n].set_index("test") for n in sorted(set(chosen["n"])))
     row, ranks = everyone.loc["pearson"], everyone.loc["spearman"]
-    return directed(
-        float(row["estimate"]),
-        (float(row["ci_low"]), float(row["ci_high"])),
+    return by_interval(
+        row,
         1,
         f"ap_drop and the fall of the score from 8K to 128K correlate with r = {row['estimate']:.2f} (Holm p "
         f"{row['p_adjusted']:.3f}) over all {row['n']} scored models and {seven.loc['pearson', 'estimate']:.2f} "
         f"({seven.loc['pearson', 'p_adjusted']:.3f}) over the source's {seven.loc['pearson', 'n']}; by ranks "
         f"{ranks['estimate']:.2f} ({ranks['p_adjusted']:.3f}).",
+        p=("p_value", "p_adjusted"),
         recomputed=f"r = {row['estimate']:.2f}",
-        n=int(row["n"]),
-        p_value=float(row["p_value"]),
-        p_adjusted=float(row["p_adjusted"]),
         key=mode,
         statement=f"Models with a steeper decline of plasticity show a steeper relative decline of the score {asked}.",
     )

@@ -2,8 +2,9 @@
 
 import pandas as pd
 
+from analysis.claims._intervals import by_interval
 from analysis.claims._training import ANNEALED, LAST, PRETRAINING, change, keyed, phase, stated, value, word
-from boundpaper.claims import Verdict, claim, compare, directed, judge, pick, untestable
+from boundpaper.claims import Verdict, claim, compare, judge, pick, untestable
 from boundpaper.statistics.rounding import Interval
 
 MINISTRAL = "Ministral 3"
@@ -125,16 +126,13 @@ def c002_h6_pretraining_driven(training_tests: pd.DataFrame, training_trajectory
     level, ranks = (pick(training_tests, comparison=comparison, test=name) for name in ("pearson", "spearman"))
     rows = phase(training_trajectory, PRETRAINING)
     strongest, largest = (rows.sort_values(name).iloc[-1] for name in ("bias_strength", "ap_drop"))
-    return directed(
-        float(level["estimate"]),
-        (float(level["ci_low"]), float(level["ci_high"])),
+    return by_interval(
+        level,
         1,
         f"r = {level['estimate']:.2f} (exact p = {level['p_value']:.2f}), rho = {ranks['estimate']:.2f} over "
         f"{int(level['n'])} checkpoints of one run; the largest bias ({strongest['bias_strength']:.4f}) goes with "
         f"{strongest['ap_drop']:.3f}, the largest drop ({largest['ap_drop']:.3f}) with {largest['bias_strength']:.4f}",
-        recomputed=float(level["estimate"]),
-        n=int(level["n"]),
-        p_value=float(level["p_value"]),
+        p=("p_value",),
         failure="unit",
     )
 

@@ -2,8 +2,9 @@
 
 import pandas as pd
 
+from analysis.claims._intervals import by_interval
 from analysis.subjects import subjects_of_role
-from boundpaper.claims import Verdict, claim, directed, judge, pick
+from boundpaper.claims import Verdict, claim, judge, pick
 from boundpaper.errors import DataError
 
 FEW_FLIPS = 5.0  # percent
@@ -145,21 +146,18 @@ def thesis_anchoring_needing(anchoring_counts: pd.DataFrame) -> Verdict:
 def thesis_anchoring_known(anchoring_known: pd.DataFrame) -> list[Verdict]:
     """Statements about what a pretrained model knows lose belief when their end cannot see their beginning."""
     return [
-        directed(
-            float(row["question"]),
-            (float(row["question_low"]), float(row["question_high"])),
+        by_interval(
+            row,
             -1,
             f"at layer {int(row['layer'])}, whose probe is best (AUROC {row['auroc']:.2f} [{row['auroc_low']:.2f}, "
             f"{row['auroc_high']:.2f}]), Delta P is {row['question']:.1f} points [{row['question_low']:.1f}, "
             f"{row['question_high']:.1f}] over {int(row['question_n'])} names, and {row['question_filler']:.1f} "
             "when as many tokens before are cut",
-            recomputed=float(row["question"]),
-            n=int(row["question_n"]),
+            of=("question", "question_low", "question_high"),
+            n="question_n",
             key=str(row["model"]),
-            statement=(
-                f"Statements about what {row['display_name']} knows, whose truth needs their beginning, lose belief "
-                "when their end cannot see it."
-            ),
+            statement=f"Statements about what {row['display_name']} knows, whose truth needs their beginning, lose "
+            "belief when their end cannot see it.",
         )
         for _, row in anchoring_known.iterrows()
     ]

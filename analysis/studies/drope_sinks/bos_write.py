@@ -3,6 +3,7 @@
 import pandas as pd
 
 from analysis.studies._perplexity import printed_effect
+from analysis.studies.drope_sinks._pair import beside_printed, by_layer, larger
 from analysis.vocabulary import PAIR
 from boundpaper.statistics.rounding import Interval, ratio
 from boundpaper.store.frames import pick
@@ -17,17 +18,10 @@ def write_layers(drope_published_series: pd.DataFrame) -> pd.DataFrame:
     differ if heads with large values attend less to the first token.
     """
     series = drope_published_series[drope_published_series["experiment"] == "exp5_bos_write"]
-    values = series.pivot(index="layer", columns=["metric", "positional"], values="value")
-    table = pd.DataFrame({"layer": values.index})
-    for metric, name in METRICS.items():
-        for model in PAIR:
-            table[f"{name}_{model.lower()}"] = values[metric, model].to_numpy()
+    table = by_layer(series, METRICS)
     for model in ("rope", "drope"):
         table[f"product_{model}"] = table[f"value_norm_{model}"] * table[f"mass_{model}"]
-    table["more_write"] = [
-        "DroPE" if drope > rope else "RoPE"
-        for rope, drope in zip(table["write_rope"], table["write_drope"], strict=True)
-    ]
+    table["more_write"] = larger(table, "write")
     return table
 
 
@@ -56,19 +50,7 @@ def write_summary(write_layers: pd.DataFrame, drope_bos_write: pd.DataFrame) -> 
             "write_without_layer_1": write.drop(1).mean(),
             "layers_with_more_write": float((layers["more_write"] == model).sum()),
         }
-    printed = {(row["positional"], row["metric"]): row["printed"] for _, row in drope_bos_write.iterrows()}
-    rows = []
-    for metric in quantities["RoPE"]:
-        row: dict[str, object] = {
-            "quantity": metric,
-            "rope": quantities["RoPE"][metric],
-            "drope": quantities["DroPE"][metric],
-        }
-        row |= {f"{model.lower()}_printed": printed.get((model, metric), "") for model in PAIR}
-        rows.append(
-            row | {"note": "" if row["rope_printed"] else "rope_printed, drope_printed: the report prints none"}
-        )
-    return pd.DataFrame(rows)
+    return beside_printed(quantities, drope_bos_write, {})
 
 
 def bos_value_norms(drope_published_content: pd.DataFrame) -> pd.DataFrame:

@@ -7,6 +7,7 @@ import pandas as pd
 from scipy.optimize import brentq
 
 from analysis.studies._perplexity import number
+from analysis.studies.drope_sinks._pair import beside_printed, by_layer, larger
 from analysis.vocabulary import PAIR
 from boundpaper.store.frames import pick
 
@@ -32,19 +33,12 @@ def phase_layers(drope_published_series: pd.DataFrame) -> pd.DataFrame:
     normalisation.
     """
     series = drope_published_series[drope_published_series["experiment"] == "exp4_phase_metrics"]
-    values = series.pivot(index="layer", columns=["metric", "positional"], values="value")
-    spread = series.pivot(index="layer", columns=["metric", "positional"], values="std_over_prompts")
-    table = pd.DataFrame({"layer": values.index})
-    for metric, name in METRICS.items():
-        for model in PAIR:
-            table[f"{name}_{model.lower()}"] = values[metric, model].to_numpy()
-            table[f"{name}_sd_{model.lower()}"] = spread[metric, model].to_numpy()
+    spread = by_layer(series, {metric: f"{name}_sd" for metric, name in METRICS.items()}, "std_over_prompts")
+    table = by_layer(series, METRICS).merge(spread, on="layer")
+    table = table[["layer", *(f"{n}{e}_{m}" for n in METRICS.values() for m in ("rope", "drope") for e in ("", "_sd"))]]
     for model in ("rope", "drope"):
         table[f"other_{model}"] = table[f"norm_{model}"] / table[f"ratio_{model}"]
-    table["more_entropy"] = [
-        "DroPE" if drope > rope else "RoPE"
-        for rope, drope in zip(table["entropy_rope"], table["entropy_drope"], strict=True)
-    ]
+    table["more_entropy"] = larger(table, "entropy")
     return table
 
 
@@ -98,20 +92,7 @@ def phase_metrics(
             "entropy_layer_0": float(entropy[0]),
             "layers_with_more_entropy": float((phase_layers["more_entropy"] == model).sum()),
         }
-    printed = {(row["positional"], row["metric"]): row["printed"] for _, row in drope_phase.iterrows()}
-    rows = []
-    for quantity in quantities["RoPE"]:
-        printed_as = PRINTED_AS.get(quantity, quantity)
-        row: dict[str, object] = {
-            "quantity": quantity,
-            "rope": quantities["RoPE"][quantity],
-            "drope": quantities["DroPE"][quantity],
-        }
-        row |= {f"{model.lower()}_printed": printed.get((model, printed_as), "") for model in PAIR}
-        rows.append(
-            row | {"note": "" if row["rope_printed"] else "rope_printed, drope_printed: the report prints none"}
-        )
-    return pd.DataFrame(rows)
+    return beside_printed(quantities, drope_phase, PRINTED_AS)
 
 
 def entropy_room(phase_layers: pd.DataFrame) -> pd.DataFrame:

@@ -1,6 +1,6 @@
 """Find where the metrics of a model that this project scored come from, and which checkpoint they belong to."""
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -38,3 +38,59 @@ def checkpoint_match(captured: object, scored: str) -> str:
         return "not captured"
     one, two = (str(name).rpartition("/")[2].lower() for name in (captured, scored))
     return "same checkpoint" if one == two else f"{captured} captured, {scored} scored"
+
+
+def model_row(
+    scored: pd.Series,
+    scores: Mapping[str, Any],
+    values: Mapping[str, Any],
+    facts: Mapping[Hashable, Any],
+    faults: Mapping[str, bool],
+    *,
+    published: bool,
+    noted: Sequence[str] = (),
+) -> dict[str, Any]:
+    """Return the row of a model that this project scored: its scores and metrics, and whether it enters correlations.
+
+    `scored` is one of its rows of scores, `values` are its metrics and `facts` its row in the table of models; both may
+    be empty. `faults` are reasons not to enter that depend on the benchmark, and whether each holds. The note names
+    metrics without a value, and scores of `noted` without one.
+    """
+    size = float(facts.get("parameters_nominal_b", np.nan))
+    faults = {
+        NULL: scored["role"] == NULL,
+        **faults,
+        "no capture of it was analysed": not values,
+        "has no metric": bool(values) and all(np.isnan(values[name]) for name in METRICS),
+        "its family and size are not in the table of models": not facts or bool(np.isnan(size)),
+        "its published score is among the reported ones": published,
+    }
+    metrics = {name: values.get(name, np.nan) for name in METRICS}
+    reasons = [reason for reason, holds in faults.items() if holds]
+    numbers = {**metrics, **{name: scores[name] for name in noted}}
+    return {
+        "model": scored["model"],
+        "display_name": scored["display_name"],
+        "family": facts.get("family", ""),
+        "log_parameters": float(np.log(size)),
+        "role": scored["role"],
+        **scores,
+        "captured_context": values.get("captured_context", np.nan),
+        "checkpoint_match": checkpoint_match(values.get("checkpoint", ""), str(scored["checkpoint"])),
+        "plasticity_origin": values.get("origin", ""),
+        **metrics,
+        "enters": not reasons,
+        "note": "; ".join([*reasons, *(f"{name}: no value" for name, value in numbers.items() if np.isnan(value))]),
+    }
+
+
+def entering(models: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
+    """Return the models that enter correlations, and notes that name them and those left out."""
+    enters = models["enters"].astype(bool)
+    notes = [f"measured: {', '.join(models.loc[enters, 'display_name']) or 'none'}"]
+    if not enters.all():
+        reasons = [
+            f"{row['display_name']} ({str(row['note']).split('; ')[0]})" for _, row in models[~enters].iterrows()
+        ]
+        notes.append(f"measured and left out: {', '.join(reasons)}")
+    return models[enters], notes

@@ -5,7 +5,7 @@ import pandas as pd
 
 from analysis.studies._metrics import METRICS, correlations
 from analysis.studies.benchmarks.lengths import LENGTHS
-from analysis.studies.measured._scored import NULL, checkpoint_match, own_metrics, reported_metrics
+from analysis.studies.measured._scored import entering, model_row, own_metrics, reported_metrics
 from boundpaper.statistics.estimate import frame, with_note
 
 BENCHMARK = "caskcsg/LongBench-Pro"
@@ -56,37 +56,16 @@ def measured_lbp_models(
         overall = scores[(scores["length"] == ALL) & (scores["mode"] == MODE)]
         first = (overall if len(overall) else scores).iloc[0]
         score = float(overall["lbp"].iloc[0]) if len(overall) else np.nan
-        checkpoint = str(first["checkpoint"])
-        size = float(facts.get("parameters_nominal_b", np.nan))
         faults = {
-            NULL: first["role"] == NULL,
             f"scored on {first['data']}, not on the benchmark's questions": first["data"] != BENCHMARK,
             "no overall score without thinking": bool(np.isnan(score)),
-            "no capture of it was analysed": not values,
-            "has no metric": bool(values) and all(np.isnan(values[name]) for name in METRICS),
-            "its family and size are not in the table of models": not facts or bool(np.isnan(size)),
-            "its published score is among the reported ones": model in published,
         }
-        empty = [name for name in METRICS if np.isnan(values.get(name, np.nan))]
-        reasons = [reason for reason, holds in faults.items() if holds]
-        rows.append(
-            {
-                "model": model,
-                "display_name": first["display_name"],
-                "family": facts.get("family", ""),
-                "log_parameters": float(np.log(size)),
-                "role": first["role"],
-                "data": first["data"],
-                "score_metric": overall["metric"].iloc[0] if len(overall) else "",
-                "lbp": score,
-                "captured_context": values.get("captured_context", np.nan),
-                "checkpoint_match": checkpoint_match(values.get("checkpoint", ""), checkpoint),
-                "plasticity_origin": values.get("origin", ""),
-                **{name: values.get(name, np.nan) for name in METRICS},
-                "enters": not reasons,
-                "note": "; ".join([*reasons, *(f"{name}: no value" for name in empty)]),
-            }
-        )
+        own_scores = {
+            "data": first["data"],
+            "score_metric": overall["metric"].iloc[0] if len(overall) else "",
+            "lbp": score,
+        }
+        rows.append(model_row(first, own_scores, values, facts, faults, published=model in published))
     return pd.DataFrame(rows)
 
 
@@ -123,19 +102,13 @@ def lbp_correlations_measured(
     Correlations over published scores alone (`lbp_correlations`, `lbp_correlations_extended`) are separate results.
     Without an eligible measured model, the result equals the extended one, and the note says so.
     """
-    entering = measured_lbp_models[measured_lbp_models["enters"].astype(bool)]
+    added, notes = entering(measured_lbp_models)
     shared = ["model", "display_name", "family", "log_parameters", "captured_context", "checkpoint_match", *METRICS]
     both = matched_models[[*shared, "lbp"]].assign(score_origin="published", plasticity_origin="reported")
-    if len(entering):
-        measured = entering[[*shared, "lbp"]].assign(
-            score_origin=[f"measured ({metric})" for metric in entering["score_metric"]],
-            plasticity_origin=entering["plasticity_origin"],
+    if len(added):
+        measured = added[[*shared, "lbp", "plasticity_origin"]].assign(
+            score_origin=[f"measured ({metric})" for metric in added["score_metric"]]
         )
         both = pd.concat([both, measured], ignore_index=True)
-    outside = measured_lbp_models[~measured_lbp_models["enters"].astype(bool)]
-    notes = [f"measured: {', '.join(entering['display_name']) or 'none'}"]
-    if len(outside):
-        reasons = [f"{row['display_name']} ({str(row['note']).split('; ')[0]})" for _, row in outside.iterrows()]
-        notes.append(f"measured and left out: {', '.join(reasons)}")
     tests = correlations(both, "lbp", "lbp_correlations_measured", test_families)
     return frame([with_note(test, *notes) for test in tests])

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 
 from analysis.studies._metrics import METRICS, correlations
-from analysis.studies.measured._scored import NULL, checkpoint_match, own_metrics, reported_metrics
+from analysis.studies.measured._scored import entering, model_row, own_metrics, reported_metrics
 from boundpaper.statistics.estimate import frame, with_note
 from keyquery.scores.ruler.effective_length import LENGTHS
 
@@ -56,38 +56,14 @@ def measured_ruler_models(
         longest = benchmark[benchmark["length"] == LENGTHS[-1]]
         score = float(longest["score"].iloc[0]) if len(longest) else np.nan
         first = (benchmark if len(benchmark) else scores).iloc[0]
-        size = float(facts.get("parameters_nominal_b", np.nan))
         faults = {
-            NULL: first["role"] == NULL,
             "needles in noise only, which are no RULER score": benchmark.empty,
             f"no mean of the 13 tasks at {LENGTHS[-1].upper()}": len(benchmark) > 0 and bool(np.isnan(score)),
-            "no capture of it was analysed": not values,
-            "has no metric": bool(values) and all(np.isnan(values[name]) for name in METRICS),
-            "its family and size are not in the table of models": not facts or bool(np.isnan(size)),
-            "its published score is among the reported ones": model in published,
         }
         over = measured_ruler[(measured_ruler["model"] == model) & (measured_ruler["slice"] == "summary")]
-        summary = {name: _value_of_key(over, name) for name in SUMMARY}
-        reasons = [reason for reason, holds in faults.items() if holds]
-        empty = [name for name in METRICS if np.isnan(values.get(name, np.nan))]
-        empty += [name for name, value in summary.items() if np.isnan(value)]
-        rows.append(
-            {
-                "model": model,
-                "display_name": first["display_name"],
-                "family": facts.get("family", ""),
-                "log_parameters": float(np.log(size)),
-                "role": first["role"],
-                "ruler_128k": score,
-                **summary,
-                "captured_context": values.get("captured_context", np.nan),
-                "checkpoint_match": checkpoint_match(values.get("checkpoint", ""), str(first["checkpoint"])),
-                "plasticity_origin": values.get("origin", ""),
-                **{name: values.get(name, np.nan) for name in METRICS},
-                "enters": not reasons,
-                "note": "; ".join([*reasons, *(f"{name}: no value" for name in empty)]),
-            }
-        )
+        own_scores = {"ruler_128k": score, **{name: _value_of_key(over, name) for name in SUMMARY}}
+        taken = model in published
+        rows.append(model_row(first, own_scores, values, facts, faults, published=taken, noted=SUMMARY))
     return pd.DataFrame(rows)
 
 
@@ -104,22 +80,17 @@ def ruler_correlations_measured(
     Correlations over published scores alone (`ruler_correlations`, `ruler_correlations_full_context`) are separate
     results. Without an eligible measured model, the result equals the former, and the note says so.
     """
-    entering = measured_ruler_models[measured_ruler_models["enters"].astype(bool)]
+    added, notes = entering(measured_ruler_models)
     shared = ["model", "display_name", "family", "log_parameters", "captured_context", "checkpoint_match", *METRICS]
     scored = captured_models[captured_models["ruler_128k"].notna()]
     both = scored[[*shared, "ruler_128k", "ruler_origin"]].assign(
         score_origin=scored["ruler_origin"], plasticity_origin="reported"
     )
-    if len(entering):
-        measured = entering[[*shared, "ruler_128k", "plasticity_origin"]].assign(
+    if len(added):
+        measured = added[[*shared, "ruler_128k", "plasticity_origin"]].assign(
             ruler_origin="measured by this project", score_origin="measured by this project"
         )
         both = pd.concat([both, measured], ignore_index=True)
-    outside = measured_ruler_models[~measured_ruler_models["enters"].astype(bool)]
-    notes = [f"measured: {', '.join(entering['display_name']) or 'none'}"]
-    if len(outside):
-        reasons = [f"{row['display_name']} ({str(row['note']).split('; ')[0]})" for _, row in outside.iterrows()]
-        notes.append(f"measured and left out: {', '.join(reasons)}")
     tests = correlations(
         both.sort_values("ruler_128k", ascending=False), "ruler_128k", "ruler_correlations_measured", test_families
     )

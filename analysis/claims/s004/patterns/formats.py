@@ -4,7 +4,8 @@ from collections.abc import Iterator
 
 import pandas as pd
 
-from boundpaper.claims import Verdict, claim, compare, directed, judge, pick, quote, untestable
+from analysis.claims._intervals import by_interval
+from boundpaper.claims import Verdict, claim, compare, judge, pick, quote, untestable
 from boundpaper.claims.words import of_trials, p
 
 
@@ -15,18 +16,14 @@ def c004_fmt_matters(context_tests: pd.DataFrame, context_cells: pd.DataFrame) -
     rows = context_cells[(context_cells["protocol"] == "formats") & (context_cells["positional"] == "DroPE")]
     sums = rows.groupby("format")[["correct", "trials"]].sum()
     digits = rows.groupby("format")["digits"].first()
-    return directed(
-        float(test["estimate"]),
-        (float(test["ci_low"]), float(test["ci_high"])),
+    return by_interval(
+        test,
         0,
         f"Over both contexts {int(sums['correct']['ruler'])} of {int(sums['trials']['ruler'])} against "
         f"{int(sums['correct']['simple'])} of {int(sums['trials']['simple'])} (Fisher {p(test['p_value'])}, Holm "
         f"{p(test['p_adjusted'])}), five trials a cell; the formats also differ in the number's digits "
         f"({digits['ruler']} and {digits['simple']}).",
-        recomputed=float(test["estimate"]),
-        n=int(test["n"]),
-        p_value=float(test["p_value"]),
-        p_adjusted=float(test["p_adjusted"]),
+        p=("p_value", "p_adjusted"),
     )
 
 

@@ -4,9 +4,10 @@ from collections.abc import Iterator
 
 import pandas as pd
 
+from analysis.claims._intervals import by_interval
 from analysis.claims._shared import USABLE
 from analysis.vocabulary import PAIR
-from boundpaper.claims import EQUIVALENT, Verdict, claim, compare, directed, judge, pick, quote
+from boundpaper.claims import EQUIVALENT, Verdict, claim, compare, judge, pick, quote
 from boundpaper.claims.worded_numbers import stated_number
 from boundpaper.claims.words import listed, p
 from boundpaper.statistics.rounding import Interval
@@ -148,17 +149,14 @@ def c004_qk_passkey(functional_shares: pd.DataFrame, functional_tests: pd.DataFr
             for condition in ("baseline", "qk_disruption")
         )
         test = pick(functional_tests, comparison=f"{model}, passkey, qk_disruption against baseline")
-        yield directed(
-            float(test["estimate"]),
-            (float(test["ci_low"]), float(test["ci_high"])),
+        yield by_interval(
+            test,
             -1,
             f"{base['count']} of {base['n']} against {hit['count']} of {hit['n']}: Fisher's "
             f"{p(test['p_value'])}, Holm over {len(functional_tests)} tests {p(test['p_adjusted'])}.",
+            p=("p_value", "p_adjusted"),
             reported=f"{base['printed_text']} to {hit['printed_text']}",
             recomputed=f"{100 * test['estimate']:.0f} points",
-            n=int(test["n"]),
-            p_value=float(test["p_value"]),
-            p_adjusted=float(test["p_adjusted"]),
             key=model.lower(),
             statement=f"Disrupting Q and K destroys {model}'s passkey retrieval.",
         )

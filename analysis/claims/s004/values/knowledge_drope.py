@@ -2,6 +2,7 @@
 
 import pandas as pd
 
+from analysis.claims._intervals import by_interval
 from analysis.claims._shared import USABLE
 from analysis.vocabulary import PAIR
 from boundpaper.claims import (
@@ -11,7 +12,6 @@ from boundpaper.claims import (
     candidate,
     claim,
     compare,
-    directed,
     equivalent,
     judge,
     pick,
@@ -89,17 +89,15 @@ def c004_cities_improve(knowledge_tasks: pd.DataFrame, knowledge_protocols: pd.D
             f"decide. The same task in Experiment 4 changes by {again['change_4']:+.1f} points.",
             reported="improves",
         )
-    return directed(
-        float(row["change"]),
-        (float(row["change_low"]), float(row["change_high"])),
+    return by_interval(
+        row,
         1,
         f"{row['base']:.1f} to {row['disrupted']:.1f} %: Fisher p = {row['p_fisher']:.3f}, {row['p_holm']:.3f} after "
         f"Holm; the same task in Experiment 4 changes by {again['change_4']:+.1f} points.",
+        of=("change", "change_low", "change_high"),
+        p=("p_fisher", "p_holm"),
         reported="improves",
         recomputed=f"{row['change']:+.1f} points",
-        n=int(row["n"]),
-        p_value=float(row["p_fisher"]),
-        p_adjusted=float(row["p_holm"]),
     )
 
 

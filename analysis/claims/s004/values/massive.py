@@ -4,8 +4,9 @@ from collections.abc import Iterator
 
 import pandas as pd
 
+from analysis.claims._intervals import by_interval
 from analysis.vocabulary import PAIR
-from boundpaper.claims import Verdict, about, claim, compare, directed, judge, pick, quote, untestable
+from boundpaper.claims import Verdict, about, claim, compare, judge, pick, quote, untestable
 from boundpaper.claims.words import listed
 
 TENSORS = ("query", "key", "value")
@@ -95,15 +96,13 @@ def c004_massive_fewer(massive_counts: pd.DataFrame, massive_tests: pd.DataFrame
 def c004_value_count_rises(drope_massive_counts: pd.DataFrame, massive_tests: pd.DataFrame) -> Verdict:
     """The count in the value tensors rises by 1.5 percent."""
     test = pick(massive_tests, comparison="value")
-    return directed(
-        float(test["estimate"]),
-        (float(test["ci_low"]), float(test["ci_high"])),
+    return by_interval(
+        test,
         1,
         f"A difference of {test['estimate']:.1f} values between models over {test['n'] // 2} texts each, Welch's t.",
+        p=("p_value",),
         reported=quote(drope_massive_counts, tensor="value", positional="DroPE", metric="change_from_rope").printed,
         recomputed=f"{test['estimate']:.1f} values",
-        n=int(test["n"]),
-        p_value=float(test["p_value"]),
     )
 
 

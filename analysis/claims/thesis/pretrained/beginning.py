@@ -4,7 +4,8 @@ from collections.abc import Iterator
 
 import pandas as pd
 
-from boundpaper.claims import Verdict, claim, directed, judge, untestable
+from analysis.claims._intervals import by_interval
+from boundpaper.claims import Verdict, claim, judge, untestable
 
 
 @claim("thesis, Pretrained models at hand")
@@ -105,14 +106,12 @@ def _judge_by_interval(
     """Judge by Student's interval over texts; not testable without an interval."""
     if pd.isna(row["value"]) or pd.isna(row["low"]):
         return untestable(f"{row['note']}: a model or texts with it would decide it.", key=key, statement=statement)
-    return directed(
-        float(row["value"]),
-        (float(row["low"]), float(row["high"])),
+    return by_interval(
+        row,
         direction,
         f"{phrase} {row['value']:.3g} [{row['low']:.3g}, {row['high']:.3g}] over {int(row['n'])} parts of texts",
+        of=("value", "low", "high"),
         null=null,
-        recomputed=float(row["value"]),
-        n=int(row["n"]),
         key=key,
         statement=statement,
     )

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 
 import pandas as pd
 
-from boundpaper.claims import Verdict, claim, directed, judge
+from analysis.claims._intervals import by_interval
+from boundpaper.claims import Verdict, claim, judge
 from boundpaper.claims.words import p
 
 RECOVERED = 0.9  # recovered share required by the plan
@@ -166,16 +167,12 @@ def thesis_distil_keys(distillation_key_tests: pd.DataFrame) -> Iterator[Verdict
     for _, row in distillation_key_tests.iterrows():
         contrast, tokens = str(row["comparison"]).removesuffix(" tokens").rsplit(", ", 1)
         sign, words = KEYS[contrast]
-        yield directed(
-            float(row["estimate"]),
-            (float(row["ci_low"]), float(row["ci_high"])),
+        yield by_interval(
+            row,
             sign,
             f"over the same {int(row['n'])} prompts a difference of {100 * row['estimate']:.0f} points "
             f"[{100 * row['ci_low']:.0f}, {100 * row['ci_high']:.0f}] (McNemar, Holm {p(row['p_adjusted'])})",
-            recomputed=float(row["estimate"]),
-            n=int(row["n"]),
-            p_value=float(row["p_value"]),
-            p_adjusted=float(row["p_adjusted"]),
+            p=("p_value", "p_adjusted"),
             key=f"{row['study']}_{contrast.replace(' ', '_')}_{tokens}",
             statement=f"In prompts of {tokens} tokens, {words}.",
         )

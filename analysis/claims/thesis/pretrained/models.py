@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 import pandas as pd
 
+from analysis.claims._intervals import by_interval
 from analysis.claims.thesis._open import left_open
 from boundpaper.claims import Verdict, claim, directed, judge, pick, untestable
 
@@ -27,14 +28,12 @@ def thesis_pretrained_falls(pretrained_geometry: pd.DataFrame) -> Iterator[Verdi
         statement = f"Plasticity of {row['label']} falls from the first to the last fifth of the context."
         yield (
             _too_few_key_heads(row, model, statement)
-            or directed(
-                float(row["value"]),
-                (float(row["low"]), float(row["high"])),
+            or by_interval(
+                row,
                 1,
                 f"the first minus the last fifth is {row['value']:.3f} [{row['low']:.3f}, {row['high']:.3f}] over "
                 f"{int(row['n'])} key heads at {int(row['context'])} tokens",
-                recomputed=float(row["value"]),
-                n=int(row["n"]),
+                of=("value", "low", "high"),
                 key=model,
                 statement=statement,
             )
@@ -49,14 +48,13 @@ def thesis_pretrained_one_position(pretrained_one_position: pd.DataFrame) -> Ite
         length = f"{int(row['tokens']) // 1024}K tokens"
         statement = f"At one position, plasticity of {row['display_name']} falls along {length} of {row['texts']}."
         fall = row.rename({"fall": "value", "key_heads": "n"})
-        yield _too_few_key_heads(fall, model, statement) or directed(
-            float(row["fall"]),
-            (float(row["low"]), float(row["high"])),
+        yield _too_few_key_heads(fall, model, statement) or by_interval(
+            row,
             1,
             f"from the second quarter to the last it falls by {row['fall']:.3f} [{row['low']:.3f}, "
             f"{row['high']:.3f}] over {int(row['key_heads'])} key heads",
-            recomputed=float(row["fall"]),
-            n=int(row["key_heads"]),
+            of=("fall", "low", "high"),
+            n="key_heads",
             key=model,
             statement=statement,
         )
@@ -73,15 +71,13 @@ def thesis_pretrained_drift(pretrained_geometry: pd.DataFrame) -> Iterator[Verdi
         )
         yield (
             _too_few_key_heads(row, model, statement)
-            or directed(
-                float(row["value"]),
-                (float(row["low"]), float(row["high"])),
+            or by_interval(
+                row,
                 1,
                 f"the mean correlation is {row['value']:.3f} [{row['low']:.3f}, {row['high']:.3f}] over "
                 f"{int(row['n'])} key heads, and the least of the reported models is {least:.3f}",
+                of=("value", "low", "high"),
                 null=least,
-                recomputed=float(row["value"]),
-                n=int(row["n"]),
                 key=model,
                 statement=statement,
             )

@@ -4,7 +4,8 @@ from collections.abc import Iterator
 
 import pandas as pd
 
-from boundpaper.claims import Verdict, claim, directed, judge, untestable
+from analysis.claims._intervals import by_interval
+from boundpaper.claims import Verdict, claim, judge, untestable
 from boundpaper.claims.words import p
 
 REMOVED, STARTED = "rotation removed", "token in front"
@@ -27,16 +28,12 @@ def thesis_rotation_removed(pretrained_text_tests: pd.DataFrame, pretrained_mode
         if contrast != REMOVED or quantity not in SAID:
             continue
         short, sign, words = SAID[quantity]
-        yield directed(
-            float(test["estimate"]),
-            (float(test["ci_low"]), float(test["ci_high"])),
+        yield by_interval(
+            test,
             sign,
             f"over {int(test['n'])} texts the difference is {test['estimate']:.1f} [{test['ci_low']:.1f}, "
             f"{test['ci_high']:.1f}] (paired t, Holm {p(test['p_adjusted'])}, after the data were seen)",
-            recomputed=float(test["estimate"]),
-            n=int(test["n"]),
-            p_value=float(test["p_value"]),
-            p_adjusted=float(test["p_adjusted"]),
+            p=("p_value", "p_adjusted"),
             key=f"{test['study']}_{short}",
             statement=f"With the rotation of {names[test['study']]} removed and nothing trained, {words}.",
         )

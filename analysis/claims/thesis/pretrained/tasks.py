@@ -5,7 +5,8 @@ from typing import Any
 
 import pandas as pd
 
-from boundpaper.claims import ALPHA, Verdict, claim, directed, judge, untestable
+from analysis.claims._intervals import by_interval
+from boundpaper.claims import ALPHA, Verdict, claim, judge, untestable
 from boundpaper.claims.words import p
 
 GUESS = "gives answers whose number right, with its interval, cannot be told from that of a guess."
@@ -80,14 +81,13 @@ def thesis_pretrained_disrupted(pretrained_disruption: pd.DataFrame) -> Iterator
                 why = str(row["note"]) if pd.isna(row["value"]) else "one text has no spread"
                 yield untestable(f"{why}: a control that matches would decide it.", key=key, statement=statement)
                 continue
-            yield directed(
-                float(row["less"]),
-                (float(row["low"]), float(row["high"])),
+            yield by_interval(
+                row,
                 1,
                 f"in nats a token, the difference is {row['less']:.3f} [{row['low']:.3f}, {row['high']:.3f}] over "
                 f"{int(row['texts'])} texts",
-                recomputed=float(row["less"]),
-                n=int(row["texts"]),
+                of=("less", "low", "high"),
+                n="texts",
                 key=key,
                 statement=statement,
             )
@@ -118,10 +118,12 @@ def thesis_pretrained_keys(pretrained_retrieval: pd.DataFrame) -> Iterator[Verdi
         key = f"{row['model']}_{row['task']}_{int(row['tokens'])}"
         length = f"in prompts of {int(row['tokens'])} tokens"
         if row["task"] == "passkey":
-            yield _judge_above_guessing(row, key, f"{row['display_name']} retrieves keys {length} better than a guess.")
+            yield _judge_guess(
+                row, key, f"{row['display_name']} retrieves keys {length} better than a guess.", above=True
+            )
         else:
             asked = f"Asked whether a key that is shown is the one, {length}, {row['display_name']}"
-            yield _judge_guessing(row, key, f"{asked} {GUESS}")
+            yield _judge_guess(row, key, f"{asked} {GUESS}", above=False)
 
 
 @claim("thesis, Pretrained models at hand")
@@ -132,9 +134,9 @@ def thesis_pretrained_knows(pretrained_answers: pd.DataFrame) -> Iterator[Verdic
         unread = f"; {100 * row['unparsed']:.0f} % of the answers are none of those allowed"
         key = f"{row['model']}_{row['task']}"
         if row["held_in"] == "prompt":
-            yield _judge_above_guessing(row, key, f"{asked} is right more often than a guess.", unread)
+            yield _judge_guess(row, key, f"{asked} is right more often than a guess.", unread, above=True)
         else:
-            yield _judge_guessing(row, key, f"{asked} {GUESS}", unread)
+            yield _judge_guess(row, key, f"{asked} {GUESS}", unread, above=False)
 
 
 @claim("thesis, Pretrained models at hand")
@@ -160,18 +162,14 @@ def thesis_pretrained_levelled(
             f"{words} {100 * row['share']:.0f} %"
             for words, row in (("the largest levelled", top), ("a random one levelled", other))
         )
-        yield directed(
-            float(test["estimate"]),
-            (float(test["ci_low"]), float(test["ci_high"])),
+        yield by_interval(
+            test,
             -1,
             f"right: {phrase}, over the same {int(test['n'])} items a difference of {100 * test['estimate']:.0f} "
             f"points [{100 * test['ci_low']:.0f}, {100 * test['ci_high']:.0f}] (McNemar, Holm "
             f"{p(test['p_adjusted'])}); {100 * top['unparsed']:.0f} % of the answers with the largest levelled are "
             "none of those allowed",
-            recomputed=float(test["estimate"]),
-            n=int(test["n"]),
-            p_value=float(test["p_value"]),
-            p_adjusted=float(test["p_adjusted"]),
+            p=("p_value", "p_adjusted"),
             key=key,
             statement=statement,
         )
@@ -222,29 +220,17 @@ def thesis_pretrained_shown(pretrained_retrieval_parts: pd.DataFrame) -> Iterato
         )
 
 
-def _judge_above_guessing(row: Any, key: str, statement: str, more: str = "") -> Verdict:
-    """Judge whether Wilson's interval lies above the accuracy of guessing."""
+def _judge_guess(row: Any, key: str, statement: str, more: str = "", *, above: bool) -> Verdict:
+    """Judge whether Wilson's interval lies `above` the accuracy of guessing, or else includes it.
+
+    An interval that includes it does not exclude some knowledge.
+    """
     chance, low, high = float(row["chance"]), float(row["low"]), float(row["high"])
     return judge(
-        low > chance,
+        low > chance if above else low <= chance <= high,
         f"{100 * row['share']:.0f} % [{100 * low:.0f}, {100 * high:.0f}] of {int(row['n'])}, where a guess gets "
         f"{100 * chance:.0f} %{more}",
-        otherwise="contradicted" if high < chance else "not supported",
-        recomputed=float(row["share"]),
-        n=int(row["n"]),
-        key=key,
-        statement=statement,
-    )
-
-
-def _judge_guessing(row: Any, key: str, statement: str, more: str = "") -> Verdict:
-    """Judge whether Wilson's interval includes the accuracy of guessing, which does not exclude some knowledge."""
-    chance, low, high = float(row["chance"]), float(row["low"]), float(row["high"])
-    return judge(
-        low <= chance <= high,
-        f"{100 * row['share']:.0f} % [{100 * low:.0f}, {100 * high:.0f}] of {int(row['n'])}, where a guess gets "
-        f"{100 * chance:.0f} %{more}",
-        otherwise="contradicted",
+        otherwise="not supported" if above and high >= chance else "contradicted",
         recomputed=float(row["share"]),
         n=int(row["n"]),
         key=key,

@@ -1,0 +1,22 @@
+"""Texts of the cells of tables whose columns have numbers of several units."""
+
+import pandas as pd
+
+from boundpaper.typeset.numbers import Fixed
+
+
+def with_interval(row: pd.Series, number: Fixed) -> str:
+    """Return the value of a row with its interval, if it has one; empty without a value."""
+
+    def text(value: float) -> str:
+        return number.show(value, "plain").replace("-", "\N{MINUS SIGN}")
+
+    if pd.isna(row["value"]):
+        return ""
+    return text(row["value"]) + ("" if pd.isna(row["low"]) else f" [{text(row['low'])}, {text(row['high'])}]")
+
+
+def why_empty(row: pd.Series) -> str:
+    """Return why a row has no value, as a sentence; empty if it has one."""
+    note = str(row["note"]) if pd.isna(row["value"]) else ""
+    return note[:1].upper() + note[1:]
