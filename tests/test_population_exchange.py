@@ -11,6 +11,7 @@ import keyquery as kq
 pytest.importorskip("torch")
 
 from analysis.population import pretrained_exchange as measured
+from analysis.population.pretrained_widths import BINS, CONTEXT
 from keyquery.models.captures.sampling import HeadIndex
 from keyquery.rotary import Rotary
 
@@ -18,13 +19,13 @@ from keyquery.rotary import Rotary
 def made_head(rotary):
     """Return a head of one text, a query every 16 tokens and a key every 8, whose vectors say nothing of positions."""
     random = np.random.default_rng(3)
-    keys, queries = (np.arange(0, measured.CONTEXT, step) for step in (8, 16))
+    keys, queries = (np.arange(0, CONTEXT, step) for step in (8, 16))
     content = {name: random.normal(size=(len(places), 4)) for name, places in (("k", keys), ("q", queries))}
     return kq.Head(
         queries=rotary.turned(content["q"] + 1.0, queries), query_positions=queries,
         query_documents=np.zeros(len(queries), dtype=int),
         keys=rotary.turned(content["k"], keys), key_positions=keys, key_documents=np.zeros(len(keys), dtype=int),
-        context=measured.CONTEXT, buckets=measured.BINS, rotary=rotary,
+        context=CONTEXT, buckets=BINS, rotary=rotary,
     )  # fmt: skip
 
 
@@ -45,7 +46,7 @@ def test_rows_are_cells_of_quarter_and_distance_with_the_cost_of_the_head(rotary
     assert len(table) == 3 * len(measured.RANGES)
     assert set(table["cost"]) == {0.25}
     assert table[["layer", "head", "key_head"]].drop_duplicates().to_numpy().tolist() == [[2, 5, 1]]
-    every = table["apart_high"] - table["apart_low"] == measured.CONTEXT
+    every = table["apart_high"] - table["apart_low"] == CONTEXT
     assert table[every].set_index("low")["pairs"].to_dict() == dict.fromkeys((1024, 2048, 3072), 1000)
     assert table[~every].groupby("low")["pairs"].sum().tolist() == [1000] * 3  # each pair is in one range
     empty = table[(table["low"] == 1024) & (table["apart_low"] >= 1024)]
