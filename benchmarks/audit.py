@@ -117,10 +117,10 @@ def print_single_slips(documents: Sequence[ReadDocument]) -> None:
         if chosen is None:
             continue
         changed = replace(document, tables=[*tables[:place], chosen[0], *tables[place + 1 :]])
-        every = [each for each in checks.audit([changed]) if each.level != "note"]
-        at_it = [each for each in every if chosen[2] in each.values]
-        total, alarms, named, found = total + 1, alarms + len(every), named + len(at_it), found + bool(at_it)
-        for each in every:
+        alarms_found = [each for each in checks.audit([changed]) if each.level != "note"]
+        at_it = [each for each in alarms_found if chosen[2] in each.values]
+        total, alarms, named, found = total + 1, alarms + len(alarms_found), named + len(at_it), found + bool(at_it)
+        for each in alarms_found:
             print("" if each in at_it else "elsewhere: ", each, sep="")
     shares = f"{format_share(found, total)} found, {format_share(named, alarms)} alarms name its cell"
     print(f"\none slip in each of {total} documents: {shares}\n")

@@ -33,9 +33,9 @@ def table(pretrained_competition: pd.DataFrame) -> Table:
         groups="display_name",
         size="footnotesize",
         caption=(
-            "What plasticity divides, apart: the size of the mean score difference of two keys and its spread over the "
-            "queries of a bin, in the first bin in which every head has pairs and in the last. Means over heads "
-            "and pairs."
+            "The two parts that plasticity divides: the size of the mean score difference of two keys and its spread "
+            "over the queries of a bin, in the first bin in which every head has pairs and in the last. Means over "
+            "heads and pairs."
         ),
         short="Mean and spread of the score difference",
         note=(
