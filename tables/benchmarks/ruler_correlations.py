@@ -53,7 +53,7 @@ def table(
 
 
 def _measured_models_note(models: pd.DataFrame) -> str:
-    """Return a note on each model scored here: in the last group with which checkpoint, or why it is left out."""
+    """Return a note on each model scored here: its checkpoint in the last group, or why it is left out."""
     sentences = []
     for _, row in models.iterrows():
         if row["enters"]:
