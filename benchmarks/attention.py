@@ -3,10 +3,10 @@
 
     python benchmarks/attention.py [--repeat 5] [--tokens 2048,8192] [--long 131072]
 
-A Llama of 4 layers and 4 heads of 32 dimensions with random weights, one thread. Ratios of CPU seconds, least of the
-repeats, which alternate; the plain forward takes the `sdpa` kernel. Memory is the rise of the peak of a process of its
-own above what it held before. `--long` does one text of an eighth, a quarter, a half and all of so many tokens through
-one layer, and says seconds, memory and its exponent in the length.
+A Llama of 4 layers and 4 heads of 32 dimensions with random weights, one thread. Prints ratios of CPU seconds; both
+programs take turns, and the fastest repeat of each counts. The plain forward uses the `sdpa` kernel. Memory is the rise
+of the peak of a separate process. `--long` runs texts of an eighth, a quarter, a half and all of so many tokens through
+one layer, and prints seconds, memory, and the exponent with which memory grows.
 """
 
 import os

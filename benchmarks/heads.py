@@ -3,14 +3,14 @@
 
     python benchmarks/heads.py [--repeat 5] [--sizes 8192,50000] [--heads 300]
 
-Synthetic heads (d = 128, 16 buckets of a context of 131,072 tokens, 500 documents), one thread, seconds of the
-processor, least of the repeats; all that is compared takes turns, so that what else runs on the machine changes little.
-The scalar program takes for each query bucket and each earlier key bucket up to 256 pairs of keys of one document,
-drawn one by one, and `scipy.stats.norm.cdf` a pair. A whole head goes from its two Parquet files to its finding on
-disk, as `build.py heads` does: hashes of the files, reading, moments, rotation, components, plasticity of all pairs,
-distance to counting. Of four heads that read the same keys, the time of one is given. The floor is the sum of what
-cannot be left out, each part timed alone in the same turns: the products in single precision in these shapes (the
-faster of BLAS and a compiled loop), the polynomial a pair, counting comparisons, hashing, decompression of the files,
+Synthetic heads (d = 128, 16 buckets of a context of 131,072 tokens, 500 documents), one thread, CPU seconds of
+the fastest repeat; compared programs take turns, so that other load on the machine changes little. The scalar program
+takes for each query bucket and each earlier key bucket up to 256 pairs of keys of one document, drawn one by one, and
+calls `scipy.stats.norm.cdf` for each. A whole head goes from its two Parquet files to its finding on disk, as
+`build.py heads` does: hashes of the files, reading, moments, rotation, components, plasticity of all pairs, distance
+to counting. Of four heads that read the same keys, the time of one is given. The floor is the sum of the parts
+that cannot be left out, each timed alone in the same turns: the products in single precision in these shapes (the
+faster of BLAS and a compiled loop), one polynomial per pair, counting comparisons, hashing, decompression of the files,
 and one copy of their vectors. Then where the time of a whole head goes. The last table is a model of many heads on two
 processes.
 """

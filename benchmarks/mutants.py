@@ -5,10 +5,10 @@
 Seeded: the same seed plants the same faults in the same sources. Each is written into a copy of the project, and the
 tests that import the changed file, directly or through one other, run until one fails. A test that calls a claim by its
 name (`says("c001_...", ...)`, on frames whose verdict it states itself) counts as one that imports the claim's file.
-Tests that compare with what is committed (golden files, the ledger, kernels, the thesis) are left out, since they
-notice any change and judge none, and so are the harness that asks whether claims turn, which does not know which way,
-and what needs torch or TeX. The limit is of the processor's time, so that a loaded machine changes no outcome; what
-exceeds it is tried once more with three times as much, and then counts as `timeout`, which is not noticed.
+Three kinds of test are left out: comparisons with committed files (golden files, the ledger, kernels, the thesis),
+which notice any change and judge none; the test of whether claims turn, which does not know which way; and tests that
+need torch or TeX. The limit is on CPU time, so that a loaded machine changes no outcome. Tests that exceed it run once
+more with three times the limit, and then count as `timeout`, which means not noticed.
 """
 
 import ast

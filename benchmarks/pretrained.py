@@ -5,8 +5,8 @@
 
 A text of the Python manual on the CPU, one thread, float32. Four ways to read it take turns: the forward alone with the
 `sdpa` kernel; captured, queries and keys of every head written to disk; with exact attention statistics of every head;
-and with the whole attention matrices of the `eager` kernel, as statistics would be had without streaming. CPU seconds,
-least of the repeats, and the rise of each one's own peak of memory. Then every head of a capture of four such texts is
+and with the whole attention matrices of the `eager` kernel, which statistics would need without streaming. Prints CPU
+seconds of the fastest repeat and the rise of each way's memory peak. Then every head of a capture of four such texts is
 analysed, as `python build.py heads` does, once, in one process. With `--all` every experiment of `run --all` is
 measured instead, once, on little: what each costs, in forwards of one of its texts. Prints Markdown.
 """

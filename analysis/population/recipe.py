@@ -126,8 +126,8 @@ class PopulationRecipe:
         whole = asdict(self)
         if not arm:
             return whole
-        mine = {*STAGES[arm], *(("first",) if arm == "E" else ())}  # whose documents end first
-        others = {name for names in STAGES.values() for name in names} - mine
+        stages = {*STAGES[arm], *(("first",) if arm == "E" else ())}  # whose documents end first
+        others = {name for names in STAGES.values() for name in names} - stages
         return {name: value for name, value in whole.items() if name not in others}
 
 

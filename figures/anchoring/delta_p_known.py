@@ -14,11 +14,11 @@ LOOKS = {"question": Style(color="okblack"), "answer": Style(color="okgrey", mar
 def figure(anchoring_curves: pd.DataFrame, subjects: pd.DataFrame, pretrained_heads: pd.DataFrame) -> Figure:
     """Plot one panel per model and one line per group; points are hollow where the probe does not beat chance."""
     role = subjects[subjects["role"] == "pretrained"].set_index("model")["label"]
-    mine = anchoring_curves[(anchoring_curves["data"] == "planted") & (anchoring_curves["split"] == "design")]
-    mine = mine[mine["model"].isin(role.index) & (mine["n"] > 0)]
+    part = anchoring_curves[(anchoring_curves["data"] == "planted") & (anchoring_curves["split"] == "design")]
+    part = part[part["model"].isin(role.index) & (part["n"] > 0)]
     panels = []
-    for model in [each for each in role.index if each in set(mine["model"])]:
-        curves = mine[mine["model"] == model]
+    for model in [each for each in role.index if each in set(part["model"])]:
+        curves = part[part["model"] == model]
         series: list[Series] = []
         for group, words in GROUPS.items():
             rows = curves[curves["group"] == group].sort_values("layer")
@@ -34,7 +34,7 @@ def figure(anchoring_curves: pd.DataFrame, subjects: pd.DataFrame, pretrained_he
                 y=Axis(label="$\\Delta P$, points"),
             )
         )
-    least, most = mine["n"].min(), mine["n"].max()
+    least, most = part["n"].min(), part["n"].max()
     return Figure(
         panels=panels,
         columns=len(panels),

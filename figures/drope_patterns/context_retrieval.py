@@ -23,11 +23,11 @@ def figure(context_cells: pd.DataFrame, drope_figures: pd.DataFrame) -> Figure:
         rows = known[known["protocol"] == protocol]
         series: list[Points] = []
         for entity, model in MODELS.items():
-            there = rows[rows["positional"] == model]
-            for form in dict.fromkeys(there["format"]):
+            of_model = rows[rows["positional"] == model]
+            for form in dict.fromkeys(of_model["format"]):
                 if model == "RoPE" and form == "simple":
                     continue  # the report prints one value for both formats
-                cells = there[there["format"] == form]
+                cells = of_model[of_model["format"] == form]
                 series.append(
                     Points(
                         entity="drope-simple" if form == "simple" else entity,

@@ -19,8 +19,8 @@ def figure(knowledge_categories: pd.DataFrame, knowledge_protocols: pd.DataFrame
     def bars(rows: pd.DataFrame, key: str, names: dict[str, str], columns: tuple[str, str, str]) -> list[Bars]:
         series = []  # an unknown interval end is drawn at the value
         for entity, name in SERIES.items():
-            mine = rows[rows["positional"] == name].set_index(key).loc[list(names)]
-            value, low, high = (mine[column] for column in columns)
+            part = rows[rows["positional"] == name].set_index(key).loc[list(names)]
+            value, low, high = (part[column] for column in columns)
             quoted = jin if entity == "rope" and names is CATEGORIES else None
             low, high = (end.fillna(value) for end in (low, high))
             made = Bars(entity=entity, x=list(names.values()), y=value, low=low, high=high, reported=quoted)

@@ -30,5 +30,5 @@ def each_model(rows: pd.DataFrame) -> Iterator[tuple[str, str, pd.DataFrame]]:
     order = [*(model for model in known if model in names), *(model for model in names if model not in known)]
     for place, model in enumerate(order, 1):
         look = known.get(model)
-        mine = rows[rows["model"] == model]
-        yield (model, look.label, mine) if look else (f"series-{place}", names[model], mine)
+        part = rows[rows["model"] == model]
+        yield (model, look.label, part) if look else (f"series-{place}", names[model], part)

@@ -22,13 +22,13 @@ def figure(distillation_curves: pd.DataFrame) -> Figure:
                 Line(
                     entity=entity,
                     label=name,
-                    x=mine["tokens"],
-                    y=mine[metric],
+                    x=part["tokens"],
+                    y=part[metric],
                     origin="measured",
                     legend=metric == "loss",
                 )
                 for arm, (entity, name) in ARMS.items()
-                for mine in [thousands[thousands["arm"] == arm]]
+                for part in [thousands[thousands["arm"] == arm]]
             ],
             x=Axis(label="tokens (thousands)", low=0),
             title=title,

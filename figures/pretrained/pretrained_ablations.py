@@ -14,14 +14,14 @@ def figure(pretrained_ablations: pd.DataFrame) -> Figure:
     for _, name, rows in each_model(pretrained_ablations):
         lines = []
         for part in PARTS:
-            mine = rows[rows["part"] == part]
+            selected = rows[rows["part"] == part]
             lines.append(
                 Line(
                     entity=part,
-                    x=mine["layer"],
-                    y=mine["value"],
-                    low=mine["low"],
-                    high=mine["high"],
+                    x=selected["layer"],
+                    y=selected["value"],
+                    low=selected["low"],
+                    high=selected["high"],
                     uncertainty="band",
                     origin="measured",
                     marks=True,

@@ -26,7 +26,7 @@ def figure(head_plane: pd.DataFrame, pretrained_geometry: pd.DataFrame) -> Figur
     panels = []
     for place in range(HEADS):
         layer, head = kept.iloc[round(place * step)]
-        mine = rows[(rows["layer"] == layer) & (rows["head"] == head)]
+        part = rows[(rows["layer"] == layer) & (rows["head"] == head)]
         panels.append(
             Panel(
                 title=f"layer {layer}, head {head}",
@@ -39,7 +39,7 @@ def figure(head_plane: pd.DataFrame, pretrained_geometry: pd.DataFrame) -> Figur
                         y=each["a"],
                         origin="measured",
                     )
-                    for (side, half), each in mine.groupby(["side", "half"], sort=False)
+                    for (side, half), each in part.groupby(["side", "half"], sort=False)
                 ],
                 x=Axis(label="axis of separation"),
                 y=Axis(label="axis of drift"),

@@ -24,15 +24,15 @@ def figure(pretrained_retrieval: pd.DataFrame) -> Figure:
             Points(
                 entity=entity,
                 label=name,
-                x=mine["tokens"] * 2 ** (2 * ASIDE * (number - (len(shown) - 1) / 2)),
-                y=100 * mine["share"],
-                y_low=100 * mine["low"],
-                y_high=100 * mine["high"],
+                x=part["tokens"] * 2 ** (2 * ASIDE * (number - (len(shown) - 1) / 2)),
+                y=100 * part["share"],
+                y_low=100 * part["low"],
+                y_high=100 * part["high"],
                 origin="measured",
                 legend=len(shown) > 1,
             )
             for number, (entity, name, every) in enumerate(shown)
-            if len(mine := every[every["task"] == task])
+            if len(part := every[every["task"] == task])
         ]
         chance = float(rows["chance"].iloc[0])
         panels.append(

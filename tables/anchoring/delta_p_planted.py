@@ -10,8 +10,8 @@ VALUES = {"question_share": "share", "control": "control", "filler": "filler"}
 def table(anchoring_curves: pd.DataFrame, subjects: pd.DataFrame) -> Table:
     """Return one row per model and layer."""
     own = subjects[subjects["role"] == "lab"]
-    mine = anchoring_curves[anchoring_curves["model"].isin(own["model"]) & (anchoring_curves["data"] == "planted")]
-    wide = _side_by_side(mine[mine["split"] == "design"], own)
+    part = anchoring_curves[anchoring_curves["model"].isin(own["model"]) & (anchoring_curves["data"] == "planted")]
+    wide = _side_by_side(part[part["split"] == "design"], own)
     filler = max(wide[f"{group}_filler"].abs().max() for group in ("question", "answer"))
     seeds = sorted(set(own["seed"].astype(int)))
     return Table(
@@ -32,7 +32,7 @@ def table(anchoring_curves: pd.DataFrame, subjects: pd.DataFrame) -> Table:
             "$\\Delta P$ of planted statements in three small models, in percentage points, by what the truth of a "
             f"statement needs: arms A, B and C of the population, seed {', '.join(map(str, seeds))}. The groups are "
             "made by design, not by the outcome. Brackets: 95 % bootstrap intervals. Unit: one of "
-            f"{_range_text(mine.loc[mine['split'] == 'all', 'n'])} names that statements are about."
+            f"{_range_text(part.loc[part['split'] == 'all', 'n'])} names that statements are about."
         ),
         short="$\\Delta P$ of planted statements in small models",
         note=(

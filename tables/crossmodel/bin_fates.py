@@ -36,7 +36,7 @@ def table(bin_fates: pd.DataFrame, bin_factors: pd.DataFrame) -> Table:
             f"Conclusions on public models if rotation inside buckets is taken into account: {fates}. Unit: one "
             "conclusion."
         ),
-        short="What rotation inside buckets leaves of conclusions",
+        short="Conclusions that rotation inside buckets leaves standing",
         note=(
             "Buckets keep a part of the mean query's squared length and turn the rest into spread. Needed: the factor "
             "by which that part must differ between the two compared sides to reverse the conclusion (for an absence: "

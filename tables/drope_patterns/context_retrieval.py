@@ -17,7 +17,7 @@ def table(context_cells: pd.DataFrame, context_tests: pd.DataFrame) -> Table:
         first = models.loc["RoPE"]
         row = {
             "group": (
-                f"{NAMES[str(protocol)]} ({first['section']}): {first['trials']} trials a cell, {first['precision']}"
+                f"{NAMES[str(protocol)]} ({first['section']}): {first['trials']} trials per cell, {first['precision']}"
             ),
             "context": context,
             "multiple": first["multiple"],

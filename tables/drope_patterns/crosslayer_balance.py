@@ -56,7 +56,7 @@ def table(
         note=[
             (
                 f"Over layers 2 to 31 the difference is {test['estimate']:.1f} points (paired $t$ over {test['n']} "
-                f"layers, 95 % interval {test['ci_low']:.1f} to {test['ci_high']:.1f}; layers are no independent "
+                f"layers, 95 % interval {test['ci_low']:.1f} to {test['ci_high']:.1f}; layers are not independent "
                 f"units); {later['layers_above_five_points']} layers differ by more than five points. Layers 0 and 1 "
                 f"hold {first['total_share']:.0f} % of the summed absolute differences of all layers and "
                 f"{first['total_share_squared']:.0f} % of the squared ones."

@@ -23,7 +23,7 @@ def table(drope_protocols: pd.DataFrame, drope_parameters: pd.DataFrame, drope_s
         space=0,
         size="scriptsize",
         caption=(
-            "What the experiments of the report ran with, by its scripts [@africa2026]. Unit: run; sections are "
+            "Settings of the report's experiments, according to its scripts [@africa2026]. Unit: run; sections are "
             "the report's."
         ),
         short="Settings of the DroPE experiments",

@@ -103,7 +103,7 @@ def table(
             "runs": f"DroPE: {' and '.join(counts)}.",
             "base": f"Of the trials; {error['share_of_errors']:.0f} % of the errors.",
             "ranking": (
-                f"{trials} trials a cell; DroPE's {ranks['n']} together leave {100 * ranks['ci_low']:.0f} to "
+                f"{trials} trials per cell; DroPE's {ranks['n']} together leave {100 * ranks['ci_low']:.0f} to "
                 f"{100 * ranks['ci_high']:.0f} % open."
             ),
             "formats": f"Between DroPE's two formats Holm $p = {formats['p_adjusted']:.2f}$.",

@@ -42,7 +42,7 @@ def table(context_cells: pd.DataFrame, context_tests: pd.DataFrame) -> Table:
         ],
         caption=(
             "Passkey accuracy by prompt format, Section 11.7 of the report [@africa2026], in percent with 95 % Wilson "
-            f"intervals (differences: Newcombe's). Unit: trial, {cells['trials'].iloc[0]} a cell, unseeded."
+            f"intervals (differences: Newcombe's). Unit: trial, {cells['trials'].iloc[0]} per cell, unseeded."
         ),
         short="Passkey accuracy by prompt format",
         note=(

@@ -41,7 +41,7 @@ def table(ranking_cells: pd.DataFrame, ranking_tests: pd.DataFrame) -> Table:
         caption=(
             "Ranking of the exact number above three near-misses by P(yes), Section 11.4 of the report [@africa2026]: "
             f"share of trials with the exact number first, with exact 95 % interval; chance is {chance:.0f} %. Unit: "
-            f"trial, {trials} a cell."
+            f"trial, {trials} per cell."
         ),
         short="Ranking of the exact number above near-misses",
         note=(

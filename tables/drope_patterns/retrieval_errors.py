@@ -39,8 +39,8 @@ def table(error_shares: pd.DataFrame, error_totals: pd.DataFrame, run_deletions:
         groups="group",
         space=0,
         caption=(
-            f"Answers by kind, Section 11.5 of the report [@africa2026]: {rows['trials'].iloc[0]} trials a condition, "
-            "shares with 95 % Wilson intervals. Unit: trial, unseeded."
+            f"Answers by kind, Section 11.5 of the report [@africa2026]: {rows['trials'].iloc[0]} trials per "
+            "condition, shares with 95 % Wilson intervals. Unit: trial, unseeded."
         ),
         short="Answers by kind",
         note=(

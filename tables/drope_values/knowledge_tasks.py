@@ -5,7 +5,7 @@ import pandas as pd
 from boundpaper.tables import Column, Table, fixed, integer, printed, pvalue, sentences
 
 TASKS = {"cities": "cities", "sports": "sports", "imdb": "IMDB", "passkey": "passkey"}
-NOTHING = "The baseline's interval reaches chance or lies below it: nothing above chance to lose."
+NOTHING = "The baseline's interval reaches chance or lies below it: nothing above chance can be lost."
 UNKNOWN = "The number of answers behind the shares is not stored."
 
 
@@ -68,7 +68,7 @@ def table(knowledge_tasks: pd.DataFrame, drope_knowledge: pd.DataFrame) -> Table
             )
         },
         caption=(
-            "Knowledge tasks before and after one massive dimension a head is replaced by its mean: accuracy with 95 "
+            "Knowledge tasks before and after one massive dimension per head is replaced by its mean: accuracy with 95 "
             f"% Wilson intervals and degradation, Section 4.2 of the report [@africa2026]. Unit: item; asked: {items}."
         ),
         short="Knowledge tasks before and under disruption",

@@ -40,11 +40,11 @@ def table(massive_counts: pd.DataFrame, massive_tests: pd.DataFrame, drope_massi
         ),
         short="Massive values with and without rotary positions",
         note=(
-            f"Welch's test from the printed means and standard deviations, n = {n} texts a model, unit: text; the "
+            f"Welch's test from the printed means and standard deviations, n = {n} texts per model, unit: text; the "
             "deviations, whose divisor is $n$ in the source's script, are scaled to $n - 1$. The texts are the same "
             "for both models, but counts per text are not published, so the pairing cannot be used. Holm over the "
-            f"{len(massive_tests)} tensors. The tests speak of further texts for these two models, which share their "
-            "pretrained weights. The two runs differ in texts, length and precision: fp16 is half precision, NF4 a "
-            "format of four bits for the weights."
+            f"{len(massive_tests)} tensors. The tests generalise to further texts for these two models, which share "
+            "their pretrained weights. The two runs differ in texts, length and precision: fp16 is half precision, NF4 "
+            "a format of four bits for the weights."
         ),
     )

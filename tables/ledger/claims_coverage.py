@@ -35,8 +35,8 @@ def table(ledger_coverage: pd.DataFrame) -> Table:
         ),
         short="Coverage of the documents by the ledger",
         note=(
-            "A sentence that asserts several things gives several statements; one that repeats another place gives "
-            "none there, or a cell check. A claim on several sections counts in the first. "
+            "A sentence that asserts several things counts as several statements; one that repeats another place "
+            "counts there as a cell check, or not at all. A claim on several sections counts in the first. "
             f"{int(empty.sum())} headings and titles without text of their own are not listed."
         ),
     )

@@ -27,8 +27,8 @@ def table(provenance: pd.DataFrame) -> Table:
         size="footnotesize",
         space=0,
         caption=(
-            f"The {len(rows)} experiments of this thesis: how many tables of measurements each left, one a model, "
-            "training seed or population, and their rows."
+            f"The {len(rows)} experiments of this thesis: how many tables of measurements each has (one per model, "
+            "training seed or population), and their rows."
         ),
         short="Experiments and their measurements",
         note=(

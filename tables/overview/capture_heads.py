@@ -33,7 +33,7 @@ def table(capture_heads: pd.DataFrame) -> Table:
         space=0,
         size="footnotesize",
         caption=(
-            f"What each capture holds: {' or '.join(str(each) for each in drawn)} query heads a model, drawn with "
+            f"What each capture holds: {' or '.join(str(each) for each in drawn)} query heads per model, drawn with "
             "one seed from all layers, and the rotation under which the model ran. From public configurations of the "
             "captures and the models [@shcherb2026; @wolf2020]."
         ),
@@ -42,7 +42,7 @@ def table(capture_heads: pd.DataFrame) -> Table:
             "Layers of cross-attention, which do not attend to the text, are not counted"
             + (f"; of the heads drawn, those in such layers were not analysed, which leaves {left}" if left else "")
             + ". *From*: positions before the "
-            f"scaling. Beyond the stated context were captured {' and '.join(beyond)} [@qwen2025]. All captures read "
+            f"scaling. Captured beyond the stated context: {' and '.join(beyond)} [@qwen2025]. All captures read "
             "documents of LongBench Pro."
         ),
     )

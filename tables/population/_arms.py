@@ -34,33 +34,33 @@ def arms_table(population_outcomes: pd.DataFrame, chosen: str, title: str, base:
     """Return one row per outcome and one column per chosen arm: mean and range over seeds."""
     held = population_outcomes[population_outcomes["base"].isin([0, base])]
     held = held[(held["encoding"] == "own") & held["arm"].isin(list(chosen))]
-    there = sorted(held["arm"].unique())
+    arms = sorted(held["arm"].unique())
     rows = []
     for outcome, multiple, label, factor, digits in ROWS:
         part = held[(held["outcome"] == outcome) & (held["multiple"] == multiple)]
         row: dict[str, object] = {"what": label, "digits": digits}
-        for arm in there:
+        for arm in arms:
             values = factor * part.loc[part["arm"] == arm, "value"]
             row[arm] = float(values.mean()) if len(values) else None
             row[f"{arm}_low"] = float(values.min()) if len(values) else None
             row[f"{arm}_high"] = float(values.max()) if len(values) else None
         rows.append(row)
     counts = held.groupby("arm")["seed"].nunique()
-    seeds = ", ".join(f"{arm} {counts[arm]}" for arm in there)
+    seeds = ", ".join(f"{arm} {counts[arm]}" for arm in arms)
     models = held.groupby("model")["counted"].first()
     return Table(
         rows=pd.DataFrame(rows),
         columns=[
             Column("what", "Outcome"),
-            *(Column(arm, arm, fixed(1), digits="digits", ci=(f"{arm}_low", f"{arm}_high")) for arm in there),
+            *(Column(arm, arm, fixed(1), digits="digits", ci=(f"{arm}_low", f"{arm}_high")) for arm in arms),
         ],
         size="footnotesize",
         column_space=3.0,
-        caption=f"{title} at base {base:,}: mean over seeds, and the least and most seed.",
+        caption=f"{title} at base {base:,}: mean over seeds, and the smallest and largest seed.",
         short=title if base == BASE else f"{title} at base {base:,}",
         note=(
             f"Seeds: {seeds}; {int(models.sum())} of {len(models)} models count by the plan. "
-            + ("E has no rotation, and so no base. " if "E" in there else "")
+            + ("E has no rotation, and so no base. " if "E" in arms else "")
             + "Brackets are ranges over seeds, not intervals. Far keys lie farther than one "
             "and a quarter training lengths from the question. Heads: means over the heads of a model, of sizes for "
             "the bias; sink and value are extremes over heads, of texts with copies on a sign."

@@ -11,7 +11,7 @@ OUTCOMES = {
     "sink_backcopy_most": ("largest sink", 1, 2),
     "value_ratio_least": ("least value", 1, 2),
     "ap_overall": ("plasticity", 1, 2),
-    "bias_strength": ("bias a token", 1, 2),
+    "bias_strength": ("bias per token", 1, 2),
     "bias_window": ("bias over the window", 1, 0),
 }
 """Words, factor and digits after the point of an outcome."""

@@ -36,12 +36,12 @@ def table(population_power: pd.DataFrame) -> Table:
         columns=columns,
         size="footnotesize",
         caption=(
-            "The smallest difference of each planned contrast that the seeds of the population find in four of five "
-            "repetitions, by the spread over seeds that was seen. Unit: one training seed."
+            "For each planned contrast, the smallest difference that the population's seeds would detect in four of "
+            "five repetitions, given the observed spread over seeds. Unit: one training seed."
         ),
         short="What the seeds of the population could have shown",
         note=(
-            "Of the exact test of signs at the first step of Holm's correction; normal differences, post hoc. "
+            "Power of the exact sign test at the first step of Holm's correction; normal differences, post hoc. "
             f"{sizes}Units as in the table of planned contrasts."
         ),
     )

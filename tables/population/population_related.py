@@ -7,7 +7,7 @@ from tables.population._related import WHAT
 
 GROUPS = {
     "relations": "Of a model, against its loss of keys from one to four training lengths",
-    "head_level": "Of a head, against what its removal costs keys, within its layer",
+    "head_level": "Of a head, against the keys lost by its removal, within its layer",
 }
 
 

@@ -5,7 +5,7 @@ import pandas as pd
 from boundpaper.tables import Column, Table, fixed, integer
 
 MODELS = {"tiny-rope": "A", "tiny-continued": "B", "tiny-drope": "C"}
-WEIGHTS = {"all": "Heads alike", "cost": "Heads by what their removal costs"}
+WEIGHTS = {"all": "Heads alike", "cost": "Heads weighted by the cost of removing them"}
 ESTIMATORS = {"bucket_full": "pooled", "aligned_full": "aligned"}
 
 
@@ -40,7 +40,7 @@ def table(width_levels: pd.DataFrame) -> Table:
         note=(
             "Queries come from so many words at the bin's middle, one per text; a width of 1 is one position. Pooled: "
             "as captured; aligned: rotated to the middle by the model's own rotation, which changes nothing in C. "
-            "First and last: of the four training lengths of a text. The cost is of keys at the training length, at "
+            "First and last: of the four training lengths of a text. The cost is in keys at the training length, at "
             "least 0."
         ),
     )

@@ -59,7 +59,7 @@ def table(
         ),
         short="Exchange of positions by the distance between the keys",
         note=(
-            "Late queries have keys that stand farther apart: the row of any distance mixes that with the place. "
+            "Keys before late queries lie farther apart, so the row of any distance mixes distance with position. "
             "Distances that keys of the first training length cannot have are left out. At any distance, of keys "
             f"before the {null_levels['width'].max()} words of a bin and not {width}, networks of this size with "
             f"random weights have a sway of {random[0]} in the first and {random[1]} in the last "

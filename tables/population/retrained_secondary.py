@@ -14,7 +14,7 @@ def table(retrained_tests: pd.DataFrame, population_amendment: pd.DataFrame) -> 
         retrained_tests,
         population_amendment,
         FAMILIES,
-        "Heads by what they cost, YaRN like for like, and relations at one position: secondary items of the amendment",
+        "Heads by the cost of removal, YaRN like for like, relations at one position: secondary items of the amendment",
         "Secondary items of the amendment",
         "Of relations and heads the difference is a mean rank correlation.",
     )

@@ -39,7 +39,7 @@ def table(distillation_quantities: pd.DataFrame) -> Table:
             "Experiments of the DroPE report [@africa2026] on one pretrained model with its rotation and with it "
             "removed"
             + (", and on its students at equal tokens" if not left_out else " and nothing trained")
-            + ". The same texts were read by all. Unit: one model, so that there are no intervals."
+            + ". All models read the same texts. Unit: one model, so that there are no intervals."
         ),
         short="Experiments on a model with its rotation and without",
         note=(

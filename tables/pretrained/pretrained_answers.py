@@ -49,7 +49,7 @@ def table(pretrained_answers: pd.DataFrame, pretrained_knowledge_tests: pd.DataF
         ),
         short="Answers of a pretrained model",
         note=(
-            "Unread: answers that are none of those allowed; they count as not right. Guess: what a guess among the "
-            "allowed answers gets. $p$: McNemar's exact test of the same items against the model as it is, uncorrected."
+            "Unread: answers outside those allowed; they count as wrong. Guess: the accuracy of guessing among the "
+            "allowed answers. $p$: McNemar's exact test of the same items against the model as it is, uncorrected."
         ),
     )

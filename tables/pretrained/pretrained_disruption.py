@@ -52,7 +52,7 @@ def table(pretrained_disruption: pd.DataFrame) -> Table:
         short="Disrupted dimensions of a pretrained model",
         note=(
             f"$p$: the rank of the loss of the massive dimensions among {masks} random masks of as many dimensions, "
-            "on the first texts; the least that it can be is one over one more than the masks."
+            "on the first texts; the smallest possible is one over the number of masks plus one."
         ),
     )
 

@@ -44,9 +44,9 @@ def table(pretrained_draws: pd.DataFrame) -> Table:
         ],
         groups="display_name",
         caption=(
-            "What drawing some of a model's heads adds to the mean over them. Unit: one head. In brackets 95 % "
-            "intervals from resampled key heads. The last column is what the reported captures of two models with "
-            "the same text weights differ by [@shcherb2026]."
+            "Deviation that drawing some of a model's heads adds to their mean. Unit: one head. In brackets 95 % "
+            "intervals from resampled key heads. The last column is the difference of the reported captures of "
+            "two models with the same text weights [@shcherb2026]."
         ),
         short="What drawing heads adds to a mean over them",
         note=(

@@ -51,8 +51,8 @@ def table(pretrained_experiments: pd.DataFrame) -> Table:
         ),
         short="Experiments 1 to 9 on pretrained models",
         note=(
-            "A value without brackets is an extreme or a mean over layers, of which no spread over texts is kept, or "
-            "one reported. Texts, their lengths and the layers differ between columns: they show what is there and how "
-            "large, and no test compares them."
+            "A value without brackets is reported, or an extreme or mean over layers whose spread over texts is not "
+            "kept. Texts, their lengths and the layers differ between columns: they show what is there and how large, "
+            "and no test compares them."
         ),
     )

@@ -45,13 +45,13 @@ def table(
                 row[f"note{place}"] = each["note"]
             rows.append(row)
     first: Any = pretrained_geometry.drop_duplicates("column").set_index("column")
-    mine = measured_models[measured_models["model"].isin(columns)].set_index("model")
+    part = measured_models[measured_models["model"].isin(columns)].set_index("model")
     documents: Any = pretrained_noise.drop_duplicates("model").set_index("model")["documents"]
     footers = [
         f"{first.loc[model, 'label']}: all {row['heads']} captured heads of {row['key_heads']} key heads over "
         f"{documents[model]} documents of {whole(row['captured_context'])} tokens, "
         f"{estimator_phrase(row['estimator'], row['pairs'])}"
-        for model, row in mine.iterrows()
+        for model, row in part.iterrows()
     ]
     most = int(pretrained_geometry.loc[pretrained_geometry["column"] == "reported", "n"].max())
     return Table(

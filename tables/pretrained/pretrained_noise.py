@@ -40,7 +40,7 @@ def table(pretrained_noise: pd.DataFrame) -> Table:
         groups="group",
         caption=(
             f"Noise of a capture: the same heads over halves of {texts}, split in {ways}. Unit: one split. The last "
-            "column is what the reported captures of two models with the same text weights differ by [@shcherb2026]."
+            "column is the difference of the reported captures of two models with the same text weights [@shcherb2026]."
         ),
         short="Noise of the captures of pretrained models",
         note=(

@@ -37,9 +37,9 @@ def table(pretrained_repeated: pd.DataFrame) -> Table:
         ),
         short="Disrupted dimensions of a pretrained model on repeated sentences",
         note=(
-            f"As it is, the model loses {first['plain_natural']:.2f} and {first['plain_repeated']:.2f} nats a token on "
-            "them. The sentences are the first of documents of the same book; the dimensions were chosen on other "
-            "texts of the kind. Source: the texts of the DroPE report are repeated sentences."
+            f"Without disruption the model loses {first['plain_natural']:.2f} and {first['plain_repeated']:.2f} nats a "
+            "token on them. The sentences begin documents of the same book; the dimensions were chosen on other texts "
+            "of the same kind. Source: the texts of the DroPE report are repeated sentences."
         ),
     )
 

@@ -37,7 +37,7 @@ def table(pretrained_rotation: pd.DataFrame) -> Table:
         ),
         short="Attention of pretrained models without the rotation in its computation",
         note=(
-            "The models are unchanged; attention is computed again from queries and keys before the rotation. Spread "
-            f"evenly over all tokens before, attention would give the five {even:.1f} %."
+            "The models are unchanged; attention is computed again from queries and keys before the rotation. "
+            f"Attention spread evenly over all earlier tokens would give the five {even:.1f} %."
         ),
     )

@@ -40,6 +40,6 @@ def table(pretrained_text_tests: pd.DataFrame, pretrained_models: pd.DataFrame, 
         note=(
             "Shares are in percent and their differences in points; massive values are counted over all layers at five "
             "times the mean. Holm over the quantities of a contrast, which were chosen after the data were seen. The "
-            "tests speak of further texts for this one network."
+            "tests generalise to further texts for this one network."
         ),
     )

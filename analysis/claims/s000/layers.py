@@ -77,8 +77,8 @@ def c000_extremes_most(
 ) -> Verdict:
     """Layer 16 is the most plastic of Llama-3.2-11B and layer 0 the least."""
     overall = nope_extremes[nope_extremes["metric"] == "ap_overall"].set_index("layer")["value"]
-    own = nope_layer_cells[nope_layer_cells["model"] == PAIR[1]].set_index("layer")
-    pairs = own[["d01", "d45", "d67", "d89"]]
+    llama = nope_layer_cells[nope_layer_cells["model"] == PAIR[1]].set_index("layer")
+    pairs = llama[["d01", "d45", "d67", "d89"]]
     # assume that the fifth pair of deciles is between the smallest and largest of the four printed ones
     ends = [(pairs.sum(axis=1) + each) / (pairs.shape[1] + 1) for each in (pairs.min(axis=1), pairs.max(axis=1))]
     seen = len(set(overall.index) | set(pairs.index))

@@ -38,19 +38,19 @@ def c001_ruler_counts(
 @claim("001, Connecting to Benchmarks: RULER")
 def c001_ruler_qwen_range(stated_001: pd.DataFrame, captured_models: pd.DataFrame) -> Verdict:
     """The drop of Llama-3.1-8B lies in the range of Qwen3."""
-    own = float(pick(captured_models, model=LLAMA)["ap_drop"])
+    llama = float(pick(captured_models, model=LLAMA)["ap_drop"])
     qwen = captured_models.loc[captured_models["family"] == "Qwen3", "ap_drop"]
     reported = quote(stated_001, statement="profile_qwen_drop")
     places = [
-        "below" if own < low else "above" if own > high else "in"
+        "below" if llama < low else "above" if llama > high else "in"
         for low, high in ((reported.interval.low, reported.interval.high), (qwen.min(), qwen.max()))
     ]
     return judge(
         places[0] == "in",
-        f"{own:.3f} lies {places[0]} the range as stated, {reported.printed.lstrip('≈ ')} to two decimals, and "
+        f"{llama:.3f} lies {places[0]} the range as stated, {reported.printed.lstrip('≈ ')} to two decimals, and "
         f"{places[1]} that of the values themselves, {qwen.min():.3f} to {qwen.max():.3f}.",
         reported="matching",
-        recomputed=f"{own:.3f}",
+        recomputed=f"{llama:.3f}",
         n=1 + len(qwen),
     )
 

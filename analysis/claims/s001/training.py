@@ -130,17 +130,17 @@ def c001_residual_is_content(training_changes: pd.DataFrame, training_positions:
 @claim("001, ap_drop decomposes into bias and content-decay components", failure="control")
 def c001_decomposition_orders_models(training_comparison: pd.DataFrame) -> Verdict:
     """The decomposition explains the order of the models: SmolLM3 after its extensions matches Qwen3."""
-    own = pick(training_comparison, model="smollm3-3b")
+    smollm3 = pick(training_comparison, model="smollm3-3b")
     qwen = training_comparison[training_comparison["family"] == QWEN]["drop_same"]
     known = training_comparison[training_comparison["drop_same"].notna()]
-    rank = int((known["drop_same"] >= own["drop_same"]).sum())
+    rank = int((known["drop_same"] >= smollm3["drop_same"]).sum())
     return judge(
-        float(own["drop_same_low"]) <= float(qwen.max()),
-        f"over the same 65,536 tokens SmolLM3 drops by {own['drop_same']:.3f}, rank {rank} of {len(known)}, and "
-        f"Qwen3 by {qwen.min():.3f} to {qwen.max():.3f}; SmolLM3 may drop by {own['drop_same_low']:.3f}"
-        + ("" if float(own["drop_same_low"]) <= float(qwen.max()) else ", and the match is of different windows"),
+        float(smollm3["drop_same_low"]) <= float(qwen.max()),
+        f"over the same 65,536 tokens SmolLM3 drops by {smollm3['drop_same']:.3f}, rank {rank} of {len(known)}, and "
+        f"Qwen3 by {qwen.min():.3f} to {qwen.max():.3f}; SmolLM3 may drop by {smollm3['drop_same_low']:.3f}"
+        + ("" if float(smollm3["drop_same_low"]) <= float(qwen.max()) else ", and the match is of different windows"),
         otherwise="not supported",
-        recomputed=f"{own['drop_same']:.3f} against {qwen.min():.3f} to {qwen.max():.3f}",
+        recomputed=f"{smollm3['drop_same']:.3f} against {qwen.min():.3f} to {qwen.max():.3f}",
         n=len(known),
     )
 
@@ -151,11 +151,11 @@ def c001_similar_scale(stated_001: pd.DataFrame, training_comparison: pd.DataFra
     sizes = sorted(
         float(size) for size in training_comparison[training_comparison["family"] == QWEN]["parameters_nominal_b"]
     )
-    own = float(pick(training_comparison, model="smollm3-3b")["parameters_nominal_b"])
-    near = [size for size in sizes if own / 2 <= size <= 2 * own]
+    smollm3 = float(pick(training_comparison, model="smollm3-3b")["parameters_nominal_b"])
+    near = [size for size in sizes if smollm3 / 2 <= size <= 2 * smollm3]
     return judge(
         len(near) == len(sizes),
-        f"SmolLM3 has {own:g} billion parameters, the Qwen3 models of that range of drops "
+        f"SmolLM3 has {smollm3:g} billion parameters, the Qwen3 models of that range of drops "
         f"{', '.join(f'{size:g}' for size in sizes)}: {len(near)} of {len(sizes)} within a factor of 2",
         reported=word(stated_001, "decomposition_size"),
         recomputed=f"{sizes[0]:g} to {sizes[-1]:g} billion",
@@ -168,9 +168,9 @@ def c001_ministral_longer(
     stated_001: pd.DataFrame, stated_002: pd.DataFrame, training_comparison: pd.DataFrame
 ) -> Verdict:
     """Ministral 3 reaches its low drop over a context four times as long."""
-    row, own = (pick(training_comparison, model=name) for name in ("ministral3-3b", "smollm3-3b"))
-    captured = float(row["captured_context"]) / float(own["captured_context"])
-    trained = float(row["claimed_context"]) / float(own["claimed_context"])
+    row, smollm3 = (pick(training_comparison, model=name) for name in ("ministral3-3b", "smollm3-3b"))
+    captured = float(row["captured_context"]) / float(smollm3["captured_context"])
+    trained = float(row["claimed_context"]) / float(smollm3["claimed_context"])
     reported = stated(stated_001, "decomposition_longer")
     return judge(
         captured >= reported.interval.low,

@@ -180,20 +180,20 @@ def c002_h5_bottleneck(length_decline: pd.DataFrame, published_lbp: pd.DataFrame
     draw of their questions.
     """
     rows = length_decline[(length_decline["mode"] == "nonthinking") & length_decline["in_source"]].set_index("model")
-    own, rest = rows.loc["ministral3-3b"], rows.drop("ministral3-3b")
-    lower = rest[rest["lbp_8k"] < own["lbp_8k"]]
+    ministral, rest = rows.loc["ministral3-3b"], rows.drop("ministral3-3b")
+    lower = rest[rest["lbp_8k"] < ministral["lbp_8k"]]
     printed = published_lbp[(published_lbp["model"] == "ministral3-3b") & (published_lbp["mode"] == "nonthinking")]
     longer = printed[~printed["length"].isin(["overall", "8k"])].set_index("length")["value"].astype(float)
-    falls = 100 * (1 - longer / own["lbp_8k"])
+    falls = 100 * (1 - longer / ministral["lbp_8k"])
     kept = bool((falls <= KEPT).all())
     low = len(lower) <= 1
     return judge(
         low and kept,
-        f"Published scores have it at {own['lbp_8k']:.2f} at 8K (lower: {listed(list(lower['display_name']))}) and "
-        f"falling by {listed([f'{fall:.0f} % at {length}' for length, fall in falls.items()])}, the others by "
+        f"Published scores have it at {ministral['lbp_8k']:.2f} at 8K (lower: {listed(list(lower['display_name']))}) "
+        f"and falling by {listed([f'{fall:.0f} % at {length}' for length, fall in falls.items()])}, the others by "
         f"{100 * rest['decline'].min():.0f} to {100 * rest['decline'].max():.0f} % to 128K. To show that nothing is "
         f"lost, each fall must be within {KEPT} %, and the cause of the level was not varied.",
         otherwise="not supported" if low else "contradicted",
-        recomputed=f"{own['lbp_8k']:.2f} at 8K, -{falls.max():.0f} % at most",
+        recomputed=f"{ministral['lbp_8k']:.2f} at 8K, -{falls.max():.0f} % at most",
         n=len(rows),
     )

@@ -49,13 +49,13 @@ def c002_h7_cause(stated_002: pd.DataFrame, models: pd.DataFrame) -> Verdict:
 @claim("002, Hypothesis H7")
 def c002_h7_gradual(ruler_summary: pd.DataFrame, ruler_lengths: pd.DataFrame) -> Verdict:
     """The failure of Mistral-7B-Instruct-v0.2 is a hard cut-off beyond 32K, not a gradual loss."""
-    own, llama = pick(ruler_summary, model=MISTRAL), pick(ruler_summary, model="llama3.1-8b")
-    fall, whole = 100 * (1 - own["32k"] / own["4k"]), 100 * (1 - llama["128k"] / llama["4k"])
+    mistral, llama = pick(ruler_summary, model=MISTRAL), pick(ruler_summary, model="llama3.1-8b")
+    fall, whole = 100 * (1 - mistral["32k"] / mistral["4k"]), 100 * (1 - llama["128k"] / llama["4k"])
     plasticity = -pick(ruler_lengths, model=MISTRAL, length="32k")["plasticity_change"]
     return judge(
-        bool(own["32k"] > 0.95 * own["4k"]),
-        f"Its score falls from {own['4k']:.1f} to {own['32k']:.1f} ({fall:.0f} %) within 32K, as much as "
-        f"{llama['display_name']} loses to 128K ({whole:.0f} %), its effective length is {own['effective']}, and "
+        bool(mistral["32k"] > 0.95 * mistral["4k"]),
+        f"Its score falls from {mistral['4k']:.1f} to {mistral['32k']:.1f} ({fall:.0f} %) within 32K, as much as "
+        f"{llama['display_name']} loses to 128K ({whole:.0f} %), its effective length is {mistral['effective']}, and "
         f"plasticity falls by {plasticity:.0f} % over the same positions.",
         reported="not a gradual",
         recomputed=f"-{fall:.0f} % within 32K",

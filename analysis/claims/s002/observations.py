@@ -175,13 +175,13 @@ def c002_drop_ministral_anomaly(reported_observations: pd.DataFrame) -> Verdict:
     """Ministral-3-3B has an anomalously low drop in a nearly flat family."""
     drops = wide(reported_observations[reported_observations["table"] == "drop"], by=["model"]).set_index("model")
     family = drops[drops.index.str.startswith("ministral3")]["ap_drop"]
-    own, siblings = family["ministral3-3b"], family.drop("ministral3-3b")
+    ministral, siblings = family["ministral3-3b"], family.drop("ministral3-3b")
     return judge(
-        bool(own < siblings.min()),
-        f"Its drop is {own:.3f}, those of its siblings are {siblings.min():.3f} and {siblings.max():.3f}.",
+        bool(ministral < siblings.min()),
+        f"Its drop is {ministral:.3f}, those of its siblings are {siblings.min():.3f} and {siblings.max():.3f}.",
         otherwise="not supported",
         reported="anomalously low",
-        recomputed=f"{own:.3f} in {siblings.min():.3f} to {siblings.max():.3f}",
+        recomputed=f"{ministral:.3f} in {siblings.min():.3f} to {siblings.max():.3f}",
         n=len(family),
     )
 

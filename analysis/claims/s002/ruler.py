@@ -181,16 +181,16 @@ def c002_llama_cause(models: pd.DataFrame, decile_profiles: pd.DataFrame, publis
 
     Two candidates, not asserted: the claim fails only if the data exclude both (as in `c000_hypotheses_frequency`).
     """
-    own = pick(models, model=LLAMA)
+    llama = pick(models, model=LLAMA)
     small = models[models["model"].isin(["llama3.2-1b", "llama3.2-3b"])]
-    same = small[small["rope_theta"] == own["rope_theta"]].merge(decile_profiles[["model", "recovery"]], on="model")
+    same = small[small["rope_theta"] == llama["rope_theta"]].merge(decile_profiles[["model", "recovery"]], on="model")
     factor = {model: quote(published_facts, fact=f"rope_factor_{model}").number for model in (LLAMA, *same["model"])}
     alike = same[[factor[model] == factor[LLAMA] for model in same["model"]]]
     base_reason = (
-        f"{own['display_name']} has rotary embedding in all {own['layers']} layers, so layers without are excluded"
+        f"{llama['display_name']} has rotary embedding in all {llama['layers']} layers, so layers without are excluded"
     )
     others = (
-        f"{listed([str(name) for name in same['display_name']])} use the same base ({own['rope_theta']:,.0f}) "
+        f"{listed([str(name) for name in same['display_name']])} use the same base ({llama['rope_theta']:,.0f}) "
         f"with a recovery of {listed([f'{value:+.3f}' for value in same['recovery']])}"
         if len(same)
         else "no smaller Llama uses the same base"

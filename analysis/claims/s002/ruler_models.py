@@ -141,16 +141,16 @@ def c002_predecessor_plane(stated_002: pd.DataFrame, reported_mistral_predecesso
 @claim("002, RULER analysis: predecessor comparison", failure="control")
 def c002_predecessor_plasticity(captured_models: pd.DataFrame, equal_positions: pd.DataFrame) -> Verdict:
     """Within its window, its plasticity is higher than that of the Ministral 3 models."""
-    own = pick(equal_positions, model="mistral-v0.2-7b")
+    mistral = pick(equal_positions, model="mistral-v0.2-7b")
     new = equal_positions[equal_positions["family"] == "Ministral 3"]
     printed = captured_models[captured_models["family"] == "Ministral 3"]["ap_overall"].max()
     return judge(
-        bool(own["mean_32k"] > new["mean_32k"].max()),
-        f"{own['ap_overall']:.3f} against {printed:.3f} compares 32K with 128K tokens; over the first 32K tokens it is "
-        f"{own['mean_32k']:.3f}, and theirs {new['mean_32k'].min():.3f} to {new['mean_32k'].max():.3f}.",
+        bool(mistral["mean_32k"] > new["mean_32k"].max()),
+        f"{mistral['ap_overall']:.3f} against {printed:.3f} compares 32K with 128K tokens; over the first 32K tokens "
+        f"it is {mistral['mean_32k']:.3f}, and theirs {new['mean_32k'].min():.3f} to {new['mean_32k'].max():.3f}.",
         otherwise="not supported",
         reported="higher",
-        recomputed=f"{own['mean_32k']:.3f} against {new['mean_32k'].min():.3f} to {new['mean_32k'].max():.3f}",
+        recomputed=f"{mistral['mean_32k']:.3f} against {new['mean_32k'].min():.3f} to {new['mean_32k'].max():.3f}",
         n=1 + len(new),
     )
 

@@ -51,19 +51,19 @@ def c002_h4_necessary(bias_plasticity: pd.DataFrame) -> Verdict:
     """
     window = bias_plasticity["context"].max()
     models = bias_plasticity[bias_plasticity["context"] == window]
-    mine = _is_ministral(models)
-    flat = models[(models["ap_drop"] <= models[mine]["ap_drop"].max()) & ~mine]
-    least = float(models[~mine]["bias_strength"].min())
+    is_ministral = _is_ministral(models)
+    flat = models[(models["ap_drop"] <= models[is_ministral]["ap_drop"].max()) & ~is_ministral]
+    least = float(models[~is_ministral]["bias_strength"].min())
     if flat.empty:
         return untestable(
-            f"Over {int(window):,} tokens the {int(mine.sum())} models of Ministral 3 are flat and the "
-            f"{int((~mine).sum())} others are not, with biases per token of {least:.1e} and more: one family does not "
-            "show necessity, and flat checkpoints were captured over shorter windows. A run in which the bias is held "
-            "while the window grows would decide it"
+            f"Over {int(window):,} tokens the {int(is_ministral.sum())} models of Ministral 3 are flat and the "
+            f"{int((~is_ministral).sum())} others are not, with biases per token of {least:.1e} and more: one family "
+            "does not show necessity, and flat checkpoints were captured over shorter windows. A run in which the bias "
+            "is held while the window grows would decide it"
         )
     most = float(flat["bias_strength"].max())
     return judge(
-        most <= float(models[mine]["bias_strength"].max()),
+        most <= float(models[is_ministral]["bias_strength"].max()),
         f"Over {int(window):,} tokens a drop no larger than Ministral's is had by {len(flat)} models besides, with "
         f"biases per token of up to {most:.1e}",
         recomputed=f"{len(flat)} flat profiles besides",
@@ -111,10 +111,10 @@ def c002_h4_comparable(stated_002: pd.DataFrame, training_comparison: pd.DataFra
 @claim("002, Hypothesis H4")
 def c002_h4_something_beyond(training_comparison: pd.DataFrame) -> Verdict:
     """Something beyond a smaller bias is required for the flatness of Ministral 3."""
-    own = pick(training_comparison, model="smollm3-3b")
+    smollm3 = pick(training_comparison, model="smollm3-3b")
     return untestable(
         "a model with Ministral's bias over the same window and another training would decide; the nearest here, "
-        f"SmolLM3, has {own['bias_window']:.0f} per window against "
+        f"SmolLM3, has {smollm3['bias_window']:.0f} per window against "
         f"{training_comparison[training_comparison['family'] == MINISTRAL]['bias_window'].max():.0f}"
     )
 

@@ -31,17 +31,17 @@ def c002_qwen_drop_range(stated_002: pd.DataFrame, training_comparison: pd.DataF
 @claim("002, Connection to Cross-Model Observations", failure="control")
 def c002_smollm3_like_qwen(training_comparison: pd.DataFrame) -> Verdict:
     """SmolLM3 after its extensions degrades comparably to Qwen3."""
-    own = training_comparison[training_comparison["family"] == "SmolLM3"].iloc[0]
+    smollm3 = training_comparison[training_comparison["family"] == "SmolLM3"].iloc[0]
     qwen = training_comparison[training_comparison["family"] == QWEN]
     low, high = float(qwen["drop_same"].min()), float(qwen["drop_same"].max())
     return judge(
-        float(own["drop_same_low"]) <= float(qwen["drop_same_high"].max()),
-        f"{own['ap_drop']:.3f} is over {WINDOW:,} tokens, the drops of Qwen3 over 131,072; over the same {WINDOW:,} "
-        f"tokens SmolLM3 drops by {own['drop_same_low']:.3f} or more and the {len(qwen)} Qwen3 models by {low:.3f} to "
-        f"{high:.3f} ({qwen['drop_same_high'].max():.3f} at most by rounding), and keep {qwen['far_same'].min():.3f} "
-        f"or more at the end where SmolLM3 keeps {own['far_same']:.3f}",
+        float(smollm3["drop_same_low"]) <= float(qwen["drop_same_high"].max()),
+        f"{smollm3['ap_drop']:.3f} is over {WINDOW:,} tokens, the drops of Qwen3 over 131,072; over the same "
+        f"{WINDOW:,} tokens SmolLM3 drops by {smollm3['drop_same_low']:.3f} or more and the {len(qwen)} Qwen3 models "
+        f"by {low:.3f} to {high:.3f} ({qwen['drop_same_high'].max():.3f} at most by rounding), and keep "
+        f"{qwen['far_same'].min():.3f} or more at the end where SmolLM3 keeps {smollm3['far_same']:.3f}",
         otherwise="not supported",
-        recomputed=f"{own['drop_same']:.3f} against {low:.3f} to {high:.3f}",
+        recomputed=f"{smollm3['drop_same']:.3f} against {low:.3f} to {high:.3f}",
         n=len(qwen) + 1,
     )
 
@@ -114,12 +114,12 @@ def c002_ministral_drop(stated_002: pd.DataFrame, training_comparison: pd.DataFr
 def c002_ministral_bias_comparable(stated_002: pd.DataFrame, training_comparison: pd.DataFrame) -> Verdict:
     """Ministral-3-3B has a bias comparable to SmolLM3 after its extensions."""
     row = pick(training_comparison, model="ministral3-3b")
-    own = pick(training_comparison, model="smollm3-3b")
+    smollm3 = pick(training_comparison, model="smollm3-3b")
     token, window = 1 / float(row["bias_strength_of_smollm3"]), 1 / float(row["bias_window_of_smollm3"])
     return judge(
         token < 2,
-        f"{own['bias_strength']:.1e} is {token:.1f} times {row['bias_strength']:.1e} per token and {window:.1f} times "
-        f"per captured window ({own['bias_window']:.0f} against {row['bias_window']:.0f})",
+        f"{smollm3['bias_strength']:.1e} is {token:.1f} times {row['bias_strength']:.1e} per token and {window:.1f} "
+        f"times per captured window ({smollm3['bias_window']:.0f} against {row['bias_window']:.0f})",
         reported=word(stated_002, "cross_bias_comparable"),
         recomputed=f"{token:.1f} times",
         n=2,
@@ -142,9 +142,9 @@ def c002_ministral_flatter(stated_002: pd.DataFrame, training_comparison: pd.Dat
 @claim("002, Connection to Cross-Model Observations")
 def c002_ministral_longer(stated_002: pd.DataFrame, training_comparison: pd.DataFrame) -> Verdict:
     """Ministral-3-3B does so over a context twice as long."""
-    row, own = (pick(training_comparison, model=name) for name in ("ministral3-3b", "smollm3-3b"))
-    captured = float(row["captured_context"]) / float(own["captured_context"])
-    trained = float(row["context_stated"]) / float(own["context_stated"])
+    row, smollm3 = (pick(training_comparison, model=name) for name in ("ministral3-3b", "smollm3-3b"))
+    captured = float(row["captured_context"]) / float(smollm3["captured_context"])
+    trained = float(row["context_stated"]) / float(smollm3["context_stated"])
     return compare(
         stated(stated_002, "cross_longer"),
         captured,
@@ -163,14 +163,16 @@ def c002_drop_beyond_bias(bias_plasticity_tests: pd.DataFrame, training_comparis
     row, ranks = (pick(bias_plasticity_tests, comparison=comparison, test=name) for name in ("pearson", "spearman"))
     others = training_comparison[training_comparison["family"] != MINISTRAL]
     inside = pick(bias_plasticity_tests, comparison=comparison, test="pearson_within_family")
-    own = training_comparison[training_comparison["family"] == MINISTRAL]
-    lowest = float(own["bias_strength"].max()) < float(others["bias_strength"].min())
-    fold = float(others.loc[others["family"] == "SmolLM3", "bias_strength"].iloc[0]) / float(own["bias_strength"].max())
+    ministral = training_comparison[training_comparison["family"] == MINISTRAL]
+    lowest = float(ministral["bias_strength"].max()) < float(others["bias_strength"].min())
+    fold = float(others.loc[others["family"] == "SmolLM3", "bias_strength"].iloc[0]) / float(
+        ministral["bias_strength"].max()
+    )
     return judge(
         not lowest,
         f"Ministral 3 has {'the lowest bias of all' if lowest else 'no lower bias than others'}, "
-        f"{own['bias_window'].max():.0f} per captured window against {others['bias_window'].min():.0f} and more"
-        + (", which is what bias alone would ask for" if lowest else "")
+        f"{ministral['bias_window'].max():.0f} per captured window against {others['bias_window'].min():.0f} and more"
+        + (", as bias alone would predict" if lowest else "")
         + "; over the same 65,536 "
         f"tokens drop and bias go together at r = {row['estimate']:.2f} (p = {row['p_value']:.4f}), rho = "
         f"{ranks['estimate']:.2f} (p = {ranks['p_value']:.3f}) over {int(row['n'])} models, inside families at "
@@ -187,8 +189,8 @@ def c002_drop_beyond_bias(bias_plasticity_tests: pd.DataFrame, training_comparis
 @claim("002, Connection to Cross-Model Observations")
 def c002_ministral_content(training_comparison: pd.DataFrame) -> Verdict:
     """The heads of Ministral 3 keep their content signal competitive at a distance."""
-    own = training_comparison[training_comparison["family"] == MINISTRAL]
+    ministral = training_comparison[training_comparison["family"] == MINISTRAL]
     return untestable(
         "the content variance of the score difference by distance would decide, and no source gives it for "
-        f"{' or '.join(own['display_name'])}, whose queries also carry a scale that depends on position"
+        f"{' or '.join(ministral['display_name'])}, whose queries also carry a scale that depends on position"
     )

@@ -24,7 +24,7 @@ def c004_sections_numbered_once(headings: pd.DataFrame) -> Verdict:
 
 @claim("004, 15 Publication Figures and captions", severity="detail")
 def c004_figures_in_order(headings: pd.DataFrame) -> Verdict:
-    """The figures are numbered in the order in which they stand."""
+    """The figures are numbered in the order in which they appear."""
     rows = headings[(headings["document"] == "004") & (headings["kind"] == "caption")].sort_values("position")
     numbers = [int(number) for number in rows["number"]]
     ahead = [one for place, one in enumerate(numbers) if any(later < one for later in numbers[place + 1 :])]

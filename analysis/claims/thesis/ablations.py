@@ -21,9 +21,7 @@ MODELS = {"RoPE", "DroPE"}
 
 @claim("thesis, Sinks, the first token, and layer 1", severity="detail")
 def thesis_ablations_both_sides(ablation_sides: pd.DataFrame) -> Iterator[Verdict]:
-    """Where an ablation hurts the one model more and another ablation the other, a section that contrasts them
-    says so.
-    """
+    """If one ablation hurts RoPE more and another hurts DroPE more, a section that contrasts the models cites both."""
     for (section, group), rows in ablation_sides.groupby(["section", "group"], sort=False):
         sides = {name: set(part["side"]) & MODELS for name, part in (("all", rows), ("cited", rows[rows["cited"]]))}
         left = rows[~rows["cited"] & rows["side"].isin(sorted(sides["all"] - sides["cited"]))]

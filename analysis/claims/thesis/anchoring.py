@@ -36,8 +36,8 @@ def _value(counts: pd.DataFrame, quantity: str) -> float:
 
 @claim("thesis, Anchored in the question or in the answer")
 def thesis_anchoring_question(anchoring_curves: pd.DataFrame) -> Verdict:
-    """In the small models, statements that need the question lose belief with it in each layer whose probe sees
-    truth.
+    """In the small models, in each layer whose probe detects truth, statements lose belief with the question that
+    they need.
     """
     rows = _tiny(anchoring_curves, "design", "question")
     below = int((rows["delta_p_high"] < 0).sum())
@@ -68,7 +68,7 @@ def thesis_anchoring_answer(anchoring_curves: pd.DataFrame) -> Verdict:
 
 @claim("thesis, Anchored in the question or in the answer")
 def thesis_anchoring_control(anchoring_curves: pd.DataFrame) -> Verdict:
-    """In the small models, a cut from as many tokens of the text around moves the probes by less than two points."""
+    """In the small models, cutting as many tokens of the surrounding text moves the probes by less than two points."""
     rows = pd.concat([_tiny(anchoring_curves, "design", group) for group in ("question", "answer")], ignore_index=True)
     most = rows.iloc[int(rows["filler"].abs().argmax())]
     return judge(

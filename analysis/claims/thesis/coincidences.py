@@ -14,7 +14,7 @@ TIES = {"difference": "less", "ratio": "over"}
 
 @claim("thesis, Methods", severity="detail")
 def thesis_numbers_told_apart(repeated_numbers: pd.DataFrame, number_coincidences: pd.DataFrame) -> Iterator[Verdict]:
-    """A number of four digits or more that a document prints for two quantities follows from the one for the other."""
+    """If a document prints a number of four or more digits for two quantities, one quantity determines the other."""
     explained: Any = number_coincidences.set_index(["document", "number"])
     named = repeated_numbers.assign(quantity=repeated_numbers["quantity"].replace("", "a quantity not named"))
     for (document, number), cells in named.groupby(["document", "number"], sort=False):

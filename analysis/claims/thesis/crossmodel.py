@@ -47,13 +47,18 @@ def thesis_profiles_cross(bin_profiles: pd.DataFrame) -> Verdict:
     """Ministral 3 is the least plastic of the matched models over the first 8K tokens and the most plastic at the
     end.
     """
-    mine = bin_profiles["family"] == "Ministral 3"
+    is_ministral = bin_profiles["family"] == "Ministral 3"
     first, last = bin_profiles["0-8K"], bin_profiles["64K-128K"]
     verdict = judge(
-        bool(first[mine].max() < first[~mine].min() and last[mine].min() > last[~mine].max()),
-        f"from 0 to 8K its {int(mine.sum())} models have {first[mine].min():.3f} to {first[mine].max():.3f} and the "
-        f"{int((~mine).sum())} others {first[~mine].min():.3f} to {first[~mine].max():.3f}, from 64K to 128K "
-        f"{last[mine].min():.3f} to {last[mine].max():.3f} and {last[~mine].min():.3f} to {last[~mine].max():.3f}",
+        bool(
+            first[is_ministral].max() < first[~is_ministral].min()
+            and last[is_ministral].min() > last[~is_ministral].max()
+        ),
+        f"from 0 to 8K its {int(is_ministral.sum())} models have {first[is_ministral].min():.3f} to "
+        f"{first[is_ministral].max():.3f} and the {int((~is_ministral).sum())} others "
+        f"{first[~is_ministral].min():.3f} to {first[~is_ministral].max():.3f}, from 64K to 128K "
+        f"{last[is_ministral].min():.3f} to {last[is_ministral].max():.3f} and {last[~is_ministral].min():.3f} to "
+        f"{last[~is_ministral].max():.3f}",
         n=len(bin_profiles),
     )
     return left_open(verdict)

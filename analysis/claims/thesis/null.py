@@ -32,7 +32,7 @@ def thesis_null_falls(measured_models: pd.DataFrame, captured_models: pd.DataFra
 def thesis_null_causes(null_causes: pd.DataFrame) -> Iterator[Verdict]:
     """Networks with random weights fall because attention makes late queries alike.
 
-    Four predictions, written before the networks were measured by layer; each is judged over every size that was.
+    Four predictions, written before the networks were measured by layer; each is judged over every measured size.
     """
     sizes = " and ".join(sorted(null_causes["size"].unique()))
     seeds = int(null_causes["seeds"].min())

@@ -36,7 +36,7 @@ def thesis_texts_repeat(
 def thesis_answers_unknown(
     functional_shares: pd.DataFrame, layer1_task_shares: pd.DataFrame, knowledge_tasks: pd.DataFrame
 ) -> Verdict:
-    """For most arms of the yes/no tasks it is not known of how many answers the accuracy is."""
+    """For most arms of the yes/no tasks it is unknown how many answers the accuracy rests on."""
     ends = [
         shares.loc[shares["task"].isin(["cities", "sports"]), ["n_low", "n_high"]].to_numpy()
         for shares in (functional_shares, layer1_task_shares)
@@ -58,7 +58,7 @@ def thesis_answers_unknown(
 
 @claim("thesis, What removing rotary positions changes")
 def thesis_attention_unrotated(drope_attention_origins: pd.DataFrame) -> Verdict:
-    """RoPE's attention in Experiments 5 and 7 is of queries and keys without their rotation: no model's attention."""
+    """RoPE's attention in Experiments 5 and 7 uses queries and keys without their rotation: no model's attention."""
     bare_by_experiment = {number: unrotated(drope_attention_origins, number) for number in (5, 7)}
     named = [f"Experiment {number}" for number, bare in bare_by_experiment.items() if bare]
     return judge(
@@ -72,25 +72,25 @@ def thesis_attention_unrotated(drope_attention_origins: pd.DataFrame) -> Verdict
 
 @claim("thesis, Sinks, the first token, and layer 1")
 def thesis_sinks_first_run(drope_first_sink_rates: pd.DataFrame, sink_rate_layers: pd.DataFrame) -> Verdict:
-    """The sink rates of the attention that RoPE returns are others than those that the report prints."""
-    own = 100 * drope_first_sink_rates.sort_values("layer")["value"].to_numpy(dtype=float)
+    """The sink rates of the attention that RoPE returns differ from those that the report prints."""
+    rates = 100 * drope_first_sink_rates.sort_values("layer")["value"].to_numpy(dtype=float)
     shown = sink_rate_layers.sort_values("layer")["rope"].to_numpy(dtype=float)
-    apart = abs(own - shown)
+    apart = abs(rates - shown)
     early = [int(layer) for layer in range(len(apart)) if apart[layer] > APART]
     return judge(
         bool(early),
-        f"A first run read them from the model's own attention, on paragraphs padded to one length: {own.mean():.1f} % "
-        f"on average where {shown.mean():.1f} are printed, {own[0]:.1f} and {own[1]:.1f} % in layers 0 and 1 where the "
-        f"printed ones are {shown[0]:.1f} and {shown[1]:.1f}; {len(early)} of {len(apart)} layers differ by more than "
-        f"{APART:.0f} points. Padding and texts differ too.",
-        recomputed=f"{own.mean():.1f} %",
+        "A first run read them from the model's own attention, on paragraphs padded to one length: "
+        f"{rates.mean():.1f} % on average where {shown.mean():.1f} are printed, {rates[0]:.1f} and {rates[1]:.1f} % "
+        f"in layers 0 and 1 where the printed ones are {shown[0]:.1f} and {shown[1]:.1f}; {len(early)} of "
+        f"{len(apart)} layers differ by more than {APART:.0f} points. Padding and texts differ too.",
+        recomputed=f"{rates.mean():.1f} %",
         n=len(apart),
     )
 
 
 @claim("thesis, Sinks, the first token, and layer 1")
 def thesis_factor_not_stored(drope_first_perplexity: pd.DataFrame, bos_mlp_effects: pd.DataFrame) -> Verdict:
-    """The perplexities behind the largest factor of the report are in no stored result; those that are give another."""
+    """No stored result has the perplexities behind the report's largest factor; the stored ones give another factor."""
     rows = drope_first_perplexity[drope_first_perplexity["positional"] == "RoPE"].set_index("condition")["value"]
     stored = float(rows["bos_mlp_ablation"] / rows["baseline"])
     printed = pick(bos_mlp_effects, experiment=4, positional="RoPE")
@@ -106,7 +106,7 @@ def thesis_factor_not_stored(drope_first_perplexity: pd.DataFrame, bos_mlp_effec
 
 @claim("thesis, Massive values with and without rotary positions")
 def thesis_removal_alone(massive_removal: pd.DataFrame) -> Verdict:
-    """Removing the rotation without training takes few massive values away; what DroPE loses, recalibration takes."""
+    """Removing the rotation without training removes few massive values; recalibration removes those DroPE lost."""
     bare, trained = (
         massive_removal[massive_removal["recalibrated"] == word].set_index("tensor")["change"] for word in ("no", "yes")
     )

@@ -83,12 +83,12 @@ def thesis_equal_positions_drop(training_equal_positions: pd.DataFrame) -> Verdi
     late = phase(known, EXTENSIONS)
     measured = [each for each in EXTENSIONS if each in set(late["phase"])]
     unknown = [each for each in EXTENSIONS if each not in measured]
-    ratio, whole = float(late["drop"].max() / early["drop"]), float(late["ap_drop"].max() / early["ap_drop"])
+    ratio, window = float(late["drop"].max() / early["drop"]), float(late["ap_drop"].max() / early["ap_drop"])
     return judge(
         ratio <= 1.2,
         f"from 0-1K to 2K-4K it is {early['drop']:.4f} at annealing and {late['drop'].min():.4f} to "
         f"{late['drop'].max():.4f} in {listed(measured)}, a factor of {ratio:.2f} at most, where ap_drop over the own "
-        f"window grows by {whole:.2f}" + (f"; {listed(unknown)} has no value at 0-1K" if unknown else ""),
+        f"window grows by {window:.2f}" + (f"; {listed(unknown)} has no value at 0-1K" if unknown else ""),
         recomputed=ratio,
         n=len(late) + 1,
     )
@@ -150,16 +150,16 @@ def thesis_gathered_bias_transfers(training_positions: pd.DataFrame) -> Verdict:
 @claim("thesis, SmolLM3 in training")
 def thesis_steeper_than_qwen(training_comparison: pd.DataFrame) -> Verdict:
     """Over the same 65,536 tokens SmolLM3 after its extensions has a larger drop than every captured model."""
-    own = pick(training_comparison, model="smollm3-3b")
+    smollm3 = pick(training_comparison, model="smollm3-3b")
     others = training_comparison[
         (training_comparison["model"] != "smollm3-3b") & training_comparison["drop_same"].notna()
     ]
     most = others.sort_values("drop_same").iloc[-1]
     return judge(
-        float(own["drop_same_low"]) > float(others["drop_same_high"].max()),
-        f"{own['drop_same']:.3f} against {others['drop_same'].min():.3f} to {most['drop_same']:.3f} "
+        float(smollm3["drop_same_low"]) > float(others["drop_same_high"].max()),
+        f"{smollm3['drop_same']:.3f} against {others['drop_same'].min():.3f} to {most['drop_same']:.3f} "
         f"({most['display_name']}) of {len(others)} models",
-        recomputed=float(own["drop_same"]),
+        recomputed=float(smollm3["drop_same"]),
         n=len(others) + 1,
     )
 
@@ -172,12 +172,12 @@ def thesis_equal_window_bias(bias_plasticity_tests: pd.DataFrame) -> Verdict:
         pick(bias_plasticity_tests, comparison=comparison, test=name)
         for name in ("pearson", "pearson_within_family", "pearson_leave_one_out")
     )
-    own = pick(bias_plasticity_tests, comparison="per token, captured models", test="pearson")
+    pearson = pick(bias_plasticity_tests, comparison="per token, captured models", test="pearson")
     return judge(
         float(same["ci_low"]) > 0 and float(inside["p_value"]) > 0.05,
-        f"r = {same['estimate']:.2f} (p = {same['p_value']:.4f}, at most {left_out['p_value']:.3f} with one model left "
-        f"out) over {int(same['n'])} models, where the drops over each model's own window gave {own['estimate']:.2f}; "
-        f"inside families r = {inside['estimate']:.2f} (p = {inside['p_value']:.2f})",
+        f"r = {same['estimate']:.2f} (p = {same['p_value']:.4f}, at most {left_out['p_value']:.3f} with one model "
+        f"left out) over {int(same['n'])} models, where the drops over each model's own window gave "
+        f"{pearson['estimate']:.2f}; inside families r = {inside['estimate']:.2f} (p = {inside['p_value']:.2f})",
         recomputed=float(same["estimate"]),
         n=int(same["n"]),
         p_value=float(same["p_value"]),

@@ -9,7 +9,7 @@ OWN = "thesis"
 
 @claim("thesis, The claims")
 def thesis_worded_conflicts(said_twice: pd.DataFrame) -> Verdict:
-    """Of things that a document speaks of in two sections, some are said in ways that exclude each other."""
+    """Some things that a document describes in two sections are described in ways that exclude each other."""
     values = said_twice[said_twice["document"] != OWN].groupby(["document", "about"])["word"].nunique()
     counts = (values > 1).groupby("document").sum()
     return judge(
@@ -24,7 +24,7 @@ def thesis_worded_conflicts(said_twice: pd.DataFrame) -> Verdict:
 
 @claim("thesis, The claims")
 def thesis_worded_own(said_twice: pd.DataFrame) -> Verdict:
-    """Of things that this thesis speaks of in two sections, as far as they are declared, none is said in two ways."""
+    """The declared things that this thesis describes in two sections are described in one way."""
     values = said_twice[said_twice["document"] == OWN].groupby("about")["word"].nunique()
     twice = values.index[values > 1]
     return judge(

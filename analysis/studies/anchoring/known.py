@@ -22,9 +22,9 @@ def anchoring_known(anchoring: pd.DataFrame, anchoring_curves: pd.DataFrame, sub
     rows: list[dict[str, object]] = []
     shares = anchoring[anchoring["metric"] == "known_share"]
     labels = subjects[subjects["role"] == ROLE].set_index("model")["label"]
-    mine = anchoring_curves[(anchoring_curves["data"] == "planted") & (anchoring_curves["split"] == "design")]
-    for model in [each for each in labels.index if each in set(mine["model"])]:
-        curves = mine[mine["model"] == model]
+    selected = anchoring_curves[(anchoring_curves["data"] == "planted") & (anchoring_curves["split"] == "design")]
+    for model in [each for each in labels.index if each in set(selected["model"])]:
+        curves = selected[selected["model"] == model]
         groups: Any = {str(group): part.set_index("layer") for group, part in curves.groupby("group")}
         question, answer = groups["question"], groups["answer"]
         layer = int(question.index[int(question["auroc"].to_numpy(dtype=float).argmax())])

@@ -31,8 +31,8 @@ class ConclusionInputs:
         self.seen["either"] = max(self.seen["along"], self.seen["back"])
         columns = {"ap_overall": "overall", "ap_first_20": "first fifth", "ap_last_20": "last fifth"}
         values = [captured, trajectory]
-        own = by_model["measured_models"].drop(index=[*captured.index], errors="ignore")
-        table = pd.concat([each[[*columns]].rename(columns=columns) for each in (*values, own)])
+        measured = by_model["measured_models"].drop(index=[*captured.index], errors="ignore")
+        table = pd.concat([each[[*columns]].rename(columns=columns) for each in (*values, measured)])
         table = table.join(by_model["decile_profiles"][[f"d{place}" for place in range(10)]])
         table = table.join(by_model["bin_profiles"][["0-8K"]])
         table = table.join(by_model["equal_positions"].rename(columns={"mean_32k": "0-32K"})[["0-32K"]])
@@ -134,14 +134,15 @@ class ConclusionInputs:
         return needed, self._level(names) if "levels" in row.compares else self.seen["between"]
 
     def _halves_turned(self, sides: list[list[str]], factor: float) -> bool:
-        """Tell whether some choice of what is kept at each place makes a second half fall more than the first."""
+        """Tell whether some choice of what is kept at each place makes the second half fall more than the first."""
         rho = agreement(self._deciles(sides[0])[:, [0, 4, 5, 9]])
         one, two, three, four = (_plastic(rho, _choices(4)[:, None] * np.log(factor))[..., place] for place in range(4))
         return bool((one - two <= three - four).any())
 
     def _straightness_turned(self, sides: list[list[str]], factor: float) -> bool:
-        """Tell whether, by some choice of what is kept at each place, a line explains the first side as well as the
-        second, by the least R squared of each.
+        """Tell whether some choice of what is kept at each place makes the first side as straight as the second.
+
+        A side's straightness is the smallest R squared of a line among its captures.
         """
         ends = []
         for side, best in zip(sides, (np.max, np.min), strict=True):

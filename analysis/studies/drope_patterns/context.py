@@ -116,8 +116,8 @@ def context_tests(context_cells: pd.DataFrame, test_families: pd.DataFrame) -> p
             tests.append(_fisher_test(rope, drope, "models", ", ".join(map(str, key))))
     only = known[known["positional"] == "DroPE"]
     for context in dict.fromkeys(only["context"]):
-        there = only[only["context"] == context]
-        for (_, first), (_, second) in combinations(there.iterrows(), 2):
+        at_context = only[only["context"] == context]
+        for (_, first), (_, second) in combinations(at_context.iterrows(), 2):
             if first["protocol"] != second["protocol"]:
                 name = f"{context}: {_row_name(first)} against {_row_name(second)}"
                 tests.append(_fisher_test(first, second, "protocols", name, "DroPE only"))

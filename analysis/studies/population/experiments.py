@@ -36,7 +36,7 @@ def population_experiments(
     reported = experiments_reported.set_index("quantity")
     rows = []
     for quantity in QUANTITIES:
-        mine = held[held["quantity"] == quantity.key]
+        part = held[held["quantity"] == quantity.key]
         printed = reported.loc[quantity.key] if quantity.key in reported.index else None
         row: dict[str, Any] = {
             "quantity": quantity.key,
@@ -51,15 +51,15 @@ def population_experiments(
             "unreported": quantity.unreported,
             "caveat": quantity.caveat,
         }
-        missing = mine["reason"].dropna().astype(str).str.split(":").str[0]
+        missing = part["reason"].dropna().astype(str).str.split(":").str[0]
         counts = Counter(reason for reason in missing if reason)
         reasons = [
-            reason if count == len(mine) else f"{reason} ({count} of {len(mine)} models)"
+            reason if count == len(part) else f"{reason} ({count} of {len(part)} models)"
             for reason, count in sorted(counts.items())
         ]
         sides = {}
         for name, arm in ARMS.items():
-            values = mine[mine["arm"] == arm].set_index("seed")["value"].dropna().astype(float).sort_index()
+            values = part[part["arm"] == arm].set_index("seed")["value"].dropna().astype(float).sort_index()
             sides[name] = values
             row[name] = values.mean() if len(values) else None
             row[f"{name}_least"], row[f"{name}_most"] = (values.min(), values.max()) if len(values) else (None, None)

@@ -31,15 +31,15 @@ def model_pairs(pretrained_models: pd.DataFrame, subjects: pd.DataFrame) -> list
     """
     couples = []
     for model in display_names(pretrained_models, subjects):
-        mine = subjects[subjects["pair"] == model]
-        for untouched in mine.loc[mine["role"] == UNTOUCHED, "model"]:
+        part = subjects[subjects["pair"] == model]
+        for untouched in part.loc[part["role"] == UNTOUCHED, "model"]:
             couples.append(ModelPair(model, "rotation removed", str(untouched), model))
-        arms = {ARMS[str(row["side"])]: str(row["model"]) for _, row in mine[mine["role"] == STUDENT].iterrows()}
+        arms = {ARMS[str(row["side"])]: str(row["model"]) for _, row in part[part["role"] == STUDENT].iterrows()}
         if set(arms) == set(ARMS.values()):
             couples.append(ModelPair(model, "trained without", arms["nope"], arms["continued"]))
         couples.append(ModelPair(model, "token in front", model + STARTS["token"], model + STARTS["word"]))
-    for name, mine in subjects[subjects["role"] == REPORTED].groupby("pair"):
-        sides = dict(zip(mine["side"], mine["model"], strict=True))
+    for name, part in subjects[subjects["role"] == REPORTED].groupby("pair"):
+        sides = dict(zip(part["side"], part["model"], strict=True))
         if name and set(sides) == set(ARMS):
             couples.append(ModelPair(str(name), "reported pair", str(sides["drope"]), str(sides["rope"])))
     return couples

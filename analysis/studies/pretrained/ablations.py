@@ -22,9 +22,9 @@ def pretrained_ablations(
     """
     rows: list[dict[str, Any]] = []
     for model, name in display_names(pretrained_models, subjects).items():
-        mine = layer_ablation[layer_ablation["model"] == model]
+        selected = layer_ablation[layer_ablation["model"] == model]
         for part in SWEPT:
-            for layer, each in mine[mine["condition"] == f"sweep_{part}"].groupby("layer"):
+            for layer, each in selected[selected["condition"] == f"sweep_{part}"].groupby("layer"):
                 if costs := cost(each):
                     rows.append({"model": model, "display_name": name, "part": part, **costs, "layer": layer})
     if not rows:
@@ -45,12 +45,12 @@ def pretrained_disruption(
     """
     rows: list[dict[str, Any]] = []
     for model, name in display_names(pretrained_models, subjects).items():
-        mine = disruption[(disruption["model"] == model) & (disruption["unit_id"] == "")]
-        costs: Any = mine[(mine["metric"] == "delta_nats") & mine["condition"].str.endswith("_pre")]
+        part = disruption[(disruption["model"] == model) & (disruption["unit_id"] == "")]
+        costs: Any = part[(part["metric"] == "delta_nats") & part["condition"].str.endswith("_pre")]
         for _, each in costs.iterrows():
             select, target, fill, _ = str(each["condition"]).split("_")
-            whole = mine[mine["condition"] == f"{select}_massive_{fill}_pre"]
-            own = mine[mine["condition"] == each["condition"]]
+            whole = part[part["condition"] == f"{select}_massive_{fill}_pre"]
+            own = part[part["condition"] == each["condition"]]
             less = cost(whole, f"minus_{target}") if target != TARGETS[0] else None
             rows.append(
                 {

@@ -30,18 +30,18 @@ def pretrained_retrieval(
     for model, name in display_names(pretrained_models, subjects).items():
         positions = int(pretrained_models.loc[pretrained_models["model"] == model, "positions"].iloc[0])
         own = [model, *(model + ending for ending in LONG)]
-        mine = context_length[context_length["model"].isin(own) & (context_length["unit_id"] == "")]
+        part = context_length[context_length["model"].isin(own) & (context_length["unit_id"] == "")]
         for task, metric, chance in (
             ("passkey", "passkey_exact", 0.0),
             ("verification", "verification_accuracy", CHANCE),
         ):
-            cells = mine[mine["metric"].eq(metric) & mine["condition"].str.fullmatch(OWN) & mine["value"].notna()]
+            cells = part[part["metric"].eq(metric) & part["condition"].str.fullmatch(OWN) & part["value"].notna()]
             for _, each in cells.iterrows():
                 ratio = float(str(each["condition"]).removeprefix("own/").removesuffix("x"))
                 share, n = float(each["value"]), int(each["n"])
                 low, high = wilson_interval(round(share * n), n)
-                ranked = mine.loc[
-                    mine["metric"].eq("verification_auc") & mine["condition"].eq(each["condition"]), "value"
+                ranked = part.loc[
+                    part["metric"].eq("verification_auc") & part["condition"].eq(each["condition"]), "value"
                 ]
                 rows.append(
                     {
@@ -74,8 +74,8 @@ def pretrained_answers(
     """
     rows: list[dict[str, Any]] = []
     for model, name in display_names(pretrained_models, subjects).items():
-        mine = knowledge[(knowledge["model"] == model) & (knowledge["unit_id"] == "")]
-        known: Any = mine.set_index(["condition", "metric"])
+        part = knowledge[(knowledge["model"] == model) & (knowledge["unit_id"] == "")]
+        known: Any = part.set_index(["condition", "metric"])
         for task, held in TASKS.items():
             for condition in CONDITIONS:
                 if (condition, f"{task}_accuracy") not in known.index:

@@ -81,12 +81,14 @@ def pretrained_beginning(
             for start, values in {**by_start, DIFFERENCE: token - word}.items():
                 rows.append({**common, "quantity": key, "start": start, **_mean_columns(values.to_numpy(dtype=float))})
         for start, ending in STARTS.items():
-            mine = sinks[(sinks["model"] == model + ending) & sinks["head"].isna() & (sinks["unit_id"] == "")]
-            ratios: Any = mine[(mine["metric"] == "first_ratio") & mine["layer"].notna()]
+            selected = sinks[(sinks["model"] == model + ending) & sinks["head"].isna() & (sinks["unit_id"] == "")]
+            ratios: Any = selected[(selected["metric"] == "first_ratio") & selected["layer"].notna()]
             top = ratios.loc[ratios["value"].astype(float).idxmax()]
             rows.append({**common, "quantity": "largest_ratio", "start": start, **_single_value(top["value"])})
             rows.append({**common, "quantity": "largest_ratio_layer", "start": start, **_single_value(top["layer"])})
-            rows.append({**common, "quantity": "tokens", "start": start, **_single_value(_text_length(mine), GIVEN)})
+            rows.append(
+                {**common, "quantity": "tokens", "start": start, **_single_value(_text_length(selected), GIVEN)}
+            )
             for key, (table, condition) in COSTS.items():
                 part = tables[table]
                 part = part[(part["model"] == model + ending) & (part["condition"] == condition)]
@@ -110,10 +112,10 @@ def pretrained_sweeps(
     """
     rows: list[dict[str, Any]] = []
     for model, name in display_names(pretrained_models, subjects).items():
-        mine = sinks[sinks["model"] == model + STARTS["token"]]
-        peaks: Any = mine[mine["metric"] == "bos_peak"].set_index(["condition", "layer"])["value"]
+        selected = sinks[sinks["model"] == model + STARTS["token"]]
+        peaks: Any = selected[selected["metric"] == "bos_peak"].set_index(["condition", "layer"])["value"]
         for part, table, condition in (
-            ("mlp", mine, "sweep_bos_mlp"),
+            ("mlp", selected, "sweep_bos_mlp"),
             ("values", bos_value[bos_value["model"] == model + STARTS["token"]], "sweep_bos_value"),
         ):
             swept = table[table["condition"] == condition]

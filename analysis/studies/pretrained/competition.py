@@ -29,19 +29,19 @@ def pretrained_competition(
     names |= dict(zip(nulls["model"], nulls["label"], strict=True))
     rows: list[dict[str, Any]] = []
     for model, name in names.items():
-        mine = head_competition[head_competition["model"] == model]
-        mine = mine[mine["pairs"] >= FEWEST * mine["heads"]]
-        if mine.empty:
+        part = head_competition[head_competition["model"] == model]
+        part = part[part["pairs"] >= FEWEST * part["heads"]]
+        if part.empty:
             continue
-        mine = mine.assign(distance=pd.to_numeric(mine["key_distance"]))
+        part = part.assign(distance=pd.to_numeric(part["key_distance"]))
         every = (
-            mine.assign(mean_gap=mine["mean_gap"] * mine["pairs"], spread=mine["spread"] * mine["pairs"])
+            part.assign(mean_gap=part["mean_gap"] * part["pairs"], spread=part["spread"] * part["pairs"])
             .groupby("bin", as_index=False)[["mean_gap", "spread", "pairs"]]
             .sum()
         )
         every = every.assign(mean_gap=every["mean_gap"] / every["pairs"], spread=every["spread"] / every["pairs"])
         rows.append(_first_and_last_bin(model, name, 0.0, every))
-        whole = mine[mine["heads"] == mine["heads"].max()]
+        whole = part[part["heads"] == part["heads"].max()]
         rows += [
             _first_and_last_bin(model, name, float(distance), cells)
             for distance, cells in whole.groupby("distance", sort=True)

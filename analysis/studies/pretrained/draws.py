@@ -42,9 +42,9 @@ def pretrained_draws(
     reported: Any = capture_noise.drop_duplicates("metric").set_index("metric")["twin_difference"]
     rows: list[dict[str, Any]] = []
     for model, name in display_names(pretrained_models, subjects).items():
-        mine = head_metrics[head_metrics["model"] == model]
+        selected = head_metrics[head_metrics["model"] == model]
         for metric in METRICS:
-            part = mine.dropna(subset=[metric])
+            part = selected.dropna(subset=[metric])
             if len(part) < 2:
                 continue
             groups = [np.asarray(each[metric], dtype=float) for _, each in part.groupby(["layer", "key_head"])]

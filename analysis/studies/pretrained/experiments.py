@@ -79,10 +79,10 @@ def pretrained_experiments(
 
 
 def _small_model_columns(rows: pd.DataFrame, quantity: Quantity) -> dict[str, Any]:
-    mine = rows[rows["quantity"] == quantity.key]
-    values = mine["value"].dropna().to_numpy(dtype=float)
+    part = rows[rows["quantity"] == quantity.key]
+    values = part["value"].dropna().to_numpy(dtype=float)
     if not len(values):
-        reasons = sorted({str(reason).split(":")[0] for reason in mine["reason"].dropna()} - {""})
+        reasons = sorted({str(reason).split(":")[0] for reason in part["reason"].dropna()} - {""})
         return {"value": None, "n": 0, "note": "; ".join(reasons)}
     low, high = student_interval(values) or (None, None)
     note = "" if low is not None else "the seeds have one value"

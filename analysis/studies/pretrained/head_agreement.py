@@ -63,10 +63,10 @@ def _heads_in_both_states(table: pd.DataFrame, pair: ModelPair) -> pd.DataFrame 
     """Return class and attention to the first token of each head in both states, by layer and head."""
     columns: dict[str, Any] = {}
     for side, model in (("first", pair.first), ("second", pair.second)):
-        mine = table[(table["model"] == model) & table["head"].notna() & (table["unit_id"] == "")]
-        mine = mine.astype({"layer": int, "head": int}).set_index(["layer", "head"])
-        classed = mine.loc[mine["metric"].str.startswith(PREFIX), "metric"].str.removeprefix(PREFIX)
-        attention = mine.loc[(mine["metric"] == "first_attention") & (mine["condition"] == ""), "value"].astype(float)
+        part = table[(table["model"] == model) & table["head"].notna() & (table["unit_id"] == "")]
+        part = part.astype({"layer": int, "head": int}).set_index(["layer", "head"])
+        classed = part.loc[part["metric"].str.startswith(PREFIX), "metric"].str.removeprefix(PREFIX)
+        attention = part.loc[(part["metric"] == "first_attention") & (part["condition"] == ""), "value"].astype(float)
         if classed.empty:
             return None
         columns[side], columns[f"{side}_attention"] = classed, attention

@@ -15,9 +15,9 @@ def pretrained_heads(
     """
     rows = []
     for model, name in display_names(pretrained_models, subjects).items():
-        mine = head_metrics[head_metrics["model"] == model]
+        selected = head_metrics[head_metrics["model"] == model]
         for metric in ("ap_overall", "ap_drop"):
-            known = mine.dropna(subset=[metric]).groupby("layer")[metric]
+            known = selected.dropna(subset=[metric]).groupby("layer")[metric]
             part = known.agg(value="median", least="min", most="max", heads="count").reset_index()
             rows.append(part.assign(model=model, display_name=name, metric=metric))
     made = pd.concat(rows, ignore_index=True) if rows else pd.DataFrame()

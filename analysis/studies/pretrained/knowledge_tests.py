@@ -28,9 +28,9 @@ def pretrained_knowledge_tests(
     """
     tests: list[Estimate] = []
     for model in display_names(pretrained_models, subjects):
-        mine = knowledge[(knowledge["model"] == model) & (knowledge["unit_id"] != "")]
+        part = knowledge[(knowledge["model"] == model) & (knowledge["unit_id"] != "")]
         for task in TASKS:
-            items = mine[mine["metric"] == f"{task}_right"]
+            items = part[part["metric"] == f"{task}_right"]
             by = {str(condition): each.set_index("unit_id")["value"] for condition, each in items.groupby("condition")}
             for contrast, (first, second) in CONTRASTS.items():
                 if not {first, second} <= set(by):

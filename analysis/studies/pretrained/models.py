@@ -87,8 +87,8 @@ def _population_means(heads: pd.DataFrame, models: pd.DataFrame) -> pd.DataFrame
 
     Raises DataError if no seed of this arm is measured.
     """
-    mine = models.loc[(models["arm"] == ARM) & (models["base"] == BASE), "model"]
-    kept = heads[heads["model"].isin(mine)]
+    chosen = models.loc[(models["arm"] == ARM) & (models["base"] == BASE), "model"]
+    kept = heads[heads["model"].isin(chosen)]
     if kept.empty:
         raise DataError(
             f"population_heads has no model of arm {ARM} at base {BASE}; measure one: python build.py lab population "
@@ -107,8 +107,8 @@ def pretrained_profiles(
     """
     rows: list[dict[str, object]] = []
     for model, name in display_names(pretrained_models, subjects).items():
-        mine = model_metrics[(model_metrics["model"] == model) & model_metrics["value"].notna()]
-        for _, each in mine[mine["metric"].str.fullmatch(r"ap_bin_\d+")].iterrows():
+        part = model_metrics[(model_metrics["model"] == model) & model_metrics["value"].notna()]
+        for _, each in part[part["metric"].str.fullmatch(r"ap_bin_\d+")].iterrows():
             number, bins = int(str(each["metric"]).rpartition("_")[2]), int(each["bins"])
             rows.append(
                 {
@@ -138,9 +138,9 @@ def pretrained_noise(
     twins: Any = capture_noise.drop_duplicates("metric").set_index("metric")["twin_difference"]
     rows = []
     for model, name in display_names(pretrained_models, subjects).items():
-        mine = capture_halves[(capture_halves["model"] == model) & capture_halves["value"].notna()]
-        for metric in [each for each in METRICS if each in set(mine["metric"])]:
-            own = mine[mine["metric"] == metric]
+        part = capture_halves[(capture_halves["model"] == model) & capture_halves["value"].notna()]
+        for metric in [each for each in METRICS if each in set(part["metric"])]:
+            own = part[part["metric"] == metric]
             sides: Any = own.pivot(index="split", columns="half", values=["value", "documents"]).dropna()
             first, second = (sides["documents", half].astype(float) for half in (0, 1))
             differences = (sides["value", 0] - sides["value", 1]).abs()
@@ -175,9 +175,9 @@ def pretrained_layers(
     rows = []
     for model, name in display_names(pretrained_models, subjects).items():
         own = (attention_patterns["model"] == model) & (attention_patterns["condition"] != UNROTATED)
-        mine = attention_patterns[own & attention_patterns["layer"].notna()]
-        layers: Any = mine[mine["head"].isna()].set_index(["metric", "layer"])
-        for layer in sorted(set(mine["layer"].astype(int))):
+        part = attention_patterns[own & attention_patterns["layer"].notna()]
+        layers: Any = part[part["head"].isna()].set_index(["metric", "layer"])
+        for layer in sorted(set(part["layer"].astype(int))):
             mean, deviation = (layers.loc[(metric, layer)] for metric in ("first_attention", "first_attention_sd"))
             sinks, texts = layers.loc[("heads_sink", layer)], int(mean["n"])
             low, high = _student_interval(float(mean["value"]), float(deviation["value"]), texts)
@@ -204,8 +204,8 @@ def pretrained_massive(
     tensors = whole["metric"].str.extract(r"^massive_total_([qkv])$")[0].map(TENSORS)
     whole = whole.assign(**parts, tensor=tensors).dropna(subset=["where", "tensor"])
     for model, name in display_names(pretrained_models, subjects).items():
-        mine = whole[whole["model"] == model]
-        for (where, threshold, tensor), each in mine.groupby(["where", "threshold", "tensor"], sort=True):
+        part = whole[whole["model"] == model]
+        for (where, threshold, tensor), each in part.groupby(["where", "threshold", "tensor"], sort=True):
             values = each["value"].to_numpy(dtype=float)
             mean = float(values.mean())
             low, high = student_interval(values) or (mean, mean)  # texts that agree exactly

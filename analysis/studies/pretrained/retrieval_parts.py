@@ -49,9 +49,9 @@ def pretrained_retrieval_parts(
     for model, name in display_names(pretrained_models, subjects).items():
         positions = int(pretrained_models.loc[pretrained_models["model"] == model, "positions"].iloc[0])
         own = [model, *(model + ending for ending in LONG)]
-        mine = context_length[context_length["model"].isin(own) & (context_length["unit_id"] == "")]
-        known = mine[mine["value"].notna()]
-        aucs: Any = mine.set_index(["condition", "metric"])["value"]
+        part = context_length[context_length["model"].isin(own) & (context_length["unit_id"] == "")]
+        known = part[part["value"].notna()]
+        aucs: Any = part.set_index(["condition", "metric"])["value"]
         together: dict[str, list[tuple[str, float, int]]] = defaultdict(list)
         for _, each in known.iterrows():
             condition, metric = str(each["condition"]), str(each["metric"])

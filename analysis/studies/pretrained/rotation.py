@@ -29,11 +29,11 @@ def pretrained_rotation(
     """
     rows: list[dict[str, Any]] = []
     for model, name in display_names(pretrained_models, subjects).items():
-        mine = attention_patterns[(attention_patterns["model"] == model) & (attention_patterns["unit_id"] != "")]
-        if not (mine["condition"] == UNROTATED).any():
+        part = attention_patterns[(attention_patterns["model"] == model) & (attention_patterns["unit_id"] != "")]
+        if not (part["condition"] == UNROTATED).any():
             continue
         for quantity, metric in QUANTITIES.items():
-            kept, left_out = (_values_by_text(mine, metric, condition) for condition in ("", UNROTATED))
+            kept, left_out = (_values_by_text(part, metric, condition) for condition in ("", UNROTATED))
             if list(kept.index) != list(left_out.index):
                 raise DataError(
                     f"{model}: {metric} with and without rotation was measured on different texts; run: {RERUN}"

@@ -148,14 +148,14 @@ def c004_pat_routed_identically(
     """The two models route attention identically."""
     local = pick(attention_agreement, kind="local", layers="all layers")
     gap = pick(attention_tests, comparison="local, all layers", test="paired_t")
-    bare = unrotated(drope_attention_origins, 7)
+    unrotated_in_7 = unrotated(drope_attention_origins, 7)
     return judge(
-        local["layers_drope_less"] < 0.75 * local["n"] and not bare,
+        local["layers_drope_less"] < 0.75 * local["n"] and not unrotated_in_7,
         f"DroPE attends less to neighbours in {local['layers_drope_less']} of {local['n']} layers, by "
         f"{-gap['estimate']:.1f} points on average ({p(gap['p_value'])} if layers were independent)."
         f"{caveat(drope_attention_origins, 7)}",
-        otherwise="not supported" if bare else "contradicted",
-        failure="control" if bare else "",
+        otherwise="not supported" if unrotated_in_7 else "contradicted",
+        failure="control" if unrotated_in_7 else "",
         recomputed=float(gap["estimate"]),
         n=int(local["n"]),
         p_value=float(gap["p_value"]),

@@ -175,13 +175,13 @@ def c004_ctx_layer1_essential(drope_context: pd.DataFrame) -> Verdict:
 def c004_ctx_figure_h(drope_figures: pd.DataFrame, context_cells: pd.DataFrame) -> Iterator[Verdict]:
     """Figure H draws the accuracies of sections 11.2 and, at 2048 tokens, 11.5."""
     for _, point in drope_figures[drope_figures["figure"] == "H"].iterrows():
-        there = context_cells[
+        same_context = context_cells[
             (context_cells["positional"] == point["series"])
             & (context_cells["context"] == int(point["x"]))
             & context_cells["share"].notna()
         ]
-        wanted = LENGTHS if LENGTHS in set(there["protocol"]) else ERRORS
-        row = pick(there, protocol=wanted)
+        wanted = LENGTHS if LENGTHS in set(same_context["protocol"]) else ERRORS
+        row = pick(same_context, protocol=wanted)
         yield compare(
             quote(drope_figures, figure="H", series=point["series"], x=point["x"]),
             float(row["share"]),

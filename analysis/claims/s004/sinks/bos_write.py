@@ -139,14 +139,14 @@ def c004_write_where_massive(drope_published_content: pd.DataFrame, write_summar
     table = norms[norms["positional"] == "DroPE"].pivot_table(index="layer", columns="metric", values="value")
     layer = int(_value(write_summary, "max_write_layer", "DroPE"))
     tops = {int(table.index.to_numpy()[table[metric].argmax()]) for metric in table.columns}
-    here = table.loc[layer] if layer in table.index else table.max()
+    layer_row = table.loc[layer] if layer in table.index else table.max()
     others = table.drop(index=layer, errors="ignore")
     return judge(
-        tops == {layer} and bool((here > 10 * others.max()).all()),
+        tops == {layer} and bool((layer_row > 10 * others.max()).all()),
         f"The largest write is in layer {layer}; the published norms of queries and keys are "
-        f"{here['q_norm_mean']:,.0f} and {here['k_norm_mean']:,.0f} there, and {others['q_norm_mean'].max():,.0f} and "
-        f"{others['k_norm_mean'].max():,.0f} at most in layers {', '.join(map(str, others.index))}; none is "
-        f"published after layer {table.index.max()}.",
+        f"{layer_row['q_norm_mean']:,.0f} and {layer_row['k_norm_mean']:,.0f} there, and "
+        f"{others['q_norm_mean'].max():,.0f} and {others['k_norm_mean'].max():,.0f} at most in layers "
+        f"{', '.join(map(str, others.index))}; none is published after layer {table.index.max()}.",
         recomputed=f"layer {layer}",
         n=len(table),
     )

@@ -63,18 +63,18 @@ def c004_attention_by_hand(
     """The sink rates of the rotary model are those of its attention, computed by hand from queries and keys."""
     encoding = pick(models, model="llama2-7b-rope")["position_encoding"]
     shown = pick(drope_attention_origins, experiment="4", run="printed", positional="RoPE")
-    own = 100 * float(drope_first_sink_rates["value"].mean())
+    mean = 100 * float(drope_first_sink_rates["value"].mean())
     rotated = {"yes": "are", "no": "are not"}.get(str(shown["rotated"]), "are not shown to be")
     return judge(
         str(shown["rotated"]) == "yes" or str(shown["taken_from"]) == "model",
         f"The printed listing multiplies queries and keys as they leave the projections, but this model ({encoding}) "
         f"rotates them first, and the printed rates {rotated} of rotated ones: no stored script computes them. The "
-        f"attention that the model returned in a first run, on padded paragraphs, gave {own:.1f}% where "
+        f"attention that the model returned in a first run, on padded paragraphs, gave {mean:.1f}% where "
         f"{sink_rate_layers['rope'].mean():.1f}% are printed.",
         otherwise="not supported",
         failure="control",
         reported=f"{sink_rate_layers['rope'].mean():.1f}%",
-        recomputed=f"{own:.1f}%",
+        recomputed=f"{mean:.1f}%",
         n=len(sink_rate_layers),
     )
 

@@ -92,19 +92,19 @@ def c004_cohens_d(
 ) -> Verdict:
     """The effect size exceeds d = 1000."""
     seeds = disruption_tests[disruption_tests["unit"] == "seed"]
-    own = {model: float(pick(disruption_trials, positional=model)["mr_d"]) for model in PAIR}
+    effect = {model: float(pick(disruption_trials, positional=model)["mr_d"]) for model in PAIR}
     alone = pick(seeds, comparison="RoPE against DroPE: massive increase alone")
     reported = quote(drope_disruption_statistics, statistic="cohens_d")
-    above = min(own.values()) > reported.number
+    above = min(effect.values()) > reported.number
     return judge(
         bool(above and pd.notna(alone["effect"])),
         "d of massive less random, by its deviation with divisor n as the source's script has it, is "
-        f"{listed([f'{d:,.0f} for {model}' for model, d in own.items()])}; that spread is of the random control, for "
-        "the massive increase alone "
+        f"{listed([f'{d:,.0f} for {model}' for model, d in effect.items()])}; that spread is of the random control, "
+        "for the massive increase alone "
         + ("d has no finite value." if pd.isna(alone["effect"]) else f"d is {alone['effect']:,.0f}."),
         otherwise="not supported" if above else "contradicted",
         reported=reported.printed,
-        recomputed=f"{min(own.values()):,.0f}",
+        recomputed=f"{min(effect.values()):,.0f}",
         n=int(disruption_trials["seeds"].min()),
     )
 

@@ -17,7 +17,7 @@ ASKED = tuple("training_on brief_drop never_rotated keys_near_1x facts_held plas
 
 @claim("thesis, A population of small models")
 def thesis_population_bases(population_bases: pd.DataFrame) -> Iterator[Verdict]:
-    """What dropping the rotation does at the larger base, in the direction in which it is asked at the smaller one."""
+    """The effects of dropping the rotation at the larger base, tested in the direction asked at the smaller one."""
     for item in ASKED:
         sign, sentence = CONTRASTS[item]
         row = pick(population_bases, item=item, of=LARGER)
@@ -27,7 +27,7 @@ def thesis_population_bases(population_bases: pd.DataFrame) -> Iterator[Verdict]
 
 @claim("thesis, A population of small models")
 def thesis_population_relations_bases(population_relations_bases: pd.DataFrame) -> Iterator[Verdict]:
-    """What goes with the loss of keys over length at the larger base, and over the models of both bases together."""
+    """Which properties go with the loss of keys over length, at the larger base and over both bases together."""
     for of, where in ((LARGER, AT), ("both", "Over both bases")):
         for item, (sign, sentence) in RELATIONS.items():
             row = pick(population_relations_bases, item=item, of=of)
@@ -37,7 +37,7 @@ def thesis_population_relations_bases(population_relations_bases: pd.DataFrame) 
 
 @claim("thesis, A population of small models")
 def thesis_population_heads_bases(population_head_damage_bases: pd.DataFrame) -> Iterator[Verdict]:
-    """Within a layer, what a head is goes with what its removal costs, at the larger base."""
+    """Within a layer, properties of a head go with the cost of its removal, at the larger base."""
     for item, sentence in DAMAGES.items():
         row = pick(population_head_damage_bases, item=item)
         yield judge_both(row, "rho", 1, item, f"{AT}, {ALL}: {_lower_first_letter(sentence)}.", models(row))

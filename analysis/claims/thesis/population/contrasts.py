@@ -42,9 +42,7 @@ def thesis_population_planned(
     population_relations: pd.DataFrame,
     population_head_damage: pd.DataFrame,
 ) -> Verdict:
-    """The tests that the thesis reports as planned of its population are those of the plan, all of them and no
-    other.
-    """
+    """The tests on the population that the thesis reports as planned are exactly those of the plan."""
     planned = set(population_plan["item"])
     reported = {*population_contrasts["item"], *population_relations["item"], *population_head_damage["item"]}
     return judge(
@@ -70,13 +68,13 @@ def thesis_weights_shipped(subjects: pd.DataFrame, population_record: pd.DataFra
 
 @claim("thesis, A population of small models")
 def thesis_population_contrasts(population_contrasts: pd.DataFrame) -> list[Verdict]:
-    """What dropping the rotation does, against training on with it."""
+    """The effects of dropping the rotation, compared with training on with it."""
     return _judge_contrasts(population_contrasts)
 
 
 @claim("thesis, A population of small models")
 def thesis_population_relations(population_relations: pd.DataFrame) -> list[Verdict]:
-    """What goes with the loss of keys over length, where nothing else varies."""
+    """Which properties go with the loss of keys over length, where nothing else varies."""
     return _judge_relations(population_relations)
 
 
@@ -89,19 +87,19 @@ def thesis_population_heads(population_head_damage: pd.DataFrame) -> Verdict:
 
 @claim("thesis, A population of small models")
 def thesis_population_every(population_contrasts_every: pd.DataFrame) -> list[Verdict]:
-    """What dropping the rotation does, over all models that were trained: post hoc, beside the planned contrasts."""
+    """The effects of dropping the rotation, over all trained models: post hoc, in addition to the planned contrasts."""
     return _judge_contrasts(population_contrasts_every, ALL)
 
 
 @claim("thesis, A population of small models")
 def thesis_population_relations_every(population_relations_every: pd.DataFrame) -> list[Verdict]:
-    """What goes with the loss of keys over length, over all models that were trained: post hoc, beside the planned."""
+    """Which properties go with the loss of keys over length, over all trained models: post hoc, not planned."""
     return _judge_relations(population_relations_every, ALL)
 
 
 @claim("thesis, A population of small models")
 def thesis_population_heads_every(population_head_damage_every: pd.DataFrame) -> list[Verdict]:
-    """Within a layer, what a head is goes with what its removal costs, over all models that were trained: post hoc."""
+    """Within a layer, properties of a head go with the cost of its removal, over all trained models: post hoc."""
     rows = [(pick(population_head_damage_every, item=item), item, sentence) for item, sentence in DAMAGES.items()]
     return [judge_both(row, "rho", 1, item, f"{sentence}{ALL}", models(row)) for row, item, sentence in rows]
 

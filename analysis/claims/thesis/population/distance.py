@@ -33,8 +33,8 @@ FEWEST = 6  # seeds, below which no test of the plan can decide
 def thesis_population_near(population_near: pd.DataFrame) -> Iterator[Verdict]:
     """Dropping the rotation changes how many keys near the question are found in long prompts, whatever the distance.
 
-    Post hoc at the primary base, where it was seen; asked in the same direction of the other one before the models of
-    it that are reported were measured.
+    Post hoc at the primary base, where it was seen; at the other base the same direction was asked before its
+    reported models were measured.
     """
     held = population_near[population_near["compared"] == "C less B"]
     for base, where, mark in ASKED:

@@ -17,7 +17,7 @@ MISCOUNTED = {"insertion": "digits put in", "run_deletion": "a digit of a run le
 
 @claim("thesis, A population of small models")
 def thesis_population_experiments(population_experiments: pd.DataFrame) -> Iterator[Verdict]:
-    """What the DroPE report finds of removed positions is there beyond what training on with rotation does."""
+    """Effects of removed positions that the DroPE report finds exceed those of training on with rotation."""
     asked = population_experiments[population_experiments["direction"].isin(["higher", "lower"])]
     tests = _corrected_p(asked)
     for _, row in asked.iterrows():
@@ -69,7 +69,7 @@ def _corrected_p(asked: pd.DataFrame) -> pd.DataFrame:
 
 @claim("thesis, A population of small models")
 def thesis_population_miscounts(population_errors: pd.DataFrame) -> Iterator[Verdict]:
-    """Of its wrong keys a model without rotation miscounts the digits of more: digits put in, or one lost from a run.
+    """Among a model's wrong keys, more miscount digits without rotation: digits inserted, or one lost from a run.
 
     Post hoc, up to twice the training length: the answers that the DroPE report quotes have lost a digit of a run,
     which is the second part; the first was the one asked at first. Exact sign flips, Holm over both.

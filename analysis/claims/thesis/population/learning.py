@@ -18,9 +18,9 @@ METRIC = "ap_last_20"
 
 @claim("thesis, A population of small models")
 def thesis_population_learned(population_outcomes: pd.DataFrame, population_prompts: pd.DataFrame) -> Verdict:
-    """Trained on without rotation every model learns to tell the key asked for from others; with it not all do.
+    """Every model trained on without rotation learns to tell the requested key from others; with it, not all do.
 
-    Post hoc. A model that guesses among the keys of a prompt is right once in as many as there are; one has learned
+    Post hoc. A model that guesses among the keys of a prompt is right once per number of keys; it has learned
     when the interval of its share at the training length (Wilson, 95 %) lies above that.
     """
     return _above_guessing(_learned(population_outcomes, population_prompts))
@@ -28,7 +28,7 @@ def thesis_population_learned(population_outcomes: pd.DataFrame, population_prom
 
 @claim("thesis, A population of small models")
 def thesis_population_learned_larger(population_outcomes: pd.DataFrame, population_prompts: pd.DataFrame) -> Verdict:
-    """At base 10,000 every model trained on without rotation learns to tell the key asked for too; with it not all do.
+    """At base 10,000, too, every model trained on without rotation learns to tell the requested key; not all with it.
 
     Post hoc, with six seeds of that base measured; same test as at the primary base.
     """
@@ -148,7 +148,7 @@ def _turned(outcomes: pd.DataFrame, learned: pd.DataFrame, base: int) -> Verdict
 
 @claim("thesis, A population of small models")
 def thesis_population_brief(population_outcomes: pd.DataFrame) -> Verdict:
-    """After a fifth of the steps without rotation a model finds fewer keys of its training length than where it began.
+    """After a fifth of the steps without rotation a model finds fewer keys of its training length than at the start.
 
     Post hoc. Exact sign flips over seeds of the shares of arms D and A.
     """

@@ -87,19 +87,19 @@ def thesis_retrained_widths(retrained_tests: pd.DataFrame) -> list[Verdict]:
 
 @claim("thesis, A population of small models")
 def thesis_retrained_weighted(retrained_tests: pd.DataFrame) -> list[Verdict]:
-    """The same of heads weighted by what their removal costs keys: secondary items of the amendment."""
+    """The same, with heads weighted by how many keys their removal costs: secondary items of the amendment."""
     return _judge_items(retrained_tests, WEIGHTED)
 
 
 @claim("thesis, A population of small models")
 def thesis_retrained_yarn(retrained_tests: pd.DataFrame) -> list[Verdict]:
-    """Dropping the rotation beside YaRN, like for like: secondary items of the amendment."""
+    """Dropping the rotation compared with YaRN, like for like: secondary items of the amendment."""
     return _judge_items(retrained_tests, LIKE)
 
 
 @claim("thesis, A population of small models")
 def thesis_retrained_relations(retrained_tests: pd.DataFrame) -> list[Verdict]:
-    """What goes with the loss of keys over length, at one position: secondary items of the amendment."""
+    """Which properties go with the loss of keys over length, at one position: secondary items of the amendment."""
     return _judge_items(retrained_tests, RELATIONS)
 
 
@@ -111,7 +111,7 @@ def thesis_retrained_heads(retrained_tests: pd.DataFrame) -> list[Verdict]:
 
 @claim("thesis, A population of small models")
 def thesis_retrained_apart(retrained_apart: pd.DataFrame, retrained_distances: pd.DataFrame) -> Iterator[Verdict]:
-    """What the exchange finds of keys that are equally far apart, with rotation kept: looked at after the amendment."""
+    """What the exchange shows for keys that are equally far apart, with rotation kept: seen after the amendment."""
     for base, where in ((400, "400"), (10_000, "10,000")):
         rows = retrained_apart.query(f"base == {base} and arm == 'B' and quantity == 'sway'")
         widest = int((rows["apart_high"] - rows["apart_low"]).to_numpy().argmax())

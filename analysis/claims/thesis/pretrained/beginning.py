@@ -26,15 +26,15 @@ def thesis_beginning_token(pretrained_beginning: pd.DataFrame) -> list[Verdict]:
 def thesis_rotation_left_out(
     pretrained_beginning: pd.DataFrame, pretrained_rotation: pd.DataFrame
 ) -> Iterator[Verdict]:
-    """Attention computed without the rotation that the model has shows another picture than the model's own.
+    """Attention computed without the model's rotation differs from the model's own attention.
 
     Judged for texts with a beginning token, and (`own`) for texts as the tokenizer begins them.
     """
     changes = pretrained_rotation[pretrained_rotation["computed"] == "change"]
     for quantity, words in (("first", "the first token"), ("local", "the five tokens before")):
         asked = [("", "", row) for _, row in _rows_of_quantity(pretrained_beginning, f"{quantity}_change", "token")]
-        own = changes[changes["quantity"] == quantity]
-        asked += [("_own", ", on texts as its tokeniser begins them", row) for _, row in own.iterrows()]
+        rows = changes[changes["quantity"] == quantity]
+        asked += [("_own", ", on texts as its tokeniser begins them", row) for _, row in rows.iterrows()]
         for ending, where, row in asked:
             name = f"{row['display_name']}{where}"
             statement = f"In {name}, leaving the rotation out of the computation lowers the attention to {words}."

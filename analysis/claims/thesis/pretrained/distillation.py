@@ -86,7 +86,7 @@ def thesis_distil_costs(distillation_outcomes: pd.DataFrame) -> list[Verdict]:
 
 @claim("thesis, Pretrained models")
 def thesis_distil_own(distillation_outcomes: pd.DataFrame) -> list[Verdict]:
-    """The distance from the teacher belongs to dropping: the control's is less than half as large."""
+    """The distance from the teacher comes from dropping the rotation: the control's is less than half as large."""
     return [
         judge(
             row["continued_kl"] < LESS_THAN_HALF * row["nope_kl"],
@@ -106,8 +106,8 @@ def thesis_distil_own(distillation_outcomes: pd.DataFrame) -> list[Verdict]:
 
 @claim("thesis, Pretrained models")
 def thesis_distil_removed(distillation_quantities: pd.DataFrame) -> Iterator[Verdict]:
-    """Removing the rotation, with nothing trained, moves what the report's recalibrated model differs in the same
-    way.
+    """Removing the rotation without training changes a model in the same direction in which the report's
+    recalibrated model differs.
     """
     for _, row in distillation_quantities.dropna(subset=["teacher", "untouched"]).iterrows():
         if row["quantity"] in REMOVED:
@@ -143,7 +143,7 @@ def thesis_distil_trained(distillation_quantities: pd.DataFrame) -> Iterator[Ver
 
 @claim("thesis, Pretrained models")
 def thesis_distil_neighbours(distillation_quantities: pd.DataFrame) -> list[Verdict]:
-    """Of the attention to neighbours that removing the rotation takes, training on gives back less than half."""
+    """Training on restores less than half of the attention to neighbours that removing the rotation takes away."""
     rows = distillation_quantities[distillation_quantities["quantity"] == "local_attention"]
     return [
         judge(

@@ -62,7 +62,7 @@ def thesis_pretrained_one_position(pretrained_one_position: pd.DataFrame) -> Ite
 
 @claim("thesis, Pretrained models")
 def thesis_pretrained_drift(pretrained_geometry: pd.DataFrame) -> Iterator[Verdict]:
-    """Queries of a pretrained model go with position on their axis of drift, as those of the reported models do."""
+    """Queries of a pretrained model correlate with position on their drift axis, as those of the reported models do."""
     for model, row in _measured_rows(pretrained_geometry, "r_q_a"):
         least = float(pick(pretrained_geometry, metric="r_q_a", column="reported")["low"])
         statement = (
@@ -165,7 +165,7 @@ def thesis_pretrained_noise(pretrained_noise: pd.DataFrame) -> Iterator[Verdict]
 
 @claim("thesis, Pretrained models at hand")
 def thesis_pretrained_draws(pretrained_draws: pd.DataFrame) -> Iterator[Verdict]:
-    """Drawing heads may make two captures of one network differ in their drop as the source's do, not in their
+    """The random choice of heads may explain how the source's two captures of one network differ in drop, but not in
     level.
     """
     for _, row in pretrained_draws[pretrained_draws["of"] == "source"].iterrows():

@@ -22,7 +22,7 @@ ASKED = {
 
 @claim("thesis, Pretrained models at hand")
 def thesis_pretrained_lead(pretrained_ablations: pd.DataFrame) -> Iterator[Verdict]:
-    """A pretrained model loses more when the attention of layer 1 writes nothing than when its MLP does."""
+    """Zeroing the attention of layer 1 costs a pretrained model more than zeroing the MLP of layer 1."""
     for model, rows in pretrained_ablations[pretrained_ablations["layer"] == 1].groupby("model", sort=False):
         parts = {str(row["part"]): row for _, row in rows.iterrows()}
         statement = (
@@ -47,7 +47,7 @@ def thesis_pretrained_lead(pretrained_ablations: pd.DataFrame) -> Iterator[Verdi
 
 @claim("thesis, Pretrained models at hand")
 def thesis_pretrained_needed(pretrained_ablations: pd.DataFrame) -> Iterator[Verdict]:
-    """Of the layers of a pretrained model, the first costs most when its MLP writes nothing."""
+    """Zeroing one MLP costs a pretrained model most in the first layer."""
     for model, rows in pretrained_ablations[pretrained_ablations["part"] == "mlp"].groupby("model", sort=False):
         known = rows.dropna(subset=["low"]).sort_values("layer")
         statement = f"In {rows['display_name'].iloc[0]} no MLP is worth as much as that of the first layer."
@@ -70,7 +70,7 @@ def thesis_pretrained_needed(pretrained_ablations: pd.DataFrame) -> Iterator[Ver
 
 @claim("thesis, Pretrained models at hand")
 def thesis_pretrained_disrupted(pretrained_disruption: pd.DataFrame) -> Iterator[Verdict]:
-    """Massive dimensions filled cost a pretrained model more than as many others, or others of equal norm."""
+    """Filling massive dimensions costs a pretrained model more than filling as many others, or others of equal norm."""
     rows = pretrained_disruption[pretrained_disruption["select"] == "threshold"]
     for target, words in (("random", "as many random ones"), ("matched", "random ones of equal norm")):
         for _, row in rows[rows["target"] == target].iterrows():
@@ -95,7 +95,7 @@ def thesis_pretrained_disrupted(pretrained_disruption: pd.DataFrame) -> Iterator
 
 @claim("thesis, Pretrained models at hand")
 def thesis_pretrained_ranked(pretrained_disruption: pd.DataFrame) -> list[Verdict]:
-    """Massive dimensions cost a pretrained model more than nearly all random masks of their number."""
+    """Filling massive dimensions costs a pretrained model more than nearly all random masks of the same size."""
     return [
         judge(
             float(row["p"]) < ALPHA,
@@ -113,7 +113,7 @@ def thesis_pretrained_ranked(pretrained_disruption: pd.DataFrame) -> list[Verdic
 
 @claim("thesis, Pretrained models at hand")
 def thesis_pretrained_keys(pretrained_retrieval: pd.DataFrame) -> Iterator[Verdict]:
-    """A pretrained model retrieves keys better than a guess, and of a key that is shown its answers are none better."""
+    """A pretrained model retrieves keys better than by guessing, but does not recognise a key that it is shown."""
     for _, row in pretrained_retrieval.iterrows():
         key = f"{row['model']}_{row['task']}_{int(row['tokens'])}"
         length = f"in prompts of {int(row['tokens'])} tokens"
@@ -128,7 +128,7 @@ def thesis_pretrained_keys(pretrained_retrieval: pd.DataFrame) -> Iterator[Verdi
 
 @claim("thesis, Pretrained models at hand")
 def thesis_pretrained_knows(pretrained_answers: pd.DataFrame) -> Iterator[Verdict]:
-    """A pretrained model answers from its prompt better than a guess; asked for what it knows, not told from one."""
+    """A pretrained model answers from its prompt better than by guessing; from its knowledge, not detectably so."""
     for _, row in pretrained_answers[pretrained_answers["condition"] == "baseline"].iterrows():
         asked = f"{row['display_name']}, asked {ASKED[str(row['task'])]},"
         unread = f"; {100 * row['unparsed']:.0f} % of the answers are none of those allowed"
@@ -143,8 +143,8 @@ def thesis_pretrained_knows(pretrained_answers: pd.DataFrame) -> Iterator[Verdic
 def thesis_pretrained_levelled(
     pretrained_answers: pd.DataFrame, pretrained_knowledge_tests: pd.DataFrame
 ) -> Iterator[Verdict]:
-    """A pretrained model reads less in its prompt with the largest dimension of each head levelled than a random
-    one.
+    """A pretrained model reads less in its prompt when the largest dimension of each head is levelled than when a
+    random one is.
     """
     tests: Any = pretrained_knowledge_tests.set_index(["study", "comparison"])
     for (model, task), rows in pretrained_answers.query("held_in == 'prompt'").groupby(["model", "task"], sort=False):
@@ -197,16 +197,16 @@ def thesis_pretrained_places(pretrained_retrieval_parts: pd.DataFrame) -> Iterat
 
 @claim("thesis, Pretrained models at hand")
 def thesis_pretrained_shown(pretrained_retrieval_parts: pd.DataFrame) -> Iterator[Verdict]:
-    """Asked whether a number that is shown is the key, a pretrained model says yes to wrong keys rather than to it."""
+    """Asked whether a shown number is the key, a pretrained model says yes to wrong keys rather than to the key."""
     shown = pretrained_retrieval_parts[pretrained_retrieval_parts["part"] == "shown"]
-    own = shown[shown["which"] == "exact"].set_index(["model", "tokens"])["value"]
+    exact = shown[shown["which"] == "exact"].set_index(["model", "tokens"])["value"]
     for _, row in shown[shown["which"] == "wrong"].iterrows():
         less, sure = float(row["auc"]) < CHANCE_RANK, float(row["p_holm"]) < ALPHA
         yield judge(
             less and sure,
             f"yes is likelier after the key in {100 * row['auc']:.0f} % of the pairs with a wrong one (half by "
             f"chance; exact {p(row['p'])}, Holm over lengths {p(row['p_holm'])}); its mean probability is "
-            f"{own[row['model'], row['tokens']]:.2f} after the key and {row['value']:.2f} after others",
+            f"{exact[row['model'], row['tokens']]:.2f} after the key and {row['value']:.2f} after others",
             otherwise="contradicted" if sure and not less else "not supported",
             recomputed=float(row["auc"]),
             n=int(row["n"]),

@@ -16,7 +16,7 @@ THRESHOLD = 5.0  # of a massive value, the report's
 
 @claim("thesis, Pretrained models at hand")
 def thesis_pretrained_repeated(pretrained_repeated: pd.DataFrame) -> list[Verdict]:
-    """Massive dimensions filled cost a pretrained model more on repeated sentences than on natural text."""
+    """Filling massive dimensions costs a pretrained model more on repeated sentences than on natural text."""
     return [
         by_interval(
             row,
@@ -36,7 +36,7 @@ def thesis_pretrained_repeated(pretrained_repeated: pd.DataFrame) -> list[Verdic
 
 @claim("thesis, Pretrained models at hand")
 def thesis_pretrained_kinds(pretrained_kinds: pd.DataFrame) -> list[Verdict]:
-    """A pretrained model has other numbers of massive values on source code than on prose."""
+    """The number of massive values of a pretrained model differs between source code and prose."""
     chosen = pretrained_kinds[(pretrained_kinds["where"] == "pre") & (pretrained_kinds["threshold"] == THRESHOLD)]
     return [
         by_interval(

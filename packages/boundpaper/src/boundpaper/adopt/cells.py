@@ -68,13 +68,13 @@ def _nearest_address(address: str, known: Sequence[str]) -> str:
     found: list[str] = []
     for part in address.split("/"):
         level = len(found)
-        there = {each[level] for name in known if (each := name.split("/"))[:level] == found and len(each) > level}
-        if part not in there:
+        present = {each[level] for name in known if (each := name.split("/"))[:level] == found and len(each) > level}
+        if part not in present:
             from boundpaper.suggestions import similar_names
 
-            close = similar_names(part, sorted(there)[:2_000], most=1, cutoff=0.3)
+            close = similar_names(part, sorted(present)[:2_000], most=1, cutoff=0.3)
             if not close:
-                return f"; {'/'.join(found)} has {', '.join(sorted(there)[:6])}" if there else ""
+                return f"; {'/'.join(found)} has {', '.join(sorted(present)[:6])}" if present else ""
             part = close[0]
         found.append(part)
     return f"; did you mean {'/'.join(found)}?"

@@ -220,7 +220,7 @@ def _without_boxes(text: str) -> str:
 def lost_numbers(plain: Folder, made: bytes, form: str, program: str, first: int) -> list[str]:
     """List the drawings, and the numbers that occur less often in the converted paper than in the flattened one."""
     texts = [replace(each, first=first if each.shown in plain.mains else 1) for each in source.sources(plain)]
-    there = Counter(re.findall(r"\d+(?:\.\d+)?|\.\d+", _SEPARATOR.sub("", document_words(made, form))))
+    counts = Counter(re.findall(r"\d+(?:\.\d+)?|\.\d+", _SEPARATOR.sub("", document_words(made, form))))
     wanted: Counter[str] = Counter()
     places: dict[str, str] = {}
     for text in texts:
@@ -228,7 +228,7 @@ def lost_numbers(plain: Folder, made: bytes, form: str, program: str, first: int
             digits = re.sub(r"[^\d.]", "", numeral.text.replace(r"\,", ""))
             wanted[digits] += 1
             places.setdefault(digits, numeral.place)
-    absent = {digits: count - there[digits] for digits, count in wanted.items() if there[digits] < count}
+    absent = {digits: count - counts[digits] for digits, count in wanted.items() if counts[digits] < count}
     found = [
         f"{places[digits]}: {program} left out {digits} ({count} of {wanted[digits]})"
         for digits, count in absent.items()

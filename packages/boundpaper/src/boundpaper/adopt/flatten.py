@@ -52,8 +52,8 @@ def _filled_text(paper: AdoptedPaper, file: LatexFile, faults: list[str]) -> str
             faults.append(f"{use.place}: {error}")
         position = use.end
     text = "".join([*pieces, text[position:]])
-    there = " ".join(re.findall(r"\\(?:usepackage|RequirePackage)\s*(?:\[[^\]]*\])?\s*\{([^{}]*)\}", file.code))
-    asked = [each for each in paper.packages() if not re.search(rf"\b{each}\b", there)]
+    packages = " ".join(re.findall(r"\\(?:usepackage|RequirePackage)\s*(?:\[[^\]]*\])?\s*\{([^{}]*)\}", file.code))
+    asked = [each for each in paper.packages() if not re.search(rf"\b{each}\b", packages)]
     if asked:  # keep the packages that `bound/` loads
         text = text.replace(source.LINE, rf"\usepackage{{{','.join(asked)}}}", 1)
     return without_line(text)

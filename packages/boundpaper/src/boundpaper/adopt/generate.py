@@ -300,7 +300,7 @@ class GenerateOutcome:
 def build(folder: Folder, *, check: bool = False, force: bool = False) -> GenerateOutcome:
     """Write the files of `bound/` that changed; with `check`, only report which would be written.
 
-    Raises SpecError that lists every place of an absent value, or for a generated file that was edited by hand.
+    Raises SpecError, with every place, if a value is absent, or if a generated file was edited by hand.
     """
     from boundpaper.store import files
 
@@ -316,12 +316,12 @@ def build(folder: Folder, *, check: bool = False, force: bool = False) -> Genera
         made[f"figures/{name}.pdf"] = _figure_pdf(folder, name, figures[name], before, check)
     for name, content in made.items():
         path = folder.generated / name
-        there = path.read_bytes() if path.is_file() else None
-        if there == content:
+        current = path.read_bytes() if path.is_file() else None
+        if current == content:
             continue
-        if there is not None and not force and before.get(name) not in (None, _content_digest(there)):
+        if current is not None and not force and before.get(name) not in (None, _content_digest(current)):
             raise SpecError(
-                f"{folder.shown(path)}: edited by hand since the last build (at line {_line_changed(there, content)} "
+                f"{folder.shown(path)}: edited by hand since the last build (at line {_line_changed(current, content)} "
                 f"or before): edit the data or the text instead, or run `boundpaper build --force`"
             )
         changed.append(name)

@@ -44,10 +44,10 @@ def cells_at(folder: Folder, revision: str) -> dict[str, DataCell]:
     """Return the cells at a revision, only those of data files that changed since then."""
     named = cells.data_files(folder)
     changed = git_output(folder.root, "diff", "--name-only", "--relative", "-z", revision, "--", *named.values())
-    there = {name.decode() for name in (changed or b"").split(b"\0") if name}
+    names = {name.decode() for name in (changed or b"").split(b"\0") if name}
     found: dict[str, DataCell] = {}
     for name, file in named.items():
-        raw = git_output(folder.root, "show", f"{revision}:./{file}") if file in there else None
+        raw = git_output(folder.root, "show", f"{revision}:./{file}") if file in names else None
         if raw is None:
             continue
         try:

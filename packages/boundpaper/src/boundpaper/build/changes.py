@@ -95,10 +95,10 @@ def at_revision(root: Path, revision: str, path: str) -> str | None:
     Raises DataError when the folder is not a git checkout, or the revision is unknown.
     """
     try:
-        known = _run_git(root, "rev-parse", "--verify", "--quiet", f"{revision}^{{commit}}")
+        found = _run_git(root, "rev-parse", "--verify", "--quiet", f"{revision}^{{commit}}")
     except FileNotFoundError:
         raise DataError("git is not installed; `apt-get install -y git`") from None
-    if known.returncode:
+    if found.returncode:
         inside = _run_git(root, "rev-parse", "--git-dir").returncode == 0
         raise DataError(
             f"no revision {revision!r}; `git log --oneline` lists them"

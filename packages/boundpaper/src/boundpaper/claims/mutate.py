@@ -266,8 +266,8 @@ def _reprinted_frames(what: str, frame: pd.DataFrame, texts: list[str]) -> Itera
 
 def reprinted(frame: pd.DataFrame, texts: list[str]) -> pd.DataFrame:
     """Return a long source that prints these texts, with the numbers parsed again."""
-    bare = frame.drop(columns=[name for name in PARSED if name in frame.columns])
-    return parsed(bare.assign(printed=texts), words=True)
+    plain = frame.drop(columns=[name for name in PARSED if name in frame.columns])
+    return parsed(plain.assign(printed=texts), words=True)
 
 
 def shift_numbers(text: str, share: float) -> str:

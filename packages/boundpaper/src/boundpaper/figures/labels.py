@@ -117,18 +117,18 @@ def _descend(points: Sequence[Point], options: Sequence[Places], start: Sequence
     chosen = list(start)
     for _ in range(20):
         moved = False
-        for i, mine in enumerate(options):
+        for i, costs_here in enumerate(options):
             others = [(options[j][chosen[j]][0], points[j]) for j in range(len(options)) if j != i]
-            costs = [own + _conflict_cost(box, points[i], others) if own < 100 else own for box, own in mine]
-            k = min(range(len(mine)), key=lambda k, costs=costs: (costs[k], k))  # type: ignore[misc]
+            costs = [own + _conflict_cost(box, points[i], others) if own < 100 else own for box, own in costs_here]
+            k = min(range(len(costs_here)), key=lambda k, costs=costs: (costs[k], k))  # type: ignore[misc]
             if costs[k] < costs[chosen[i]] - 1e-9:
                 chosen[i], moved = k, True
         if not moved:
             break
     total = 0.0
-    for i, mine in enumerate(options):
+    for i, costs_here in enumerate(options):
         others = [(options[j][chosen[j]][0], points[j]) for j in range(i)]
-        box, own = mine[chosen[i]]
+        box, own = costs_here[chosen[i]]
         total += own + _conflict_cost(box, points[i], others)
     return total, chosen
 

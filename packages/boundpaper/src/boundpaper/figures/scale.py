@@ -141,15 +141,15 @@ def settle(axis: Axis, values: Sequence[float], *, length: float, pad: float, gr
         raise SpecError(
             f"axis '{axis.label}': {low:.10g} to {high:.10g} is too narrow for a log axis; use scale='linear'"
         )
-    bare = Scale(kind=kind, low=low, high=high, length=length, threshold=axis.threshold, reverse=axis.reverse)
+    unticked = Scale(kind=kind, low=low, high=high, length=length, threshold=axis.threshold, reverse=axis.reverse)
     if kind != "log" and (axis.zero or grounded):
         low, high = min(low, 0.0), max(high, 0.0)
-    a, b = bare._along(low), bare._along(high)
+    a, b = unticked._along(low), unticked._along(high)
     span = (b - a) or abs(a) / 2 or 1.0
     stands = (axis.zero or grounded) and kind != "log"
     a, b = (a if stands and a == 0 else a - pad * span), (b if stands and b == 0 else b + pad * span)
     return replace(
-        bare,
-        low=bare._from_scale(a) if axis.low is None else float(axis.low),
-        high=bare._from_scale(b) if axis.high is None else float(axis.high),
+        unticked,
+        low=unticked._from_scale(a) if axis.low is None else float(axis.low),
+        high=unticked._from_scale(b) if axis.high is None else float(axis.high),
     )

@@ -144,8 +144,8 @@ def files_left_out(root: Path) -> list[str]:
     """Return the sorted files beside the tables that are left out, since no data package or manifest lists them."""
     known = {file for entry in full_package(root)["resources"] for file in files(root, entry["name"])}
     known |= {Path(file).with_suffix(".json").as_posix() for file in known if "/measurements/" in file}
-    there = (path for room in ROOMS for path in (root / "artifacts" / room).rglob("*") if not path.is_dir())
-    return sorted({path.relative_to(root).as_posix() for path in there} - known)
+    tables = (path for room in ROOMS for path in (root / "artifacts" / room).rglob("*") if not path.is_dir())
+    return sorted({path.relative_to(root).as_posix() for path in tables} - known)
 
 
 def lay_out(root: Path, folder: Path) -> int:

@@ -29,9 +29,9 @@ def text(frame: pd.DataFrame, name: str) -> str:
             continue
         if pd.api.types.is_float_dtype(frame[column]) and np.isinf(frame[column].to_numpy(dtype=float)).any():
             raise DataError(f"result {name}: column {column!r} has an infinity; leave the cell empty and give a note")
-        bare = frame[column].isna() & ~explained
-        if bare.any():
-            row = int(np.flatnonzero(bare.to_numpy())[0]) + 2
+        unexplained = frame[column].isna() & ~explained
+        if unexplained.any():
+            row = int(np.flatnonzero(unexplained.to_numpy())[0]) + 2
             raise DataError(f"result {name}: row {row}, {column}: missing without a reason; fill `note` or `reason`")
     return canonical_frame(frame).to_csv(index=False, float_format=f"%.{DIGITS}g", lineterminator="\n")
 

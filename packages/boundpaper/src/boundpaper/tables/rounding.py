@@ -72,8 +72,8 @@ def _rounded_cell(column: Column, cell: Cell, levels: tuple[float, ...], place: 
         ends = [replace(show, sign=False).at(place, each) for each in extras]
     elif isinstance(show, (Fixed, Significant)):
         parts = show.parts(cell.value)
-        bare = show.bare() if isinstance(show, Fixed) else show
-        ends = [bare.parts(each) for each in extras]
+        unmarked = show.bare() if isinstance(show, Fixed) else show
+        ends = [unmarked.parts(each) for each in extras]
     elif isinstance(show, (PValue, Scientific)):
         parts, ends = show.parts(cell.value), []
     else:

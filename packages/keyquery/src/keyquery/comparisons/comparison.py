@@ -123,7 +123,7 @@ class Comparison:
         )
         return (
             f"p: {tests}. Holm over all {counted(count, 'test')} as one family. Units: {self._units_in_words}.",
-            "Tests speak of further units for these very networks, not of other trainings.",
+            "Tests generalise to further units of these networks, not to other trainings.",
             *(f"{part[:1].upper()}{part[1:]}." for part in noted),
             *(f"{line}." for line in self.left_out),
         )
@@ -196,13 +196,13 @@ class Comparison:
                 panels.append(Panel(series=series, x=Axis(label=label, zero=True), rules=[Rule(at=0.0, axis="x")]))
         if not panels:
             raise DataError("no difference has an interval to draw; measure more units")
-        bare = [f"{each.row.study}: {each.quantity.label}" for each in self.tests if _interval_ends(each) is None]
+        undrawn = [f"{each.row.study}: {each.quantity.label}" for each in self.tests if _interval_ends(each) is None]
         contrast = f"{' and '.join(self.models[1:])} less {self.models[0]}"
         return Figure(
             panels=panels,
             columns=1,
             caption=f"{contrast}: differences with 95 % intervals; {self._units_in_words}.",
-            note=f"Without an interval, and not drawn: {'; '.join(dict.fromkeys(bare))}." if bare else "",
+            note=f"Without an interval, and not drawn: {'; '.join(dict.fromkeys(undrawn))}." if undrawn else "",
             legend="above" if len(self.models) > 2 else "none",
         )
 

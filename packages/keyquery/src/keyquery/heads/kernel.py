@@ -348,10 +348,10 @@ def add_buffered_pairs(
         for first in range(0, end, TILE):
             last = min(first + TILE, end)
             whole = (last - first + LANES - 1) // LANES * LANES
-            here, there, wide = bases[first:], slopes[first:], variances[first:]
+            here, there, variance = bases[first:], slopes[first:], variances[first:]
             for k in range(whole):
                 gap = here[k] + tau * there[k]
-                values[k] = plasticity_of(gap, wide[k])
+                values[k] = plasticity_of(gap, variance[k])
                 gaps[k] = abs(gap)
             if counted:
                 values[: last - first] = shares[first:last]

@@ -70,16 +70,16 @@ def cached(
     if name in _memory:
         return _memory[name], True
     path = None if folder is None else folder / f"{name}{form.suffix}"
-    there = False
+    exists = False
     if path is not None and path.is_file():
         try:
-            value, there = form.load(path), True
+            value, exists = form.load(path), True
         except (DataError, OSError, TypeError, ValueError):  # truncated, or of another version: compute again
-            there = False
-    if not there:
+            exists = False
+    if not exists:
         value = make()
         if path is not None:
             form.save(path, value)
     if remember:
         _memory[name] = value
-    return value, there
+    return value, exists

@@ -98,9 +98,9 @@ def record_here(options: CaptureOptions, loaded: LoadedModel | None = None) -> N
 def _capture_in_jobs(options: CaptureOptions, executor: str, count: int, resources: Resources) -> None:
     shares = [{"options": options, "shard": (share, count)} for share in range(count)]
     names = [f"share {share + 1} of {count}" for share in range(count)]
-    folder, there = options.out / LOGS, lambda done: manifest.read(options.out) is not None
+    folder, finished = options.out / LOGS, lambda done: manifest.read(options.out) is not None
     with open_bar("jobs") as shown, open_executor(executor, folder, workers=count, resources=resources) as pool:
-        run_jobs(capture_share, shares, pool, folder, names=names, valid=there, progress=shown.follow)
+        run_jobs(capture_share, shares, pool, folder, names=names, valid=finished, progress=shown.follow)
     print_notes(options.out)
 
 

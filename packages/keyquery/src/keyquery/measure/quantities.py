@@ -153,8 +153,8 @@ def quantity_of_model(quantity: Quantity, rows: pd.DataFrame, where: str) -> tup
     value is in the quantity's unit; it is NaN, with a reason, if the model has none. Raises DataError if no row or
     several rows match the quantity.
     """
-    mine = (rows["metric"] == quantity.metric) & (rows["condition"] == quantity.condition)
-    part = rows[mine & (rows["unit_id"] == "") & rows["head"].isna()]
+    matching = (rows["metric"] == quantity.metric) & (rows["condition"] == quantity.condition)
+    part = rows[matching & (rows["unit_id"] == "") & rows["head"].isna()]
     asked = f"{quantity.metric} under '{quantity.condition}'"
     if part.empty:
         raise DataError(f"{where}: none of the {len(rows)} rows belongs to {asked}; measure the model again")

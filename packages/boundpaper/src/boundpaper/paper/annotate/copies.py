@@ -27,7 +27,7 @@ def copies(folder: Path, anchors: Mapping[str, Collection[str]]) -> tuple[list[D
     """Return the documents among the files of a folder, and the names of the other files.
 
     A file is recognised as the document of which it contains the largest fraction of recorded statements, if at least a
-    fifth; else as the document with whose key its name begins. `anchors` has the recorded hashes of statements by
+    fifth; else as the document whose key begins the file's name. `anchors` has the recorded hashes of statements by
     document key. Raises DataError when the folder is missing, a file is not UTF-8 text, two files are the same
     document, or no file is a document.
     """

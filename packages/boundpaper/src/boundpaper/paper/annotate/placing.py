@@ -90,10 +90,10 @@ def _searched_place(
     row: Mapping[str, Any], document: Sequence[DocumentSentence], by_hash: Mapping[str, list[DocumentSentence]]
 ) -> PlacedRow:
     anchor = anchor_of(_texts_of_row(row), document)
-    here = {**row, "heading": anchor["heading"], "anchor": anchor["anchor"], "line": int(anchor["line"] or 0) or None}
+    placed = {**row, "heading": anchor["heading"], "anchor": anchor["anchor"], "line": int(anchor["line"] or 0) or None}
     if not anchor["anchor"]:
-        return PlacedRow(here, HEADING if anchor["heading"] else NOWHERE)
-    return PlacedRow(here, SAME, next(each for each in by_hash[anchor["anchor"]] if each.line == here["line"]))
+        return PlacedRow(placed, HEADING if anchor["heading"] else NOWHERE)
+    return PlacedRow(placed, SAME, next(each for each in by_hash[anchor["anchor"]] if each.line == placed["line"]))
 
 
 def _nearby_sentence(

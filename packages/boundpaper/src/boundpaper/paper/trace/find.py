@@ -57,16 +57,16 @@ def trace(project: TracedProject, what: str, every: bool = False) -> Iterator[st
         rooms[_kind_of_place(step, in_print)].append(step)
     followed: tuple[str, ...] = ROOMS
     for room, steps in rooms.items():
-        there = sorted((hit for step in steps for hit in _hits(project, step, numeral)), key=lambda hit: -hit.rank)
+        hits = sorted((hit for step in steps for hit in _hits(project, step, numeral)), key=lambda hit: -hit.rank)
         project.known.save()
-        shown = there if every else there[:FIRST]
+        shown = hits if every else hits[:FIRST]
         for place, hit in enumerate(shown):
             yield f"{hit.address}: {hit.text}" + (" (rounded)" if hit.rank == ROUNDED else "")
             if every or (place == 0 and room in followed):
                 yield from _lines_below(project, hit)
-        if len(there) > len(shown):
-            yield f"and {len(there) - len(shown)} more of kind {room}; --all shows them"
-        if there:
+        if len(hits) > len(shown):
+            yield f"and {len(hits) - len(shown)} more of kind {room}; --all shows them"
+        if hits:
             followed = PRINTED
     if followed == ROOMS:
         close = "; ".join(_closest_numbers(project, numeral, [*rooms["table"], *rooms[SPARE]]))

@@ -81,8 +81,8 @@ def answer_span(continuation: str) -> Span | None:
 
 def normal(text: str) -> str:
     """Return a text in lower case without punctuation, English articles or double spaces, as in SQuAD's metric."""
-    bare = "".join(" " if sign in string.punctuation + "’“”–" else sign for sign in text.casefold())
-    return " ".join(ARTICLES.sub(" ", bare).split())
+    unpunctuated = "".join(" " if sign in string.punctuation + "’“”–" else sign for sign in text.casefold())
+    return " ".join(ARTICLES.sub(" ", unpunctuated).split())
 
 
 def is_alias(answer: str, aliases: Sequence[str]) -> bool:

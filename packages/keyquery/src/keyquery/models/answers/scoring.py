@@ -136,8 +136,8 @@ def _answer_branches(tokenizer: Any, group: Sequence[Question]) -> tuple[list[in
 
 
 def _question_scores(question: Question, number: int, branches: Sequence[Branch], sums: Sequence[float]) -> Scores:
-    mine = [(branch, value) for branch, value in zip(branches, sums, strict=True) if branch.question == number]
-    return Scores(question[1], tuple(value for _, value in mine), tuple(len(branch.answer) for branch, _ in mine))
+    part = [(branch, value) for branch, value in zip(branches, sums, strict=True) if branch.question == number]
+    return Scores(question[1], tuple(value for _, value in part), tuple(len(branch.answer) for branch, _ in part))
 
 
 def _branch_sums(model: PreTrainedModel, heads: list[list[int]], groups: list[list[Branch]]) -> list[list[float]]:

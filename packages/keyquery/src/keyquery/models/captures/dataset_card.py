@@ -37,7 +37,7 @@ def save(root: Path, found: dict[str, Any]) -> None:
     text = f"""# Queries and keys of {model}
 
 Attention vectors {vectors} the rotary embedding over {documents}, in {settings["buckets"]} equal
-buckets. Of each {settings["rate"]:g} tokens a document were kept at random, for queries and for keys apart. It holds
+buckets. Each keeps {settings["rate"]:g} random tokens per document, drawn separately for queries and keys. There are
 {len(manifest.heads_of(found))} heads; `{manifest.FILE}` says how it was made.
 {notes}
 `l05h12q` has the queries of head 12 of layer 5, `l05h03k` the keys of key head 3, from 0: a row per vector.{more}

@@ -194,8 +194,8 @@ class Capture:
         halves = []
         for signs in hadamard(groups)[1:]:
             side = [signs[place % groups] > 0 for place in range(len(self.documents))]
-            first = tuple(number for number, mine in zip(self.documents, side, strict=True) if mine)
-            second = tuple(number for number, mine in zip(self.documents, side, strict=True) if not mine)
+            first = tuple(number for number, part in zip(self.documents, side, strict=True) if part)
+            second = tuple(number for number, part in zip(self.documents, side, strict=True) if not part)
             halves.append((replace(self, only=first), replace(self, only=second)))
         return halves
 
@@ -208,8 +208,8 @@ class Capture:
     def _kept(self, found: Vectors) -> Vectors:
         if self.only is None:
             return found
-        mine = np.isin(found.document, self.only)
-        return Vectors(found.bucket[mine], found.document[mine], found.position[mine], found.vectors[mine])
+        part = np.isin(found.document, self.only)
+        return Vectors(found.bucket[part], found.document[part], found.position[part], found.vectors[part])
 
 
 def read(path: Path) -> Vectors:

@@ -62,11 +62,11 @@ class MemoryEstimate:
     def line(self, free: int | None = None) -> str:
         """Return the estimate in one line, compared with `free` bytes if given."""
         texts = f"{self.batch} x {self.context:,}" if self.batch > 1 else f"{self.context:,}"
-        there = "" if free is None else f" of {_bytes_text(free)} free"
+        free_text = "" if free is None else f" of {_bytes_text(free)} free"
         return (
-            f"{self.name}: {_count(self.parameters)} parameters; at least {_bytes_text(self.total)}{there}: weights "
-            f"{_bytes_text(self.weights)} ({self.precision}), key cache {_bytes_text(self.cache)} and activations "
-            f"{_bytes_text(self.activations)} for {texts} tokens"
+            f"{self.name}: {_count(self.parameters)} parameters; at least {_bytes_text(self.total)}{free_text}: "
+            f"weights {_bytes_text(self.weights)} ({self.precision}), key cache {_bytes_text(self.cache)} and "
+            f"activations {_bytes_text(self.activations)} for {texts} tokens"
         )
 
 

@@ -91,11 +91,11 @@ def require_complete(samples: Sequence[Sample], predictions: Sequence[Prediction
     if not absent:
         return
     lengths = dict.fromkeys(sample.length for sample in samples)
-    bare = [length for length in lengths if not any(s.length == length and s.id in given for s in samples)]
-    if bare:
+    unanswered = [length for length in lengths if not any(s.length == length and s.id in given for s in samples)]
+    if unanswered:
         raise DataError(
-            f"{mode}: no predictions of length {', '.join(bare)}; give them, name the lengths to score with --lengths, "
-            "or score what is there with --partial"
+            f"{mode}: no predictions of length {', '.join(unanswered)}; give them, name the lengths to score with "
+            "--lengths, or score what is there with --partial"
         )
     first = ", ".join(f"{sample.id} (run {run})" for sample, run in absent[:SHOWN])
     more = f" and {len(absent) - SHOWN} more" if len(absent) > SHOWN else ""

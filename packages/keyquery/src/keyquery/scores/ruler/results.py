@@ -104,9 +104,9 @@ def require_complete(cells: Sequence[Score], tasks: Sequence[str], lengths: Sequ
         if absent
     ]
     if lost:
-        bare = f" ({NO_SAMPLES.removeprefix('value: ')})" if any(cell.reason == NO_SAMPLES for cell in cells) else ""
+        note = f" ({NO_SAMPLES.removeprefix('value: ')})" if any(cell.reason == NO_SAMPLES for cell in cells) else ""
         raise DataError(
-            f"without a score at {'; '.join(lost)}{bare}. Give --lengths for the ones that were run, or --partial "
+            f"without a score at {'; '.join(lost)}{note}. Give --lengths for the ones that were run, or --partial "
             "to accept incomplete results (a mean needs every task)"
         )
 
