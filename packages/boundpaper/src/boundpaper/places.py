@@ -6,7 +6,8 @@ They are given or found by name, and never derived from the location of the engi
 import os
 import sys
 from functools import cache
-from importlib.util import find_spec
+from importlib.machinery import ModuleSpec
+from importlib.util import find_spec, module_from_spec
 from pathlib import Path
 
 from boundpaper.errors import DataError
@@ -26,6 +27,17 @@ def open_project(root: Path) -> None:
     os.environ[VARIABLE] = str(root)
     if str(root) not in sys.path:
         sys.path.insert(0, str(root))
+    put_steps_first(root)
+
+
+def put_steps_first(root: Path) -> None:
+    """Import steps from the folders of `root` even if a package of such a name is installed (PyTables is `tables`)."""
+    for name in ("analysis", "tables", "figures"):
+        folder, known = root / name, getattr(sys.modules.get(name), "__path__", ())
+        if folder.is_dir() and not (folder / "__init__.py").is_file() and str(folder) not in known:
+            spec = ModuleSpec(name, None, is_package=True)
+            spec.submodule_search_locations = [str(folder)]
+            sys.modules[name] = module_from_spec(spec)
 
 
 def project() -> Path:

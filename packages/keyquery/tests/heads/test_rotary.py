@@ -188,7 +188,7 @@ def test_centres_lie_in_their_bins(context, bins):
 @pytest.mark.parametrize("step", [1, 3])
 def test_turn_of_many_positions_matches_the_definition_with_and_without_the_compiler(rotary, step):
     """More tokens than two short tables hold, all of a range or every third of it, both layouts and any start."""
-    tokens = step * np.arange(-700, 700)
+    tokens = step * np.arange(-500, 900)
     rows = np.random.default_rng(4).normal(size=(len(tokens), D))
     wanted = np.stack([matrix(rotary, t) @ row for t, row in zip(tokens, rows, strict=True)])
     for compiled in (True, False):
@@ -220,14 +220,9 @@ def test_rotation_of_a_base_has_the_frequencies_of_its_pairs():
     assert made_of == Rotary(frequencies=(1.0, 0.5, 0.25, 0.125), layout="interleaved", start=2, factor=1.5)
     assert (made_of.end, made_of.still, NO_ROTATION.still) == (10, False, True)
     assert (from_theta(2.0, 2).frequencies, from_theta(0.25, 4).frequencies) == ((1.0,), (1.0, 2.0))
-    for base, dimensions, words in (
-        (0.0, 8, "base 0.0"),
-        (np.inf, 8, "base inf"),
-        (4.0, 0, "0 dim"),
-        (4.0, 3, "3 dim"),
-    ):
+    for base, d, words in ((0.0, 8, "base 0.0"), (np.inf, 8, "base inf"), (4.0, 0, "0 dim"), (4.0, 3, "3 dim")):
         with pytest.raises(ValueError, match=words):
-            from_theta(base, dimensions)
+            from_theta(base, d)
 
 
 def test_layers_of_one_rotation_are_one_record():

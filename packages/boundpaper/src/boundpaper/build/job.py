@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from boundpaper.errors import SpecError, ThesisError
+from boundpaper.places import put_steps_first
 from boundpaper.suggestions import similar_names
 
 if TYPE_CHECKING:
@@ -77,6 +78,7 @@ class Job:
 
     def load(self) -> Callable[..., Any]:
         """Import the step's file and return its function."""
+        put_steps_first(self.root)  # in worker processes too
         module = importlib.import_module(self.file.removesuffix(".py").replace("/", "."))
         try:
             function = getattr(module, self.function)
