@@ -6,7 +6,6 @@ import shutil
 import tarfile
 import zipfile
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -124,17 +123,6 @@ def project(tmp_path: Path, picture: bytes, request: pytest.FixtureRequest) -> C
         return root
 
     return make
-
-
-@pytest.mark.latex
-@needs_latex
-def test_a_figure_that_waits_for_its_format_precompiles_the_thesis(project: Callable[..., Path]) -> None:
-    settle(root := project(cold=True))
-    for name in "xy":
-        put(root, f"out/figures/{name}.tex", FIGURE)
-    with ThreadPoolExecutor(2) as pool:
-        list(pool.map(partial(figure_pdf.compile_figure, root / "out"), "xy"))
-    assert len([*(root / "out" / formats.FOLDER).glob("*.fmt")]) == 2
 
 
 def content(made: dict[str, str | bytes], path: str = "out/thesis.pdf") -> bytes:

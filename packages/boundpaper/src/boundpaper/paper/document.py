@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import shutil
-from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from boundpaper.build import process
-from boundpaper.errors import LatexError, SpecError, ThesisError
+from boundpaper.errors import LatexError, SpecError
 from boundpaper.paper import bibliography, calls, crate, lint, looks, metadata, xmp
 from boundpaper.paper.edition import read as edition_of
 from boundpaper.paper.edition import site_address
@@ -136,7 +135,7 @@ def _run_latex(root: Path) -> bytes:
     files.write(state / "references.bib", bibliography.read(root).sound().text.encode())
     process.require("pdflatex")
     text = (out / "thesis.tex").read_text(encoding="utf-8")
-    form = _format(out, text)
+    form = formats.made(out, text, "thesis.tex", "logs/preamble.log", latex.PASS_TIMEOUT)
     if not (state / "thesis.aux").exists():
         passes.first_passes(out, "thesis.tex", STATE, form=form, formats=formats.FOLDER)
     done = _once(out, form) or latex.latexmk("thesis.tex", cwd=out, output=STATE, form=form, formats=formats.FOLDER)
@@ -158,16 +157,6 @@ def _run_latex(root: Path) -> bytes:
             f"{counted(len(faults), 'fault')}, though LaTeX made a PDF:\n" + "\n".join(faults), "out/thesis.tex"
         )
     return (state / "thesis.pdf").read_bytes()
-
-
-def precompile(root: Path) -> None:
-    """Compile the thesis's preamble to a format before its chapters exist; the build of the thesis reports errors."""
-    with suppress(ThesisError):
-        _format(root / "out", render(root, metadata.read(root)))
-
-
-def _format(out: Path, text: str) -> str:
-    return formats.made(out, text, "thesis.tex", "logs/preamble.log", latex.PASS_TIMEOUT)
 
 
 def _once(out: Path, form: str) -> process.CompletedProgram | None:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import importlib
 import shutil
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -40,8 +38,7 @@ def compile_figure(out: Path, name: str) -> bytes:
     except FileNotFoundError:
         raise SpecError(f"out/{document}: no such file; build the figure {name} first") from None
     process.require("pdflatex")
-    meanwhile = partial(_precompile_thesis, out.parent)
-    form = formats.made(out, text, document, "logs/figures/preamble.log", latex.FIGURE_TIMEOUT, meanwhile)
+    form = formats.made(out, text, document, "logs/figures/preamble.log", latex.FIGURE_TIMEOUT)
     scratch = f"state/latex/figures/{name}"
     shutil.rmtree(out / scratch, ignore_errors=True)  # files of an earlier version must not affect this one
     (out / scratch).mkdir(parents=True)
@@ -60,10 +57,6 @@ def compile_figure(out: Path, name: str) -> bytes:
     if lost:
         raise LatexError("\n".join(str(finding) for finding in lost), f"out/{document}", 0, log.origin(text, 0))
     return (out / scratch / f"{name}.pdf").read_bytes()
-
-
-def _precompile_thesis(root: Path) -> None:
-    importlib.import_module("boundpaper.paper.document").precompile(root)  # by name: no figure depends on this module
 
 
 def _timeout_error(text: str, document: str) -> LatexError:

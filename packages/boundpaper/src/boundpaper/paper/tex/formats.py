@@ -10,7 +10,6 @@ import hashlib
 import shutil
 import threading
 from collections import defaultdict
-from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
@@ -44,22 +43,17 @@ def preamble(text: str, document: str) -> tuple[str, list[int]]:
     raise SpecError(f"out/{document}: no line with only {END_OF_PREAMBLE}; it must end the preamble")
 
 
-def made(
-    out: Path, text: str, document: str, record: str, timeout: float, meanwhile: Callable[[], object] = bool
-) -> str:
+def made(out: Path, text: str, document: str, record: str, timeout: float) -> str:
     """Return the name of the format for a document's preamble; create the format if it does not exist.
 
-    `document` is the path of `text` below `out`, and `record` the path below `out` for a copy of the log. If another
-    thread is creating the format, call `meanwhile` before waiting for it. Raises LatexError when LaTeX could not
-    compile the preamble, or took too long.
+    `document` is the path of `text` below `out`, and `record` the path below `out` for a copy of the log. Raises
+    LatexError when LaTeX could not compile the preamble, or took too long.
     """
     shared, numbers = preamble(text, document)
     name = hashlib.blake2b(f"{_installation_key()}\n{shared}".encode(), digest_size=10).hexdigest()
     formats = out / FOLDER
     with _locks_lock:
         lock = _locks[str(formats / name)]
-    if lock.locked():
-        meanwhile()
     with lock:
         if (formats / f"{name}.fmt").is_file():
             (formats / f"{name}.fmt").touch()  # remove the least recently used formats
