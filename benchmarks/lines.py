@@ -12,7 +12,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 BUDGET = {
-    "packages/boundpaper": 38_445,
+    "packages/boundpaper": 38_420,
     "packages/keyquery": 28_090,
     "analysis": 29_690,
     "tables": 7_140,
