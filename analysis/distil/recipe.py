@@ -74,7 +74,11 @@ class DistilRecipe:
         return {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(self).items()}
 
 
-RECIPES = {"short": DistilRecipe(steps=80), "long": DistilRecipe(steps=3500, warm=100, every=50, held_out=16)}
+RECIPES = {
+    "short": DistilRecipe(steps=80),
+    "short-fp32": DistilRecipe(steps=80, precision=FP32),
+    "long": DistilRecipe(steps=3500, warm=100, every=50, held_out=16),
+}
 
 
 def recipe_of(name: str) -> DistilRecipe:
