@@ -27,7 +27,8 @@ APART = (0, 256, 512, 1024, 2048, CONTEXT)  # tokens between the two keys
 RANGES = ((0, CONTEXT), *itertools.pairwise(APART))  # all pairs first
 PROMPTS = 8  # with a key, for the cost of removing a head
 WIDTH = CONTEXT // BINS
-STUDENTS = "out/distil/smollm2-135m-short-s0"
+RECIPE = "short-fp32"
+STUDENTS = f"out/distil/smollm2-135m-{RECIPE}-s0"
 Place = tuple[int, int]  # layer and query head
 
 
@@ -45,8 +46,8 @@ SUBJECTS = {
     "smollm2-135m-code": ExchangeSubject("smollm2-135m", "code", "smollm2-135m"),
     "gemma3-270m": ExchangeSubject("gemma3-270m", "manual", "gemma3-270m"),
     "smollm2-135m-untouched": ExchangeSubject("smollm2-135m", "manual", "smollm2-135m", "drope"),
-    "smollm2-135m-nope": ExchangeSubject(f"{STUDENTS}/smollm2-135m-nope", "manual", "smollm2-135m"),
-    "smollm2-135m-continued": ExchangeSubject(f"{STUDENTS}/smollm2-135m-continued", "manual", "smollm2-135m"),
+    f"smollm2-135m-nope-{RECIPE}": ExchangeSubject(f"{STUDENTS}/smollm2-135m-nope", "manual", "smollm2-135m"),
+    f"smollm2-135m-continued-{RECIPE}": ExchangeSubject(f"{STUDENTS}/smollm2-135m-continued", "manual", "smollm2-135m"),
 }
 """By name of the measurement; the students are those that `build.py lab distil` trains."""
 
@@ -58,7 +59,9 @@ def measure(root: Path) -> list[Path]:
     paths = []
     for name, subject in SUBJECTS.items():
         if subject.model.startswith(STUDENTS) and not (root / subject.model).is_dir():
-            report(f"{name}: left out, since it does not exist; train it with: python build.py lab distil")
+            report(
+                f"{name}: left out, since it does not exist; train it with: python build.py lab distil --recipe {RECIPE}"
+            )
         else:
             paths.append(_measure_subject(root, name, subject, costs))
     return paths

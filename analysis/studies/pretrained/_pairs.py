@@ -10,6 +10,7 @@ from analysis.studies.pretrained.distillation import ARMS
 from analysis.studies.pretrained.distillation import ROLE as STUDENT
 
 UNTOUCHED = "control"  # role of a model with removed rotation and without retraining
+AGAIN = "own again"  # role of students of a second training
 NEAR = "-near"  # name ending of a teacher's measurement at its students' lengths
 
 
@@ -51,10 +52,10 @@ def pair_names(pretrained_models: pd.DataFrame, subjects: pd.DataFrame) -> dict[
     return display_names(pretrained_models, subjects) | dict(zip(reported["pair"], reported["label"], strict=True))
 
 
-def students_of_pairs(subjects: pd.DataFrame) -> dict[str, dict[str, str]]:
+def students_of_pairs(subjects: pd.DataFrame, role: str = STUDENT) -> dict[str, dict[str, str]]:
     """Return the models of each pair of students by column: teacher (the pair's name), untouched, and both arms."""
     arms: dict[str, dict[str, str]] = {}
-    for _, each in subjects[subjects["role"] == STUDENT].iterrows():
+    for _, each in subjects[subjects["role"] == role].iterrows():
         arms.setdefault(str(each["pair"]), {})[ARMS[str(each["side"])]] = str(each["model"])
     for pair, models in arms.items():
         models["teacher"] = pair

@@ -35,7 +35,7 @@ def pretrained_exchange_levels(
         known: dict[str, Any] = {"model": model, "display_name": names[plain], "role": told_as.loc[plain, "role"]}
         known |= {"texts": "code" if str(model).endswith(CODE) else "prose", "apart_low": low, "apart_high": high}
         for quantity in QUANTITIES:
-            places = _by_place(part, quantity)
+            places = by_quarter(part, quantity)
             if places.shape[1] < 2:
                 continue
             early, late = places.iloc[:, 0], places.iloc[:, -1]
@@ -53,7 +53,7 @@ def pretrained_exchange_levels(
     return pd.DataFrame(rows)
 
 
-def _by_place(part: pd.DataFrame, quantity: str) -> pd.DataFrame:
+def by_quarter(part: pd.DataFrame, quantity: str) -> pd.DataFrame:
     """Return a quantity by head and quarter of the context, shape (heads, quarters with such keys)."""
     places = part.pivot(index=HEAD, columns="low", values=quantity)
     return places.dropna(axis=1, how="all").dropna()

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pandas as pd
 
 from analysis.claims._intervals import by_interval
-from boundpaper.claims import Verdict, claim, judge
+from boundpaper.claims import Verdict, claim, directed, equivalent, judge
 from boundpaper.claims.words import p
 
 RECOVERED = 0.9  # recovered share required by the plan
@@ -32,6 +32,9 @@ KEYS = {  # contrast of two models -> expected direction, and statement about th
     "distilled against removed": (1, "its student without rotation finds more keys than the model before its training"),
     "distilled against trained on": (-1, "its student without rotation finds fewer keys than the control"),
 }
+SAME_TRAINING = 0.05  # nats a token between two trainings (the amendment of the plan of the population)
+ARM_MARGIN = 0.05  # of plasticity between two arms (the same)
+QUARTERS = {1024: "second quarter", 3072: "last quarter"}  # of 4,096 tokens
 LESS_THAN_HALF = 0.5  # of what the student without rotation lost, in the plan
 
 
@@ -176,6 +179,48 @@ def thesis_distil_keys(distillation_key_tests: pd.DataFrame) -> Iterator[Verdict
             key=f"{row['study']}_{contrast.replace(' ', '_')}_{tokens}",
             statement=f"In prompts of {tokens} tokens, {words}.",
         )
+
+
+@claim("thesis, Pretrained models")
+def thesis_distil_again(distillation_again: pd.DataFrame) -> Iterator[Verdict]:
+    """A second training of both students, in float32, ends as far from the teacher as the first, in bfloat16."""
+    for arm, rows in distillation_again.groupby("arm"):
+        most = rows.loc[rows["difference"].abs().idxmax()]
+        yield judge(
+            abs(most["difference"]) <= SAME_TRAINING,
+            f"On text of the set {most['text']} {most['first']:.3f} nats in the first and {most['again']:.3f} in the "
+            f"second; the margin is {SAME_TRAINING}",
+            otherwise="contradicted",
+            recomputed=float(most["difference"]),
+            n=len(rows),
+            key=f"{most['pair']}_{arm}",
+            statement=f"Trained again in float32, `{arm}` ends as far from its teacher as in bfloat16.",
+        )
+
+
+@claim("thesis, Pretrained models")
+def thesis_distil_exchange(distilled_exchange: pd.DataFrame) -> Iterator[Verdict]:
+    """At one position the student without rotation differs from its control; an amendment of the plan asked it.
+
+    Exploratory: one pair of students; intervals are over key heads.
+    """
+    rows = distilled_exchange[distilled_exchange["quantity"].isin(["plasticity", "linear_share"])].dropna(subset="low")
+    for _, row in rows[rows["from_token"].isin(QUARTERS)].iterrows():
+        ends, where = (float(row["low"]), float(row["high"])), QUARTERS[int(row["from_token"])]
+        facts = (
+            f"in the {where} {row['nope']:.3f} without rotation and {row['continued']:.3f} with it, a difference of "
+            f"{row['difference']:+.3f} [{ends[0]:.3f}, {ends[1]:.3f}] over {int(row['key_heads'])} key heads"
+        )
+        known = {"recomputed": float(row["difference"]), "n": int(row["key_heads"])}
+        key = f"{row['pair']}_{row['quantity']}_{row['from_token']}"
+        if row["quantity"] == "linear_share":
+            words = f"In the {where}, distance carries a smaller part of the gap in the student without rotation."
+            yield directed(float(row["difference"]), ends, -1, facts, key=key, statement=words, **known)
+            continue
+        words = f"In the {where}, the query's content decides more keys in the student without rotation."
+        yield directed(float(row["difference"]), ends, 1, facts, key=f"{key}_more", statement=words, **known)
+        words = f"In the {where}, the query's content decides as many keys in the student without rotation."
+        yield equivalent(ends, ARM_MARGIN, facts, key=f"{key}_same", statement=words, **known)
 
 
 def _verdict_key(row: pd.Series) -> str:

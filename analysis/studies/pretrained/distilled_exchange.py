@@ -1,0 +1,63 @@
+"""Compare a rotary model, the same without rotation, and both students of its second distillation at one position."""
+
+import pandas as pd
+
+from analysis.studies.pretrained._pairs import AGAIN, students_of_pairs
+from analysis.studies.pretrained.distillation import HELD_OUT
+from analysis.studies.pretrained.exchange import QUANTITIES, by_quarter
+from analysis.studies.pretrained.one_position import KEY_HEAD
+from boundpaper.errors import DataError
+from boundpaper.statistics.locations.student import student_interval
+
+MODELS = ("teacher", "untouched", "nope", "continued")
+ARMS = MODELS[2:]
+RERUN = "python build.py lab widths --exchange"
+
+
+def distilled_exchange(pretrained_exchange: pd.DataFrame, subjects: pd.DataFrame) -> pd.DataFrame:
+    """Return each quantity over all pairs of keys, heads alike, by quarter of the context (`from_token`).
+
+    `difference` is the student without rotation minus its control, averaged over key heads (the units), with
+    Student's interval.
+
+    Raises DataError if one of the four models of a pair is not measured.
+    """
+    apart = pretrained_exchange["apart_high"] - pretrained_exchange["apart_low"]
+    measured = pretrained_exchange[apart == apart.max()]
+    rows = []
+    for pair, models in students_of_pairs(subjects, AGAIN).items():
+        parts = {name: measured[measured["model"] == models.get(name)] for name in MODELS}
+        if missing := [name for name, part in parts.items() if part.empty]:
+            raise DataError(f"pretrained_exchange has no rows of {pair}, {', '.join(missing)}; run: {RERUN}")
+        for quantity in QUANTITIES:
+            quarters = {name: by_quarter(part, quantity) for name, part in parts.items()}
+            units = (quarters["nope"] - quarters["continued"]).groupby(level=KEY_HEAD).mean()
+            for low in quarters["teacher"].columns:
+                means = {name: float(each[low].mean()) for name, each in quarters.items()}
+                ends = student_interval(units[low].to_numpy(dtype=float))
+                row = {"pair": pair, "quantity": quantity, "from_token": low, **means}
+                row |= {"difference": float(units[low].mean()), "low": ends and ends[0], "high": ends and ends[1]}
+                why = "" if ends else "low, high: one key head, or several that agree exactly"
+                rows.append(row | {"key_heads": len(units), "note": why})
+    return pd.DataFrame(rows)
+
+
+def distillation_again(distillation: pd.DataFrame, subjects: pd.DataFrame) -> pd.DataFrame:
+    """Return the students' divergence from the teacher at the last step of the first training and of the second.
+
+    Raises DataError if one of them is not measured, or they end at different steps.
+    """
+    ends = distillation[(distillation["metric"] == HELD_OUT[0]) & (distillation["step"] == distillation["of"])]
+    again, rows = students_of_pairs(subjects, AGAIN), []
+    for pair, models in students_of_pairs(subjects).items():
+        for arm in ARMS:
+            names = {"first": models[arm], "again": again.get(pair, {}).get(arm, "")}
+            values = {name: ends[ends["model"] == model].set_index("text") for name, model in names.items()}
+            first, second = values["first"], values["again"]
+            if first.empty or second.empty or set(first["step"]) != set(second["step"]):
+                raise DataError(f"distillation of {pair}, {arm}: both trainings must end at the same step; see {RERUN}")
+            for text in first.index:
+                pairs = {name: float(each.loc[text, "value"]) for name, each in values.items()}
+                row = {"pair": pair, "arm": arm, "text": text, "step": int(first.loc[text, "step"]), **pairs}
+                rows.append(row | {"difference": pairs["again"] - pairs["first"]})
+    return pd.DataFrame(rows)

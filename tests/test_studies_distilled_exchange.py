@@ -1,0 +1,116 @@
+"""Students of the second distillation at one position: means, intervals, and claims true and false."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from analysis.claims.thesis.pretrained.distillation import thesis_distil_again, thesis_distil_exchange
+from analysis.studies.pretrained.distilled_exchange import distillation_again, distilled_exchange
+from analysis.studies.pretrained.exchange import QUANTITIES
+from boundpaper.errors import DataError
+from boundpaper.tables.render import render
+from tables.pretrained import distilled_exchange as exchange_table
+
+MODELS = {"mine": "pretrained", "mine-bare": "control", "mine-x": "own again", "mine-y": "own again"}
+SUBJECTS = pd.DataFrame(
+    {
+        "model": [*MODELS, "mine-a", "mine-b"],
+        "role": [*MODELS.values(), "own", "own"],
+        "pair": ["", *["mine"] * 5],
+        "side": ["", "drope", "drope", "rope", "drope", "rope"],
+    }
+)
+
+
+def measured(plasticity=0.1, linear=-0.2, spread=1.0, left_out=""):
+    """Return rows of eight heads on four key heads; the student without rotation differs by the two given numbers."""
+    rows = []
+    for model in MODELS:
+        for head in range(8):
+            jitter = spread * (head // 2 - 1.5) / 1000 if model == "mine-x" else 0.0
+            shift = {"plasticity": plasticity + jitter, "linear_share": linear + jitter} if model == "mine-x" else {}
+            for low in (1024, 3072):
+                known = {"model": model, "layer": 0, "head": head, "key_head": head // 2, "low": low}
+                values = {name: 0.5 + head / 100 + shift.get(name, 0.0) for name in QUANTITIES}
+                rows += [known | {"apart_low": 0, "apart_high": 4096} | values]
+                rows += [known | {"apart_low": 0, "apart_high": 256} | dict.fromkeys(QUANTITIES, 9.0)]
+    frame = pd.DataFrame(rows)
+    return frame[frame["model"] != left_out]
+
+
+def verdicts(**changed):
+    return {
+        each.key: each.verdict for each in thesis_distil_exchange(distilled_exchange(measured(**changed), SUBJECTS))
+    }
+
+
+def test_students_are_compared_over_key_heads_and_all_pairs():
+    row = distilled_exchange(measured(), SUBJECTS).set_index(["quantity", "from_token"]).loc[("plasticity", 3072)]
+    assert row["teacher"] == pytest.approx(0.535)
+    assert row[["nope", "continued", "difference"]].tolist() == pytest.approx([0.635, 0.535, 0.1])
+    units = np.array([-1.5, -0.5, 0.5, 1.5]) / 1000
+    half = 3.182446 * units.std(ddof=1) / 2  # Student's t for three degrees of freedom
+    assert [row["low"], row["high"]] == pytest.approx([0.1 - half, 0.1 + half], abs=1e-8)
+    assert row["key_heads"] == 4
+
+
+def test_a_model_without_rows_is_an_error():
+    with pytest.raises(DataError, match="pretrained_exchange has no rows of mine, untouched"):
+        distilled_exchange(measured(left_out="mine-bare"), SUBJECTS)
+
+
+def test_no_interval_is_given_where_key_heads_agree_exactly():
+    result = distilled_exchange(measured(spread=0.0), SUBJECTS)
+    assert result["low"].isna().all()
+    assert set(result["note"]) == {"low, high: one key head, or several that agree exactly"}
+    assert not list(thesis_distil_exchange(result))
+
+
+@pytest.mark.parametrize(
+    ("changed", "more", "same", "share"),
+    [
+        ({}, "holds", "contradicted", "holds"),
+        ({"plasticity": -0.1, "linear": 0.2}, "contradicted", "contradicted", "contradicted"),
+        ({"plasticity": 0.01, "linear": -0.001}, "holds", "holds", "not significant"),
+        ({"plasticity": 0.001}, "not significant", "holds", "holds"),
+        ({"plasticity": 0.05, "spread": 30.0}, "not significant", "not supported", "holds"),
+    ],
+)
+def test_statements_on_students_can_fail(changed, more, same, share):
+    found = verdicts(**changed)
+    for low in (1024, 3072):
+        assert found.pop(f"mine_plasticity_{low}_more") == more
+        assert found.pop(f"mine_plasticity_{low}_same") == same
+        assert found.pop(f"mine_linear_share_{low}") == share
+    assert not found
+
+
+def curves(again, step=80):
+    """Return divergences of the first training, .2 and .3, and of the second."""
+    rows = []
+    for model, text, value in (("a", "t", 0.2), ("b", "t", 0.3), ("x", "t", again), ("y", "t", 0.3)):
+        last = step if model in "xy" else 80
+        known = {"model": f"mine-{model}", "metric": "kl", "text": text}
+        rows += [known | {"step": 0, "of": last, "value": 9.0}, known | {"step": last, "of": last, "value": value}]
+    return pd.DataFrame(rows)
+
+
+@pytest.mark.parametrize(("again", "verdict"), [(0.249, "holds"), (0.151, "holds"), (0.26, "contradicted")])
+def test_a_second_training_stands_for_the_first_within_the_margin(again, verdict):
+    result = distillation_again(curves(again), SUBJECTS)
+    assert result["difference"].tolist() == pytest.approx([again - 0.2, 0.0])
+    assert {each.key: each.verdict for each in thesis_distil_again(result)} == {
+        "mine_nope": verdict,
+        "mine_continued": "holds",
+    }
+
+
+def test_trainings_that_end_at_different_steps_are_an_error():
+    with pytest.raises(DataError, match="both trainings must end at the same step"):
+        distillation_again(curves(0.2, step=40), SUBJECTS)
+
+
+def test_the_table_has_a_column_for_each_model_and_the_interval():
+    shown = render(exchange_table.table(distilled_exchange(measured(), SUBJECTS)), "distilled_exchange")
+    for words in ("Linear share of distance", "Removed", "trained on", "0.100"):
+        assert words in shown
