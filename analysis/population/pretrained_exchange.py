@@ -59,9 +59,7 @@ def measure(root: Path) -> list[Path]:
     paths = []
     for name, subject in SUBJECTS.items():
         if subject.model.startswith(STUDENTS) and not (root / subject.model).is_dir():
-            report(
-                f"{name}: left out, since it does not exist; train it with: python build.py lab distil --recipe {RECIPE}"
-            )
+            report(f"{name}: left out; first train it: python build.py lab distil --recipe {RECIPE}")
         else:
             paths.append(_measure_subject(root, name, subject, costs))
     return paths

@@ -211,16 +211,16 @@ def thesis_distil_exchange(distilled_exchange: pd.DataFrame) -> Iterator[Verdict
             f"in the {where} {row['nope']:.3f} without rotation and {row['continued']:.3f} with it, a difference of "
             f"{row['difference']:+.3f} [{ends[0]:.3f}, {ends[1]:.3f}] over {int(row['key_heads'])} key heads"
         )
-        known = {"recomputed": float(row["difference"]), "n": int(row["key_heads"])}
+        difference, heads = float(row["difference"]), int(row["key_heads"])
         key = f"{row['pair']}_{row['quantity']}_{row['from_token']}"
         if row["quantity"] == "linear_share":
             words = f"In the {where}, distance carries a smaller part of the gap in the student without rotation."
-            yield directed(float(row["difference"]), ends, -1, facts, key=key, statement=words, **known)
+            yield directed(difference, ends, -1, facts, recomputed=difference, n=heads, key=key, statement=words)
             continue
         words = f"In the {where}, the query's content decides more keys in the student without rotation."
-        yield directed(float(row["difference"]), ends, 1, facts, key=f"{key}_more", statement=words, **known)
+        yield directed(difference, ends, 1, facts, recomputed=difference, n=heads, key=f"{key}_more", statement=words)
         words = f"In the {where}, the query's content decides as many keys in the student without rotation."
-        yield equivalent(ends, ARM_MARGIN, facts, key=f"{key}_same", statement=words, **known)
+        yield equivalent(ends, ARM_MARGIN, facts, recomputed=difference, n=heads, key=f"{key}_same", statement=words)
 
 
 def _verdict_key(row: pd.Series) -> str:
