@@ -45,8 +45,6 @@ NULL_WIDTHS = (1, 64)
 SIZES = {"2 x 64": (2, 64, 2), "5 x 128": (5, 128, 4), "8 x 256": (8, 256, 8)}
 """Networks with random weights: layers, width and heads."""
 
-BY_LAYER = ("2 x 64", "5 x 128")  # the largest takes most of the time
-
 SEEDS = (1, 2, 3, 4, 5)
 ARMS = ("A", "C")  # with rotation and without
 LIBRARIES = ("torch", "transformers", "numpy")
@@ -75,8 +73,7 @@ def measure_widths(root: Path) -> list[Path]:
         report(f"random weights, {size}, {positional}, seed {seed}")
         known = {"size": size, "positional": positional, "seed": seed}
         tables["null_initialisations"] += [{**known, **row} for row in null_means(model)]
-        if size in BY_LAYER:
-            tables["null_layers"] += [{**known, **row} for row in null_layer_means(model)]
+        tables["null_layers"] += [{**known, **row} for row in null_layer_means(model)]
     return write_tables(root, tables)
 
 
@@ -246,6 +243,6 @@ def _manifest() -> dict[str, Any]:
     return {
         "command": "python build.py lab widths",
         "threads": 1,
-        "options": {"pairs": PAIRS, "sizes": SIZES, "by_layer": list(BY_LAYER), "seeds": list(SEEDS)},
+        "options": {"pairs": PAIRS, "sizes": SIZES, "seeds": list(SEEDS)},
         "versions": {name: version(name) for name in LIBRARIES},
     }
