@@ -104,7 +104,7 @@ def _told(document: ReadDocument) -> set[str]:
 
 
 def print_single_slips(documents: Sequence[ReadDocument]) -> None:
-    """Plant one slip in each document that has a relation, and print how many alarms name the changed cell."""
+    """Plant one slip in each document that has a relation; print all its alarms, and how many name the changed cell."""
     rng, told, named, found, total = random.Random(SEED), 0, 0, 0, 0
     for document in documents:
         tables = [each.split_counts() for each in document.tables]
@@ -116,6 +116,7 @@ def print_single_slips(documents: Sequence[ReadDocument]) -> None:
         changed = replace(document, tables=[*tables[:place], chosen[0], *tables[place + 1 :]])
         every = [each for each in checks.audit([changed]) if each.level != "note"]
         at_it = [each for each in every if chosen[2] in each.values]
+        print(*(f"slip {chosen[2]}: {each}" for each in every), sep="\n")
         total, told, named, found = total + 1, told + len(every), named + len(at_it), found + bool(at_it)
     shares = f"{format_share(found, total)} found, {format_share(named, told)} alarms name its cell"
     print(f"\none slip in each of {total} documents: {shares}\n")

@@ -205,6 +205,8 @@ STRONG = [
     (LOSSES + "-1.83", "error"), (LOSSES + "+2.97", "note"),
     (LOSSES.replace("+2.23", "+2.28") + "-1.38;f,3.1,4.2,-1.1;g,1.35,8.46,+7.11;h,2.51,4.02,+1.51", "note"),
     (COUNTS_LEFT.format(167, 47, 66), "error"), (COUNTS_LEFT.format(165, 45, 65), "note"),
+    ("Part,Total,Passed,Failed;a,12,12,0;b,6,6,0;c,8,8,3;d,18,18,0", "error"),
+    ("Part,Total,Allowed,Forbidden,Closed;a,165,164,1,1;b,45,42,1,1;c,275,273,2,2;d,67,66,1,1", "error"),
 ]  # fmt: skip
 
 

@@ -216,14 +216,13 @@ def fit_relation(
             kept.append(row)
             same = meets(parts[0], printed) and formula in ("+", "-", "*", "/", "share")
             copies += not total and (same or (values[1] == values[-1] and formula in "+-*/"))
-            apart = max(values[1:]) - min(values[1:])
-            room = apart if formula == "mean" else sum(map(abs, values[1:])) if total else width
+            size, apart = sum(map(abs, values[1:])) if total else width, max(values[1:]) - min(values[1:])
+            room = apart if formula == "mean" else size
             chance *= min(1.0, (expected.width + printed.width) / room) if room else 1.0
             sharp *= math.inf if off else min(1.0, printed.width / room) if room else 1.0
     if not (kept or (total and broken)) or 2 * turned > len(kept) + len(broken) or 2 * copies > len(kept):
         return None  # if most are swapped, the other operand order is the same relation; copies prove nothing
-    results = {one and one.value for one in map(columns[0].numbers.__getitem__, kept)}
-    if broken and not total and len(results) == 1 < len(kept):
+    if broken and not total and len({(one := columns[0].numbers[row]) and one.value for row in kept}) == 1 < len(kept):
         return None  # nor does a constant
     return ColumnRelation(table, formula, columns, tuple(kept), tuple(broken), min(chance, sharp), total)
 
@@ -262,10 +261,9 @@ def _totals(table: ReadTable) -> Iterator[ColumnRelation]:
 
 def _total_accepted(held: ColumnRelation) -> bool:
     """Return whether enough rows satisfy a total, or the only row is nearly the sum of three or more counts."""
-    kept, broken = len(held.kept), len(held.broken)
+    kept, broken, chance = len(held.kept), len(held.broken), held.chance
     if kept:
-        slip = held.chance < 0.1 and broken == 1 and _slip_chance(held) <= 1
-        return slip or (held.chance < 0.01 and kept >= 2 * broken)
+        return (chance < 0.01 and kept >= 2 * broken) or (chance < 0.1 and broken == 1 and _slip_chance(held) <= 1)
     numbers, aim = held.cells(held.broken[0][0]), held.broken[0][1].middle
     counts = held.formula == "+" and len(numbers) > 3 and not any(one.decimals or one.unit for one in numbers)
     return broken == 1 and counts and abs(aim - numbers[0].value) <= 0.02 * abs(numbers[0].value)
@@ -296,7 +294,8 @@ def _is_explained(held: ColumnRelation, row: int, expected: Interval) -> bool:
     parts = [each.interval for each in operands]
     if held.formula == "mean" and held.total:
         return meets(FORMULAS["+"].apply(*parts), printed.interval)
-    if held.total and held.formula == "+" and printed.value in [one.value for one in operands]:
+    few = held.table.sideways or len(held.kept) < 3
+    if few and held.total and held.formula == "+" and printed.value in [one.value for one in operands]:
         return True  # it is the maximum or the minimum
     half = math.copysign(printed.interval.width / 2, printed.value)
     cut, loose = printed.interval + Interval(half, half), expected.width > max(abs(expected.low), abs(expected.high))
@@ -307,9 +306,10 @@ def _is_explained(held: ColumnRelation, row: int, expected: Interval) -> bool:
     if other and sharp and (meets(other, printed.interval) or meets(-other, printed.interval)):
         return True
     lacks = printed.interval - expected
-    taken = {each.index for each in held.columns}
-    cells = [number.in_text(cell) for index, cell in enumerate(held.table.rows[row]) if index not in taken]
+    rows, taken = held.table.rows, {each.index for each in held.columns}
+    for each in held.kept:  # nor is it what the rows that hold have too
+        taken.update(index for index, cell in enumerate(rows[each]) if any(one.value for one in number.in_text(cell)))
+    cells = [number.in_text(cell) for index, cell in enumerate(rows[row]) if index not in taken]
     read = [[one.interval for one in each if one.value and one.decimals == printed.decimals] for each in cells]
     parts = [one for each in read for one in (*each, sum(each, Interval(0, 0)))]
-    more = any(meets(lacks, one) or meets(-lacks, one) for one in parts if one.middle)
-    return held.formula in ("+", "-") and more
+    return held.formula in ("+", "-") and any(meets(lacks, one) or meets(-lacks, one) for one in parts if one.middle)
