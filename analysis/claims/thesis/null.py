@@ -34,7 +34,7 @@ def thesis_null_causes(null_causes: pd.DataFrame) -> Iterator[Verdict]:
 
     Four predictions, written before the networks were measured by layer; each is judged over every measured size.
     """
-    sizes = " and ".join(sorted(null_causes["size"].unique()))
+    sizes = ", ".join(sorted(null_causes["size"].unique()))
     seeds = int(null_causes["seeds"].min())
 
     def asked(case: str, depth: str, quantity: str) -> pd.DataFrame:
