@@ -8,9 +8,11 @@ from analysis.studies.pretrained._named import REPORTED, display_names
 from analysis.studies.pretrained.beginning import STARTS
 from analysis.studies.pretrained.distillation import ARMS
 from analysis.studies.pretrained.distillation import ROLE as STUDENT
+from analysis.studies.pretrained.one_position import KEY_HEAD
 
 UNTOUCHED = "control"  # role of a model with removed rotation and without retraining
 AGAIN = "own again"  # role of students of a second training
+HEAD = [*KEY_HEAD, "head"]
 NEAR = "-near"  # name ending of a teacher's measurement at its students' lengths
 
 
@@ -63,3 +65,9 @@ def students_of_pairs(subjects: pd.DataFrame, role: str = STUDENT) -> dict[str, 
         if len(untouched):
             models["untouched"] = str(untouched["model"].iloc[0])
     return arms
+
+
+def by_quarter(part: pd.DataFrame, quantity: str) -> pd.DataFrame:
+    """Return a quantity by head and quarter of the context, shape (heads, quarters with such keys)."""
+    places = part.pivot(index=HEAD, columns="low", values=quantity)
+    return places.dropna(axis=1, how="all").dropna()

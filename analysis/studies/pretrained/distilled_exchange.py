@@ -2,9 +2,9 @@
 
 import pandas as pd
 
-from analysis.studies.pretrained._pairs import AGAIN, students_of_pairs
+from analysis.studies.pretrained._pairs import AGAIN, by_quarter, students_of_pairs
 from analysis.studies.pretrained.distillation import HELD_OUT
-from analysis.studies.pretrained.exchange import QUANTITIES, by_quarter
+from analysis.studies.pretrained.exchange import QUANTITIES
 from analysis.studies.pretrained.one_position import KEY_HEAD
 from boundpaper.errors import DataError
 from boundpaper.statistics.locations.student import student_interval

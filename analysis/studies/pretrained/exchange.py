@@ -7,13 +7,13 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from analysis.studies.pretrained._named import display_names
+from analysis.studies.pretrained._pairs import HEAD, by_quarter
 from analysis.studies.pretrained.one_position import KEY_HEAD
 from analysis.studies.pretrained.other_texts import CODE
 from boundpaper.statistics.locations.student import student_interval
 
 QUANTITIES = ("plasticity", "sway", "position_part", "content_part", "gap", "spread", "linear_share")
 ALIKE, COST = "all", "cost"
-HEAD = [*KEY_HEAD, "head"]
 
 
 def pretrained_exchange_levels(
@@ -51,12 +51,6 @@ def pretrained_exchange_levels(
                 told |= {"key_heads": len(units), "heads": len(places), "note": "" if shown else f"low, high: {why}"}
                 rows.append(known | told)
     return pd.DataFrame(rows)
-
-
-def by_quarter(part: pd.DataFrame, quantity: str) -> pd.DataFrame:
-    """Return a quantity by head and quarter of the context, shape (heads, quarters with such keys)."""
-    places = part.pivot(index=HEAD, columns="low", values=quantity)
-    return places.dropna(axis=1, how="all").dropna()
 
 
 def _weights(part: pd.DataFrame, places: pd.DataFrame) -> dict[str, NDArray[np.float64]]:
