@@ -45,7 +45,8 @@ def verdicts(**changed):
 
 
 def test_students_are_compared_over_key_heads_and_all_pairs():
-    row = distilled_exchange(measured(), SUBJECTS).set_index(["quantity", "from_token"]).loc[("plasticity", 3072)]
+    result = distilled_exchange(measured(), SUBJECTS)
+    row = result[(result["quantity"] == "plasticity") & (result["from_token"] == 3072)].iloc[0]
     assert row["teacher"] == pytest.approx(0.535)
     assert row[["nope", "continued", "difference"]].tolist() == pytest.approx([0.635, 0.535, 0.1])
     units = np.array([-1.5, -0.5, 0.5, 1.5]) / 1000
