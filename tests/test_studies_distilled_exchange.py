@@ -113,5 +113,5 @@ def test_trainings_that_end_at_different_steps_are_an_error():
 
 def test_the_table_has_a_column_for_each_model_and_the_interval():
     shown = render(exchange_table.table(distilled_exchange(measured(), SUBJECTS)), "distilled_exchange")
-    for words in ("Linear share of distance", "Removed", "trained on", "0.100"):
+    for words in ("Linear share", "Removed", "trained on", "0.100"):
         assert words in shown

@@ -9,10 +9,10 @@ LABELS = {
     "plasticity": "Plasticity",
     "sway": "Sway",
     "position_part": "Part of position",
-    "content_part": "Part of the keys' content",
+    "content_part": "Part of content",
     "gap": "Mean difference",
     "spread": "Spread",
-    "linear_share": "Linear share of distance",
+    "linear_share": "Linear share",
 }
 
 

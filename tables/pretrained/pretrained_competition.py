@@ -12,7 +12,7 @@ ENDS = ("first", "last")
 
 def table(pretrained_exchange_levels: pd.DataFrame, pretrained_competition: pd.DataFrame) -> Table:
     """Return for each capture all pairs and ranges of distances, then in pooled bins the nearest and farthest pairs."""
-    alike = pretrained_exchange_levels.query("weights == 'all' and role == 'pretrained'")
+    alike = pretrained_exchange_levels.query("weights == 'all' and role != 'own again'")
     cells = ["display_name", "texts", "apart_low", "apart_high"]
     wide = alike.pivot(index=cells, columns="quantity", values=list(ENDS))
     wide = wide.set_axis([f"{each[1]}_{each[0]}" for each in wide.columns], axis=1).reset_index()
