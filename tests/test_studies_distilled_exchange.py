@@ -107,7 +107,7 @@ def test_a_second_training_stands_for_the_first_within_the_margin(again, verdict
 
 
 def test_trainings_that_end_at_different_steps_are_an_error():
-    with pytest.raises(DataError, match="both trainings must end at the same step"):
+    with pytest.raises(DataError, match="trainings must end at one step"):
         distillation_again(curves(0.2, step=40), SUBJECTS)
 
 

@@ -12,6 +12,7 @@ from boundpaper.statistics.locations.student import student_interval
 MODELS = ("teacher", "untouched", "nope", "continued")
 ARMS = MODELS[2:]
 RERUN = "python build.py lab widths --exchange"
+TRAIN = "python build.py lab distil --recipe short-fp32"
 
 
 def distilled_exchange(pretrained_exchange: pd.DataFrame, subjects: pd.DataFrame) -> pd.DataFrame:
@@ -55,7 +56,7 @@ def distillation_again(distillation: pd.DataFrame, subjects: pd.DataFrame) -> pd
             values = {name: ends[ends["model"] == model].set_index("text") for name, model in names.items()}
             first, second = values["first"], values["again"]
             if first.empty or second.empty or set(first["step"]) != set(second["step"]):
-                raise DataError(f"distillation of {pair}, {arm}: both trainings must end at the same step; see {RERUN}")
+                raise DataError(f"distillation of {pair}, {arm}: trainings must end at one step; run: {TRAIN}")
             for text in first.index:
                 pairs = {name: float(each.loc[text, "value"]) for name, each in values.items()}
                 row = {"pair": pair, "arm": arm, "text": text, "step": int(first.loc[text, "step"]), **pairs}
