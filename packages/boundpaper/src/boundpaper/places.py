@@ -34,10 +34,13 @@ def put_steps_first(root: Path) -> None:
     """Import steps from the folders of `root` even if a package of such a name is installed (PyTables is `tables`)."""
     for name in ("analysis", "tables", "figures"):
         folder, known = root / name, getattr(sys.modules.get(name), "__path__", ())
-        if folder.is_dir() and not (folder / "__init__.py").is_file() and str(folder) not in known:
-            spec = ModuleSpec(name, None, is_package=True)
-            spec.submodule_search_locations = [str(folder)]
-            sys.modules[name] = module_from_spec(spec)
+        if folder.is_dir() and str(folder) not in known:
+            for other in [each for each in sys.modules if each.split(".")[0] == name]:  # of another project
+                del sys.modules[other]
+            if not (folder / "__init__.py").is_file():
+                spec = ModuleSpec(name, None, is_package=True)
+                spec.submodule_search_locations = [str(folder)]
+                sys.modules[name] = module_from_spec(spec)
 
 
 def project() -> Path:
