@@ -12,13 +12,8 @@ from boundpaper.tables.render import render
 from tables.pretrained import distilled_exchange as exchange_table
 
 MODELS = {"mine": "pretrained", "mine-bare": "control", "mine-x": "own again", "mine-y": "own again"}
-SUBJECTS = pd.DataFrame(
-    {
-        "model": [*MODELS, "mine-a", "mine-b"],
-        "role": [*MODELS.values(), "own", "own"],
-        "pair": ["", *["mine"] * 5],
-        "side": ["", "drope", "drope", "rope", "drope", "rope"],
-    }
+SUBJECTS = pd.DataFrame({"model": [*MODELS, "mine-a", "mine-b"], "role": [*MODELS.values(), "own", "own"]}).assign(
+    pair=["", *["mine"] * 5], side=["", "drope", "drope", "rope", "drope", "rope"]
 )
 
 
@@ -100,10 +95,8 @@ def curves(again, step=80):
 def test_a_second_training_stands_for_the_first_within_the_margin(again, verdict):
     result = distillation_again(curves(again), SUBJECTS)
     assert result["difference"].tolist() == pytest.approx([again - 0.2, 0.0])
-    assert {each.key: each.verdict for each in thesis_distil_again(result)} == {
-        "mine_nope": verdict,
-        "mine_continued": "holds",
-    }
+    judged = {each.key: each.verdict for each in thesis_distil_again(result)}
+    assert judged == {"mine_nope": verdict, "mine_continued": "holds"}
 
 
 def test_trainings_that_end_at_different_steps_are_an_error():

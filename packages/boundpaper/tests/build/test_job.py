@@ -91,15 +91,11 @@ def test_project_error_gets_no_added_hint() -> None:
 
 
 def test_steps_of_two_projects_are_loaded_in_turn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """One project has packages and the other plain folders; both have files of the same names."""
-    monkeypatch.syspath_prepend(tmp_path / "packages")
-    for name in ("packages", "folders"):
-        folder = tmp_path / name / "analysis/studies"
-        folder.mkdir(parents=True)
-        (folder / "beans.py").write_text(f"def heights():\n    return {name!r}\n")
-        if name == "packages":
-            (folder / "__init__.py").touch()
-            (folder.parent / "__init__.py").touch()
-    for name in ("packages", "folders", "packages", "folders"):
-        job = Job(tmp_path / name, "result", "heights", "analysis/studies/beans.py", "heights")
-        assert job.load()() == name
+    """One project has a package and the other a plain folder; both have files of the same names."""
+    monkeypatch.syspath_prepend(tmp_path / "package")
+    for name in ("package", "folder"):
+        (tmp_path / name / "analysis").mkdir(parents=True)
+        (tmp_path / name / "analysis/beans.py").write_text(f"def heights():\n    return {name!r}\n")
+    (tmp_path / "package/analysis/__init__.py").touch()
+    for name in ("package", "folder") * 2:
+        assert Job(tmp_path / name, "result", "heights", "analysis/beans.py", "heights").load()() == name
