@@ -8,8 +8,7 @@ from boundpaper.audit import checks, markdown
 
 
 def table(header, *rows):
-    lines = [f"| {' | '.join(cells)} |" for cells in (header, ["--"] * len(header), *rows)]
-    return "\n".join(lines) + "\n"
+    return "".join(f"| {' | '.join(cells)} |\n" for cells in (header, ["--"] * len(header), *rows))
 
 
 def short(text):
@@ -22,10 +21,8 @@ def found(text):
 
 
 GAIN = ["Field", "Before", "After", "Gain"]
-YIELDS = [["north", "10.1", "12.4", "2.3"], ["east", "11.7", "19.2", "7.5"], ["south", "13.3", "16.0", "2.7"]]
-YIELDS += [["west", "20.9", "26.0", "5.1"]]
-HEIGHTS = [["red", "10.1", "22.4", "33.3", "21.9"], ["blue", "11.7", "29.2", "31.1", "24.0"]]
-HEIGHTS += [["green", "13.3", "26.0", "35.7", "25.0"]]
+YIELDS = [r.split() for r in ("north 10.1 12.4 2.3", "east 11.7 19.2 7.5", "south 13.3 16.0 2.7", "west 20.9 26.0 5.1")]
+HEIGHTS = [r.split() for r in ("red 10.1 22.4 33.3 21.9", "blue 11.7 29.2 31.1 24.0", "green 13.3 26.0 35.7 25.0")]
 
 
 def changed(rows, row, column, text):
@@ -35,8 +32,7 @@ def changed(rows, row, column, text):
 COUNTS = [["2021", "41", "17"], ["2022", "55", "23"], ["2023", "62", "31"], ["Total", "158", "71"]]
 TIMES = [["small", "12.40", "3.10", "4.00x"], ["middle", "30.10", "5.00", "6.02x"], ["large", "81.00", "9.10", "8.90x"]]
 TIMES += [["huge", "99.00", "9.00", "11.00x"]]
-CHANGES = [["a", "40.0", "50.0", "+25.0%"], ["b", "80.0", "88.0", "+10.0%"], ["c", "61.0", "54.9", "-10.0%"]]
-CHANGES += [["d", "33.0", "66.0", "+100.0%"]]
+CHANGES = [r.split() for r in ("a 40.0 50.0 +25.0%", "b 80.0 88.0 +10.0%", "c 61.0 54.9 -10.0%", "d 33.0 66.0 +100.0%")]
 SEEN = [["red lamp", "18.41", "22.75"], ["blue lamp", "19.32", "24.11"], ["green lamp", "17.55", "21.08"]]
 
 
@@ -55,11 +51,7 @@ PLANTED = [
     ("relation", short("Load,Slow,Fast,Fall;a,459,17,27x;b,1032,144,4x;c,1320,34,39x;d,2214,34,65x"), "4x of b"),
     ("total", table(["Lamp", "Mon", "Tue", "Wed", "Mean"], *changed(HEIGHTS, 2, 4, "27.0")), "Mean = 27.0 of green"),
     ("total", table(["Lamp", "Mon", "Tue", "Wed", "Avg."], *changed(HEIGHTS, 0, 4, "21.4")), "Avg. = 21.4 of red"),
-    (
-        "total",
-        table(["Year", "Born", "Died", "Lost"], *changed([[*r, r[1]] for r in COUNTS], 3, 2, "74")),
-        "Total = 74",
-    ),
+    ("total", short("Year,Born,Died,Lost;2021,41,17,41;2022,55,23,55;2023,62,31,62;Total,158,74,158"), "Total = 74"),
     ("total", table(["Year", "Born"], *changed([r[:2] for r in COUNTS], 3, 1, "161")), "Total = 161"),
     ("same-quantity", twice(changed(SEEN, 1, 2, "24.71")), "blue lamp, Night = 24.71"),
     ("same-quantity", twice(changed(SEEN, 0, 1, "14.81")), "red lamp, Day = 14.81"),
@@ -116,7 +108,7 @@ RIGHT = [
     short("Run,Old,New;a,1.5x,2.0x;b,1.2x,1.9x;c,0.7x,1.3x;Total,3.4x,1.1x"),
     short("Rank,A,B;1,3/8 (38%),8/8 (100%);5,8/8 (100%),8/8 (100%)"),
     short(
-        "L,N,All,Mean;a,66,66,1.0;b,71,71,1.002;c,58,58,0.999;d,43,43,1.001;e,91,91,1.003;f,37,37,0.998;g,72,72,1.034"
+        "L,N,All,Mean;a,66,66,1.0;b,71,71,1.002;c,58,58,0.999;d,43,43,1.001;e,91,91,1.003;f,37,37,.998;g,72,72,1.034"
     ),
     short("Group,N,Mean,Won;applied,75,1.0448,36/37;run delta > 10%,21,1.1088,10/10;run delta <= 10%,54,1.0351,26/27"),
     "The ratio's test gives p = 1.2 x 10^-5.",
@@ -142,8 +134,7 @@ RIGHT = [
     "It is related (r = 0.45, n = 30, p = 0.013). In all 65% of 20 participants left, 33% of 200 participants stayed.",
     "The slope is 4.5 (95% CI [4.1, 6.2]) with p = 0.03 (95% CI 1.1 to 2.2).",
     "See Figure 2 and Figure 9 of the original report.\n\nFigure 1: A lamp.\n\nFigure 2: A bean.",
-    "# P\n\n## 1. Lamps\n\n### 1. Buy\n\n### 2. Light\n\n### 3. Off\n\n"
-    "## 2. Beans\n\n### 1. Buy\n\n### 2. Sow\n\n### 3. Eat\n",
+    "# P\n\n## 1. A\n\n### 1. Buy\n\n### 2. Lit\n\n### 3. Off\n\n## 2. B\n\n### 1. Buy\n\n### 2. Sow\n\n### 3. Eat\n",
     "# P\n\n## 1. Lamps\n\n## 2, 5. Pots\n\n## 3. Beans\n\n## 4. Soil\n\n## 6. Water\n",
     "# P\n\n## 1. Lamps\n\n## 2. Pots\n\n## 12. Beans\n\n## 6. Soil\n\n## 8. Water\n",
     short("Wing,Seen,Best;left,461,-1.0;right,318,-4.0;upper,728,-1.0;lower,572,-2.0;Total,2079,-1.0"),
