@@ -115,7 +115,7 @@ def _foreseen_failures(plan: RunPlan) -> tuple[dict[str, ThesisError], str]:
 
 
 def _unmeasured_error(plan: RunPlan, failed: Mapping[str, ThesisError], paths: Sequence[Path]) -> ThesisError:
-    """Return the error for experiments that were not measured, with the tables of the others; reasons are stated once."""
+    """Return the error for experiments that were not measured, with the tables of the others; a reason is said once."""
     if len(plan.experiments) == 1:
         return failed[plan.experiments[0]]
     by_reason: dict[str, list[str]] = {}
