@@ -37,7 +37,6 @@ from keyquery.measure.run import experiment
 from keyquery.measure.subject import CARD, Options
 from keyquery.models import libraries
 from keyquery.models.answers.scoring import grouped_logprobs
-from keyquery.models.architecture import run_forward
 from keyquery.opened import Model, load
 
 SECONDS = 400  # seconds per cell, on a machine with other work
@@ -146,7 +145,8 @@ def _compare_choices(model: Model) -> None:
     for (asked, _), scores in zip(group, found, strict=True):
         for answer, score in zip(answers, scores.logprobs, strict=True):
             [tokens] = words(f"{asked} {answer}", return_tensors="pt")["input_ids"]
-            logs = run_forward(net, tokens[None]).logits[0, :-1].float().log_softmax(-1)
+            with libraries.torch.inference_mode():
+                logs = net(input_ids=tokens[None], use_cache=False).logits[0, :-1].float().log_softmax(-1)
             own = range(len(tokens) - len(words(answer, add_special_tokens=False)["input_ids"]), len(tokens))
             if abs(sum(float(logs[at - 1, tokens[at]]) for at in own) - score) > ROUNDING * len(own):
                 raise ValueError("answers scored with the cache have other probabilities than in a whole pass")

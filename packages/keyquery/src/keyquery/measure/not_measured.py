@@ -24,19 +24,16 @@ def measured_before(error: Exception) -> tuple[Path, ...]:
 
 
 def as_project_error(error: Exception) -> ThesisError:
-    """Return a project error, which ends only the current experiment, for any exception, which becomes its cause."""
+    """Return a project error, which ends only the current experiment, for any exception, which is its cause."""
     if isinstance(error, ThesisError):
         return error
     if isinstance(error, OSError) and error.errno in FULL:
-        return _caused(ModelError(no_room_message(error)), error)
+        return ModelError(no_room_message(error))
+    message = " ".join(str(error).split())
     frames = traceback.extract_tb(error.__traceback__)
     own = [frame for frame in frames if Path(frame.filename).parent.parts[-2:] in HOMES]
     place = (own or frames)[-1]
     file = Path(*Path(place.filename).parts[-3:]) if own else Path(place.filename).name
-    message = " ".join(str(error).split())
-    return _caused(ModelError(f"{type(error).__name__}: {message} ({file}:{place.lineno})"), error)
-
-
-def _caused(error: ModelError, cause: Exception) -> ModelError:
-    error.__cause__ = cause
-    return error
+    made = ModelError(f"{type(error).__name__}: {message} ({file}:{place.lineno})")
+    made.__cause__ = error
+    return made

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from transformers import PreTrainedModel
 
 PROBE_TOKENS = 4
-SHARED_KEYS = "is_kv_shared_layer"  # attribute of attention modules in transformers
 ROUNDING = 1e-3  # relative to the residual stream: below this, a block counts as adding nothing
 
 
@@ -90,10 +89,9 @@ class Block:
                 "alone needs a separate one"
             )
         if last is None:
-            raise ModelError(
-                f"{kind} of layer {self.layer} has no module that computes '{side}' alone"
-                + "; it takes keys and values of an earlier layer" * bool(getattr(self.computing, SHARED_KEYS, False))
-            )
+            shared = getattr(self.computing, "is_kv_shared_layer", False)
+            why = "; it takes keys and values of an earlier layer" if shared else ""
+            raise ModelError(f"{kind} of layer {self.layer} has no module that computes '{side}' alone{why}")
         return last
 
 
