@@ -140,8 +140,7 @@ def main() -> None:
             run_quietly("latexmk", "-norc", "-C", "thesis.tex", cwd=single, env=env)
             (single / "thesis.bbl").unlink(missing_ok=True)
 
-        out = project / "out"
-        seconds: dict[str, float] = {}
+        out, seconds = project / "out", dict[str, float]()
 
         def clean_split() -> None:
             for folder in ("state/latex", "state/formats"):
