@@ -7,6 +7,7 @@ supported, and others are errors. Beyond the standard, a word must not occur in 
 
 import csv
 import math
+import operator
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -26,6 +27,7 @@ QUOTES = "a comma in a cell needs quotes around it"
 Check = Callable[[Any, str], str]
 
 _INTEGER = re.compile(r"[+-]?\d{1,4000}")
+_NUMBERS = re.compile(r"(?:[+-]?\d++(?:\.\d*+)?(?:[eE][+-]?\d++)?\n)*+")
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?|[+-]?(nan|inf|infinity)", re.IGNORECASE)
 
 
@@ -63,30 +65,14 @@ def _check_pattern(pattern: str, kind: str) -> Check:
     return lambda value, cell: "" if compiled.fullmatch(cell) else f"{short(cell)} does not match the pattern {pattern}"
 
 
-def _numeric_bound(value: Any, kind: str) -> float:
-    if kind not in ("integer", "number"):
-        raise TypeError(f"a {kind} has no minimum or maximum")
-    return float(value)
+def _check_bound(holds: Callable[[float, float], bool], words: str) -> Callable[[Any, str], Check]:
+    def make(bound: Any, kind: str) -> Check:
+        if kind not in ("integer", "number"):
+            raise TypeError(f"a {kind} has no minimum or maximum")
+        number = float(bound)
+        return lambda value, cell: "" if holds(value, number) else f"{short(cell)} is {words} {bound}"
 
-
-def _check_minimum(low: Any, kind: str) -> Check:
-    least = _numeric_bound(low, kind)
-    return lambda value, cell: f"{short(cell)} is less than {low}" if value < least else ""
-
-
-def _check_maximum(high: Any, kind: str) -> Check:
-    most = _numeric_bound(high, kind)
-    return lambda value, cell: f"{short(cell)} is more than {high}" if value > most else ""
-
-
-def _check_above(low: Any, column_type: str) -> Check:
-    least = _numeric_bound(low, column_type)
-    return lambda value, cell: "" if value > least else f"{short(cell)} is not more than {low}"
-
-
-def _check_below(high: Any, column_type: str) -> Check:
-    most = _numeric_bound(high, column_type)
-    return lambda value, cell: "" if value < most else f"{short(cell)} is not less than {high}"
+    return make
 
 
 def _length_bound(value: Any, column_type: str) -> int:
@@ -105,13 +91,16 @@ def _check_longest(most: Any, kind: str) -> Check:
     return lambda value, cell: f"{short(cell)} has more than {letters} letters" if len(cell) > letters else ""
 
 
+_BOUNDS: Mapping[str, Callable[[Any, str], Check]] = {
+    "minimum": _check_bound(operator.ge, "less than"),
+    "maximum": _check_bound(operator.le, "more than"),
+    "exclusiveMinimum": _check_bound(operator.gt, "not more than"),
+    "exclusiveMaximum": _check_bound(operator.lt, "not less than"),
+}
 LIMITS: Mapping[str, Callable[[Any, str], Check]] = {
     "enum": _check_enum,
     "pattern": _check_pattern,
-    "minimum": _check_minimum,
-    "maximum": _check_maximum,
-    "exclusiveMinimum": _check_above,
-    "exclusiveMaximum": _check_below,
+    **_BOUNDS,
     "minLength": _check_shortest,
     "maxLength": _check_longest,
 }
@@ -138,6 +127,7 @@ class CheckedField:
             raise DataError(
                 f"{self.name}: unknown constraint {unknown[0]!r}; constraints are required, unique, {', '.join(LIMITS)}"
             )
+        self._bounded = self.kind == "number" and _BOUNDS.keys() | {"required", "unique"} >= set(limits)
         self.required, self.unique = bool(limits.get("required")), bool(limits.get("unique"))
         self._known: dict[str, tuple[Any, str]] = {}
         self._spellings: dict[str, tuple[str, int]] = {}
@@ -182,6 +172,14 @@ class CheckedField:
             like = f"{cut_to_line(spelled_out(other))} of row {where}"
             return f"{cut_to_line(spelled_out(cell))} looks like {like}, but is spelled differently; use one spelling"
         return ""
+
+    def deciding(self, cells: Collection[str]) -> Collection[str]:
+        """Return cells of which one has a fault if any of `cells` has; of bounded numbers, the least and greatest."""
+        numbers = [cell for cell in cells if cell not in self.missing]
+        text = "\n".join([*numbers, ""])
+        if not (numbers and self._bounded and text.count("\n") == len(numbers) and _NUMBERS.fullmatch(text)):
+            return cells
+        return {*self.missing.intersection(cells), min(numbers, key=float), max(numbers, key=float)}
 
     def is_known(self, cell: str) -> bool:
         """Return whether `read` has already seen a cell."""
@@ -260,7 +258,8 @@ def _is_valid(
     by_column = list(zip(*rows, strict=True)) or [()] * len(columns)
     values, words = [], []  # for keys only: values of cells, and cells that are not missing
     for place, (column, cells) in enumerate(zip(columns, by_column, strict=True)):
-        known = {cell: column.read(cell) for cell in dict.fromkeys(cells)}
+        different = dict.fromkeys(cells)
+        known = {cell: column.read(cell) for cell in (different if place in of_keys else column.deciding(different))}
         if any(fault or column.spelling(cell, 0, place in of_keys) for cell, (_, fault) in known.items()):
             return False
         meant = {cell: "" if value is None else cell for cell, (value, _) in known.items()}
