@@ -101,7 +101,7 @@ def test_fault_of_a_number_is_found_from_the_deciding_cells(cell):
         ({"type": "string", "format": "email"}, "or its format is not supported"),
         ({"type": "string", "constraints": {"jsonSchema": {}}}, "constraint 'jsonSchema'; constraints are required"),
         ({"type": "integer", "constraints": {"maxLength": 3}}, "a column of type integer has no length"),
-        ({"type": "string", "constraints": {"minimum": 3}}, "a string has no minimum or maximum"),
+        ({"type": "string", "constraints": {"minimum": 3}}, "of type string has no minimum or maximum"),
         ({"type": "string", "constraints": {"pattern": "["}}, "a constraint is invalid"),
         ({"type": "integer", "constraints": {"minimum": "low"}}, "a constraint is invalid"),
     ],

@@ -25,6 +25,7 @@ from boundpaper.typeset.plural import counted
 
 QUOTES = "a comma in a cell needs quotes around it"
 Check = Callable[[Any, str], str]
+Limit = Callable[[Any, str], Check]
 
 _INTEGER = re.compile(r"[+-]?\d{1,4000}")
 _NUMBERS = re.compile(r"(?:[+-]?\d++(?:\.\d*+)?(?:[eE][+-]?\d++)?\n)*+")
@@ -65,44 +66,31 @@ def _check_pattern(pattern: str, kind: str) -> Check:
     return lambda value, cell: "" if compiled.fullmatch(cell) else f"{short(cell)} does not match the pattern {pattern}"
 
 
-def _check_bound(holds: Callable[[float, float], bool], words: str) -> Callable[[Any, str], Check]:
+def _check_bound(holds: Callable[[float, float], bool], words: str, lengths: bool = False) -> Limit:
+    """Return a maker of checks that `holds` of a number, or with `lengths` of a text's length, and the bound."""
+
     def make(bound: Any, kind: str) -> Check:
-        if kind not in ("integer", "number"):
-            raise TypeError(f"a {kind} has no minimum or maximum")
+        if lengths != (kind == "string") or kind == "boolean":
+            raise TypeError(f"a column of type {kind} has no {'length' if lengths else 'minimum or maximum'}")
         number = float(bound)
-        return lambda value, cell: "" if holds(value, number) else f"{short(cell)} is {words} {bound}"
+        fault = words.format(bound)
+        return lambda value, cell: "" if holds(len(cell) if lengths else value, number) else f"{short(cell)} {fault}"
 
     return make
 
 
-def _length_bound(value: Any, column_type: str) -> int:
-    if column_type != "string":
-        raise TypeError(f"a column of type {column_type} has no length")
-    return int(value)
-
-
-def _check_shortest(least: Any, kind: str) -> Check:
-    letters = _length_bound(least, kind)
-    return lambda value, cell: f"{short(cell)} has fewer than {letters} letters" if len(cell) < letters else ""
-
-
-def _check_longest(most: Any, kind: str) -> Check:
-    letters = _length_bound(most, kind)
-    return lambda value, cell: f"{short(cell)} has more than {letters} letters" if len(cell) > letters else ""
-
-
-_BOUNDS: Mapping[str, Callable[[Any, str], Check]] = {
-    "minimum": _check_bound(operator.ge, "less than"),
-    "maximum": _check_bound(operator.le, "more than"),
-    "exclusiveMinimum": _check_bound(operator.gt, "not more than"),
-    "exclusiveMaximum": _check_bound(operator.lt, "not less than"),
+_BOUNDS: Mapping[str, Limit] = {
+    "minimum": _check_bound(operator.ge, "is less than {}"),
+    "maximum": _check_bound(operator.le, "is more than {}"),
+    "exclusiveMinimum": _check_bound(operator.gt, "is not more than {}"),
+    "exclusiveMaximum": _check_bound(operator.lt, "is not less than {}"),
 }
-LIMITS: Mapping[str, Callable[[Any, str], Check]] = {
+LIMITS: Mapping[str, Limit] = {
     "enum": _check_enum,
     "pattern": _check_pattern,
     **_BOUNDS,
-    "minLength": _check_shortest,
-    "maxLength": _check_longest,
+    "minLength": _check_bound(operator.ge, "has fewer than {} letters", lengths=True),
+    "maxLength": _check_bound(operator.le, "has more than {} letters", lengths=True),
 }
 """Constraints of single cells, except `required`; `unique` is a constraint of a column."""
 
