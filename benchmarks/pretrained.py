@@ -50,7 +50,7 @@ from keyquery.models.checkpoints.loading import ModelSource, load
 from keyquery.models.texts import TextSource, texts
 
 WARM = 32  # tokens of the untimed warm-up
-DOCUMENTS, BUCKETS, RATE = 4, 8, 16.0  # of the capture that is analysed: 512 queries a head
+DOCUMENTS, BUCKETS, RATE = 4, 8, 16.0  # of the capture that is analysed: 512 queries per head
 TEXTS, ITEMS = 2, 2  # of an experiment of `--all`
 BY_LOSS = ("layer_ablation", "sinks")  # sweeps over the layers, judged by the loss alone
 LESS: dict[str, dict[str, Any]] = {  # settings without which one experiment would be days of a core
@@ -211,7 +211,7 @@ def main() -> None:
         seconds = min(each[kind][0] for each in runs)
         rise = max(each[kind][1] for each in runs)
         print(f"| {kind} | {seconds:.2f} | {seconds / alone:.3f} | {ids.shape[1] / seconds:.0f} | {rise:.0f} |")
-    print("\n| heads | queries a head | CPU s | heads a CPU second | of a forward alone |\n|--:|--:|--:|--:|--:|")
+    print("\n| heads | queries per head | CPU s | heads a CPU second | of a forward alone |\n|--:|--:|--:|--:|--:|")
     print(f"| {count} | {queries} | {spent:.2f} | {count / spent:.0f} | {spent / count / alone:.4f} a head |")
 
 

@@ -42,7 +42,7 @@ def spelling(text: str, file: str) -> list[ChapterFault]:
         if not _SIZE.match(match[0]):
             mended = re.sub("z(?=[^z]*$)", "s", match[0])
             findings.append((match.start(), f"{match[0]!r} is American: write {mended!r}"))
-    return [ChapterFault(file, line_of(text, offset), what) for offset, what in sorted(findings)]
+    return [ChapterFault(file, line_of(text, offset), fault) for offset, fault in sorted(findings)]
 
 
 def code_names(text: str, file: str) -> list[ChapterFault]:

@@ -27,21 +27,21 @@ class Passage:
 
 def passages(text: str) -> Iterator[Passage]:
     """Return the passages of a chapter's template, in order."""
-    held: list[str] = []
+    lines_of_passage: list[str] = []
     depth, first = 0, 1
     for number, line in enumerate([*text.splitlines(), ""], 1):
         inside = depth > 0
         depth += len(_BEGIN.findall(line)) - len(_END.findall(line))
         prose = bool(line.strip()) and not (inside or depth or _END.search(line) or _APART.match(line))
-        if held and (not prose or _PARAGRAPH.match(line)):
-            yield Passage(first, tuple(held))
-            held = []
+        if lines_of_passage and (not prose or _PARAGRAPH.match(line)):
+            yield Passage(first, tuple(lines_of_passage))
+            lines_of_passage = []
         if prose:
-            first = first if held else number
-            held.append(line.strip())
+            first = first if lines_of_passage else number
+            lines_of_passage.append(line.strip())
             if line.rstrip().endswith("%>"):  # a line break after a template statement is not printed
-                yield Passage(first, tuple(held))
-                held = []
+                yield Passage(first, tuple(lines_of_passage))
+                lines_of_passage = []
 
 
 def broken(text: str, file: str) -> list[ChapterFault]:
@@ -59,8 +59,8 @@ def broken(text: str, file: str) -> list[ChapterFault]:
         for number, line in enumerate(passage.lines, passage.first):
             sentences = split_sentences(line)
             if len(sentences) > 1:
-                what = f"a second sentence in the line: give '{sentences[1][:40]}' a line of its own"
-                findings.append(ChapterFault(file, number, what))
+                fault = f"a second sentence in the line: give '{sentences[1][:40]}' a line of its own"
+                findings.append(ChapterFault(file, number, fault))
         for number, line in enumerate(passage.lines[:-1], passage.first):
             following = passage.lines[number - passage.first + 1]
             if len(split_sentences(f"{split_sentences(line)[-1]} {following}")) == len(split_sentences(following)):

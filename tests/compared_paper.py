@@ -11,8 +11,8 @@ from boundpaper.typeset.numbers import significant
 
 def pages(pdf: Path) -> list[str]:
     """Return the text of each page."""
-    said = subprocess.run(["pdftotext", "-layout", pdf, "-"], capture_output=True, text=True, check=True).stdout
-    return said.replace("\N{MINUS SIGN}", "-").split("\f")[:-1]
+    text = subprocess.run(["pdftotext", "-layout", pdf, "-"], capture_output=True, text=True, check=True).stdout
+    return text.replace("\N{MINUS SIGN}", "-").split("\f")[:-1]
 
 
 def printed(paper: Path) -> tuple[list[str], pd.DataFrame]:

@@ -16,11 +16,11 @@ def run_examples(package: ModuleType, name: str) -> int:
     """Run the examples of a public name, or of its class if it is an instance; return the number of examples."""
     found, finder = getattr(package, name), doctest.DocTestFinder()
     examples = [test for each in (found, type(found)) for test in finder.find(each, name, globs={}) if test.examples]
-    said: list[str] = []
+    failures: list[str] = []
     runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS)
     for test in examples:
-        runner.run(test, out=said.append)
-    assert not said, "".join(said)
+        runner.run(test, out=failures.append)
+    assert not failures, "".join(failures)
     return len(examples)
 
 

@@ -27,6 +27,6 @@ def frozen(text: str) -> str:
         if len(lines) < MOST:
             kept += [first, *lines]
             continue
-        told = hashlib.blake2b("\n".join(lines[:-1]).encode(), digest_size=4).hexdigest()
-        kept += [first, f"% {len(lines) - 1} more of this form: {told}", lines[-1]]
+        digest = hashlib.blake2b("\n".join(lines[:-1]).encode(), digest_size=4).hexdigest()
+        kept += [first, f"% {len(lines) - 1} more of this form: {digest}", lines[-1]]
     return "\n".join(kept) + "\n"

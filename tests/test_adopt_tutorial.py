@@ -22,16 +22,16 @@ def test_tutorial_commands_bind_numbers_and_flatten_back(tmp_path):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(text)
     before = (tmp_path / "main.tex").read_text()
-    said = {}
+    printed = {}
     for line in "".join(SHELL.findall(PAGE)).splitlines():
         if line.startswith("boundpaper "):
-            said[line] = run(tmp_path, *line.split()[1:], code=1 if line == "boundpaper lint" else 0)
+            printed[line] = run(tmp_path, *line.split()[1:], code=1 if line == "boundpaper lint" else 0)
         else:
             subprocess.run(["bash", "-ec", line], cwd=tmp_path, check=True)
         if line == "boundpaper lint --fix":
             bound = (tmp_path / "main.tex").read_text()
             assert bound.count(r"\val{") == 8
-    assert r"main.tex:3: 0.831 is typed: \val{heights/bean,sun/gain:.3f}" in said["boundpaper lint"]
+    assert r"main.tex:3: 0.831 is typed: \val{heights/bean,sun/gain:.3f}" in printed["boundpaper lint"]
     assert (tmp_path / "main.tex").read_text() == before.replace("0.831", "0.845")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["main-arxiv.zip", "main.tex", "results"]
 

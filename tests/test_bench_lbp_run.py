@@ -125,8 +125,8 @@ def test_several_files_make_one_score(lab, data, tmp_path):
 
 def test_partial_predictions_are_scored_with_partial(lab, data, tmp_path):
     path, samples = data
-    some = [one for one in samples if one.length != "256k"][1:]
-    file = written(tmp_path / "p.jsonl", lines(some))
+    partial = [one for one in samples if one.length != "256k"][1:]
+    file = written(tmp_path / "p.jsonl", lines(partial))
     assert bench("--data", path, "--predictions", file, "--partial").exit_code == 0
     rows = {row["key"]: row for row in table(lab)}
     assert rows["overall"]["value"] == ""
@@ -332,8 +332,8 @@ def test_interrupted_run_resumes_to_the_same_answers(lab, tiny, monkeypatch):
     pytest.importorskip("torch")
     from keyquery.models.answers import chat
 
-    whole = answered(tiny, "--name", "whole")
-    assert whole.exit_code == 0, whole.output
+    all_answers = answered(tiny, "--name", "whole")
+    assert all_answers.exit_code == 0, all_answers.output
     answers = lab / "out/bench/lbp/whole/nonthinking.jsonl"
     rows = rows_of(answers)
     assert len(rows) == 48

@@ -62,12 +62,12 @@ def test_copied_recoveries_are_compared():
 
 
 @pytest.mark.parametrize(
-    ("printed", "family", "said"), [("32", "Llama", "holds"), ("40", "Llama", ""), ("32", "Qwen", "")]
+    ("printed", "family", "message"), [("32", "Llama", "holds"), ("40", "Llama", ""), ("32", "Qwen", "")]
 )
-def test_stated_layers_and_family_are_compared_with_the_configuration(printed, family, said):
+def test_stated_layers_and_family_are_compared_with_the_configuration(printed, family, message):
     table = prints("model family metric printed", (SMALL, family, "layers", printed))
     known = rows("model text_layers", (SMALL, 32))
-    assert verdicts("c000_recovery_layers", table, models(), known) == {SMALL: said or "contradicted"}
+    assert verdicts("c000_recovery_layers", table, models(), known) == {SMALL: message or "contradicted"}
 
 
 @pytest.mark.parametrize(
@@ -89,9 +89,9 @@ def test_stated_layer_kinds_are_compared_with_the_configuration(layers, bare, ex
 def test_layer_recovery_is_compared_with_the_difference_of_decile_pairs():
     printed = [(SMALL, 5, "d45", "0.50"), (SMALL, 5, "d67", "0.56")]
     layers = rows("model layer", (SMALL, 5))
-    for text, said in (("0.06", "holds"), ("0.10", "contradicted")):
+    for text, expected in (("0.06", "holds"), ("0.10", "contradicted")):
         table = prints("model layer metric printed", *printed, (SMALL, 5, "recovery", text))
-        assert say("c000_layers_recovery", table, layers) == {f"{SMALL}-5": f"{said}: 0.060"}
+        assert say("c000_layers_recovery", table, layers) == {f"{SMALL}-5": f"{expected}: 0.060"}
 
 
 def test_layer_order_claim_holds_only_for_decreasing_recovery():
@@ -132,7 +132,7 @@ def test_mean_over_adjacency_groups_is_weighted_by_layers():
 
 
 def facts(**changed):
-    held = {
+    values = {
         "layers": "5",
         "self_attention_layers": "4",
         "cross_attention_layers": "1",
@@ -141,7 +141,7 @@ def facts(**changed):
         "cross_attention_first": "3",
         "cross_attention_default": "3",
     }
-    return prints("fact printed", *{**held, **changed}.items())
+    return prints("fact printed", *{**values, **changed}.items())
 
 
 KINDS = rows("layer kind", *[(layer, "cross-attention" if layer == 3 else "self-attention") for layer in range(5)])
@@ -189,8 +189,8 @@ def test_dip_and_recovery_are_checked_at_their_stated_places():
 
 
 def rise(**changed):
-    held = {"model": SMALL, "draw_up": 0.04, "shape": "rises", "recovery_low": 0.03}
-    return rows(" ".join(held), tuple({**held, **changed}.values()))
+    values = {"model": SMALL, "draw_up": 0.04, "shape": "rises", "recovery_low": 0.03}
+    return rows(" ".join(values), tuple({**values, **changed}.values()))
 
 
 def test_nope_layers_are_not_the_cause_when_a_model_without_them_rises():
@@ -300,7 +300,7 @@ def test_claim_that_adjacent_layers_recover_less_needs_a_significant_interval():
 def recovery(*changes):
     """Return recoveries of models: two 32-layer Llamas that share a network, smaller ones, and other families."""
     names = ("model", "family", "text_layers", "network", "recovers", "recovery")
-    held = [
+    entries = [
         dict(zip(names, values, strict=True))
         for values in (
             (SMALL, "Llama 3", 32, "a", True, 0.03),
@@ -311,15 +311,15 @@ def recovery(*changes):
             ("ministral3-14b", "Ministral 3", 40, "e", False, -0.1),
         )
     ]
-    for row in held:
+    for row in entries:
         row |= {"display_name": row["model"], "layers": row["text_layers"], "draw_up": 0.0, "agreement": "holds"}
         row |= {"shape": "rises" if row["recovers"] else "falls", "rise_from": 5, "rise_to": 7}
         row |= {"draw_up_low": 0.0, "draw_up_high": 0.01}
     for model, changed in changes:
-        next(row for row in held if row["model"] == model).update(changed)
-    for row in held:
+        next(row for row in entries if row["model"] == model).update(changed)
+    for row in entries:
         row |= {"recovery_low": row["recovery"] - 0.01, "recovery_high": row["recovery"] + 0.01}
-    return rows(" ".join(held[0]), *[tuple(row.values()) for row in held])
+    return rows(" ".join(entries[0]), *[tuple(row.values()) for row in entries])
 
 
 def test_claim_that_only_two_llamas_recover_is_counted():
@@ -513,10 +513,10 @@ def test_extreme_layer_values_are_compared_after_rounding():
 
 
 def test_flat_layer_claim_is_judged_by_the_gap_to_the_other_capture():
-    held = (17, 15, 0.1, 0.05, 0.4, 0.5, 0.3)
+    values = (17, 15, 0.1, 0.05, 0.4, 0.5, 0.3)
     columns = "layer text_layer least_range recovery overall_low overall_high ap_overall gap"
-    assert verdict("c000_extremes_flat_pair", rows(columns, (*held, 0.1))) == "not supported"
-    assert verdict("c000_extremes_flat_pair", rows(columns, (*held, 0.0))) == "holds"
+    assert verdict("c000_extremes_flat_pair", rows(columns, (*values, 0.1))) == "not supported"
+    assert verdict("c000_extremes_flat_pair", rows(columns, (*values, 0.0))) == "holds"
 
 
 def test_layer_said_to_follow_cross_attention_is_checked():

@@ -16,7 +16,7 @@ def word(text, number=None):
 
 def captured(**drops):
     """Return captured models of several families, with their drops."""
-    held = {
+    values = {
         "ministral3-3b": 0.05,
         "qwen3-0.6b": 0.19,
         "qwen3-4b": 0.18,
@@ -29,7 +29,7 @@ def captured(**drops):
     families = {"min": "Ministral 3", "qwe": "Qwen3", "lla": "Llama 3", "mis": "Mistral"}
     return rows(
         "model display_name family ap_drop",
-        *[(model, model, families[model[:3]], drop) for model, drop in {**held, **drops}.items()],
+        *[(model, model, families[model[:3]], drop) for model, drop in {**values, **drops}.items()],
     )
 
 
@@ -93,9 +93,9 @@ def test_gap_claim_is_contradicted_by_a_profile_that_does_not_fall():
 def test_numbers_that_the_second_study_states_too_are_compared_one_by_one():
     from analysis.claims.s001.restated import RESTATED
 
-    own = states(**dict.fromkeys(RESTATED, "0.17"))
+    restated = states(**dict.fromkeys(RESTATED, "0.17"))
     other = states(**{second: "0.17" for second, _ in RESTATED.values()})
-    assert set(verdicts("c001_stated_again", own, other).values()) == {"holds"}
+    assert set(verdicts("c001_stated_again", restated, other).values()) == {"holds"}
     off = states(**{**dict.fromkeys(RESTATED, "0.17"), "decomposition_excess": "0.27"})
     judged = verdicts("c001_stated_again", off, other)
     assert [key for key, each in judged.items() if each != "holds"] == ["decomposition_excess"]
@@ -162,8 +162,8 @@ def test_converged_heads_must_average_the_stated_value():
 
 
 def matched(**scores):
-    held = {"m": ("Ministral 3", 60.0), "n": ("Ministral 3", 50.0), "q": ("Qwen3", 40.0), "l": ("Llama 3", 30.0)}
-    table = [(name, name, family, scores.get(name, score), True) for name, (family, score) in held.items()]
+    values = {"m": ("Ministral 3", 60.0), "n": ("Ministral 3", 50.0), "q": ("Qwen3", 40.0), "l": ("Llama 3", 30.0)}
+    table = [(name, name, family, scores.get(name, score), True) for name, (family, score) in values.items()]
     return rows("model display_name family lbp in_source", *table)
 
 
@@ -277,10 +277,10 @@ def test_drop_is_checked_against_the_range_of_another_family(drop, expected):
 
 def test_degradation_claim_needs_steep_profiles_to_lose_more_in_every_mode():
     def declines(flat, inside=(0.1, 0.2, 0.3)):
-        held = [("thinking", "Llama 3", 0.25, 0.2), ("thinking", "Ministral 3", 0.05, 0.1)]
-        held += [("thinking", "Qwen3", drop, 0.3 + drop / 10) for drop in inside]
-        held += [("plain", "Qwen3", 0.2, 0.3), ("plain", "Ministral 3", 0.05, flat)]
-        return rows("mode family ap_drop decline in_source", *[(*each, True) for each in held])
+        values = [("thinking", "Llama 3", 0.25, 0.2), ("thinking", "Ministral 3", 0.05, 0.1)]
+        values += [("thinking", "Qwen3", drop, 0.3 + drop / 10) for drop in inside]
+        values += [("plain", "Qwen3", 0.2, 0.3), ("plain", "Ministral 3", 0.05, flat)]
+        return rows("mode family ap_drop decline in_source", *[(*each, True) for each in values])
 
     assert verdict("c001_ruler_degradation", declines(0.2)) == "holds"
     assert verdict("c001_ruler_degradation", declines(0.2, inside=())) == "not supported"
@@ -387,8 +387,8 @@ def test_a_longer_context_is_judged_by_the_captured_window():
     other = states(cross_longer="3×")
     assert says("c001_ministral_longer", stated, other, comparison()) == "not supported: 2 times"
     assert "source 002 says 3× of the same pair" in reason("c001_ministral_longer", stated, other, comparison())
-    said = comparison(claimed_context=[65536, 131072, 131072, 196608])
-    assert "the makers state are in a ratio of 3, but" in reason("c001_ministral_longer", stated, other, said)
+    longer = comparison(claimed_context=[65536, 131072, 131072, 196608])
+    assert "the makers state are in a ratio of 3, but" in reason("c001_ministral_longer", stated, other, longer)
     four = comparison(captured_context=[65536, 131072, 131072, 262144])
     assert says("c001_ministral_longer", stated, other, four) == "holds: 4 times"
 

@@ -249,10 +249,10 @@ def test_cut_off_must_lose_next_to_nothing_before_it(at_32k, expected):
     )
     lengths = rows("model length plasticity_change", (MISTRAL, "32k", -21.0), (MISTRAL, "4k", 0.0))
     assert says("c002_h7_gradual", summary, lengths) == expected.replace("--", "-")
-    said = reason("c002_h7_gradual", summary, lengths)
-    assert f"{100 - at_32k:.0f} %) within 32K" in said
-    assert "to 128K (50 %)" in said
-    assert "plasticity falls by 21 %" in said
+    explanation = reason("c002_h7_gradual", summary, lengths)
+    assert f"{100 - at_32k:.0f} %) within 32K" in explanation
+    assert "to 128K (50 %)" in explanation
+    assert "plasticity falls by 21 %" in explanation
 
 
 @pytest.mark.parametrize(("text", "expected"), [("zero", "holds: 0"), ("two", "contradicted: 0")])
@@ -307,11 +307,11 @@ def test_layer_counts_are_compared_with_the_layer_study():
 def test_spread_claim_needs_nine_tenths_of_layers_in_two_networks(one, two, text, expected):
     fact = rows("fact printed", ("llama32_vision_text", text))
     assert says("c002_h8_spread", spread(one, two, "20"), fact) == expected
-    said = reason("c002_h8_spread", spread(one, two, "20"), fact)
-    assert f"({5 * int(one)} and {5 * int(two)} %" in said
+    explanation = reason("c002_h8_spread", spread(one, two, "20"), fact)
+    assert f"({5 * int(one)} and {5 * int(two)} %" in explanation
     if two == "17":
-        assert "[64, 95]" in said  # Wilson's interval for 17 of 20
-    assert ("so 0 layers change sides" in said) == (text == "llama3.1-8b")
+        assert "[64, 95]" in explanation  # Wilson's interval for 17 of 20
+    assert ("so 0 layers change sides" in explanation) == (text == "llama3.1-8b")
 
 
 def others(recovery, rise):

@@ -27,10 +27,10 @@ def test_benchmark_counts_are_compared_with_the_data_card():
         )
     for text, expected in (("8K–256K", "holds"), ("8K–128K", "contradicted"), ("4K–256K", "contradicted")):
         assert verdict("c002_overview_lengths", states(overview_lengths=text), facts) == expected
-    said = states(overview_format=word("multiple-choice"))
-    assert verdict("c002_overview_format", said, facts) == "contradicted"
+    stated_words = states(overview_format=word("multiple-choice"))
+    assert verdict("c002_overview_format", stated_words, facts) == "contradicted"
     choice = facts.assign(printed=facts["printed"].replace("free text", "a choice"))
-    assert verdict("c002_overview_format", said, choice) == "holds"
+    assert verdict("c002_overview_format", stated_words, choice) == "holds"
 
 
 def overlap(**changed):
@@ -162,8 +162,8 @@ def test_generations_claim_compares_both_metrics():
 
     assert says("c002_generations_lower", table("0.16", "0.47")) == "holds: -0.070, +0.020"
     # first minus last fifth: the early value differs by the differences of the drop and of the last fifth
-    said = reason("c002_generations_lower", table("0.16", "0.47"))
-    assert "of the difference of -0.070 in drop, the near end contributes -0.050" in said
+    explanation = reason("c002_generations_lower", table("0.16", "0.47"))
+    assert "of the difference of -0.070 in drop, the near end contributes -0.050" in explanation
     assert verdict("c002_generations_lower", table("0.24", "0.47")) == "contradicted"
     assert verdict("c002_generations_lower", table("0.16", "0.44")) == "contradicted"
 

@@ -121,8 +121,8 @@ def test_dip_is_where_the_two_lowest_deciles_are(text, expected):
     table = vision(0.1, 0.1, 0.7, 0.6, 0.4, 0.5, 0.55, 0.1, 0.1, 0.1)  # the dip is in deciles 3 to 7
     assert says("c002_llama_11b_dip", stated, table) == f"{expected}: 40-60%"
     assert "(0.400, 0.500); at 30-40 %" in reason("c002_llama_11b_dip", stated, table)
-    apart = vision(0.1, 0.1, 0.4, 0.6, 0.7, 0.6, 0.5, 0.1, 0.1, 0.1)
-    assert says("c002_llama_11b_dip", stated, apart) == "contradicted: 20-70%"
+    apart_dip = vision(0.1, 0.1, 0.4, 0.6, 0.7, 0.6, 0.5, 0.1, 0.1, 0.1)
+    assert says("c002_llama_11b_dip", stated, apart_dip) == "contradicted: 20-70%"
 
 
 @pytest.mark.parametrize(
@@ -285,8 +285,8 @@ def test_stated_memory_is_compared_with_weights_plus_cache(totals, expected):
 )
 def test_models_must_be_ordered_by_memory_need(totals, expected):
     assert verdict("c002_option_b_order", *memory(*totals)) == expected
-    said = reason("c002_option_b_order", *memory(*totals))
-    assert said.startswith("With the cache no model needs" if expected == "holds" else "With the cache a model needs")
+    text = reason("c002_option_b_order", *memory(*totals))
+    assert text.startswith("With the cache no model needs" if expected == "holds" else "With the cache a model needs")
 
 
 # --- tables

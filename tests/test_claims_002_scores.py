@@ -9,8 +9,8 @@ from claims_cases import prints, rows, say, says, states, verdict, verdicts
 
 
 def bins(**totals):
-    held = {"ministral3-3b": "-0.05", "ministral3-8b": "-0.08", "qwen3-4b": "-0.17", "llama3.2-3b": "-0.23"}
-    return prints("model bin printed", *[(name, "total", text) for name, text in {**held, **totals}.items()])
+    values = {"ministral3-3b": "-0.05", "ministral3-8b": "-0.08", "qwen3-4b": "-0.17", "llama3.2-3b": "-0.23"}
+    return prints("model bin printed", *[(name, "total", text) for name, text in {**values, **totals}.items()])
 
 
 def test_steepest_total_is_the_lowest():

@@ -10,11 +10,11 @@ LAST, ANNEALED, FIRST = "lc-32k-to-64k-step-20000", "stage3-step-4720000", "stag
 
 def changes(**after):
     """Return the changes over the extensions, from 10 to the given values."""
-    held = {"key_drift": 12.0, "alpha_k": 1.0, "bias_window": 15.0, "bias_strength": 1.0, "ap_drop": 20.0, **after}
+    values = {"key_drift": 12.0, "alpha_k": 1.0, "bias_window": 15.0, "bias_strength": 1.0, "ap_drop": 20.0, **after}
     columns = "span metric before after fold fold_low fold_high ratio ratio_low ratio_high"
     columns += " difference difference_low difference_high"
     found = []
-    for metric, end in held.items():
+    for metric, end in values.items():
         fold, ratio = 10 / end, end / 10
         found.append(
             ("extensions", metric, 10.0, end, fold, fold, fold, ratio, ratio, ratio, end - 10, end - 10, end - 10)
@@ -137,9 +137,9 @@ def against(token):
     [("c002_h4_comparable", "h4_bias_comparable"), ("c002_ministral_bias_comparable", "cross_bias_comparable")],
 )
 def test_comparable_means_less_than_twice(claim, stated):
-    said = states(**{stated: word("comparable")})
-    assert says(claim, said, against(1.9)) == "holds: 1.9 times"
-    assert says(claim, said, against(2.1)) == "contradicted: 2.1 times"
+    stated_words = states(**{stated: word("comparable")})
+    assert says(claim, stated_words, against(1.9)) == "holds: 1.9 times"
+    assert says(claim, stated_words, against(2.1)) == "contradicted: 2.1 times"
 
 
 def test_stated_excess_is_the_difference_of_two_drops():

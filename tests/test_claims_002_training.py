@@ -58,8 +58,8 @@ def test_factor_that_drives_a_product_must_grow_most(bias, slope, expected):
     )
     frame = run(bias_strength=(0.2, 0.5, 0.4, 0.1, 0.1, 0.1), alpha_k=(0.4, 0.5, 0.6, 0.1, 0.1, 0.1))
     assert says("c002_pretraining_driven_by_slope", changes, frame) == expected
-    said = reason("c002_pretraining_driven_by_slope", changes, frame)
-    assert "up to stage1-step-2 the bias grows 2.50-fold and alpha_K 1.25-fold" in said
+    explanation = reason("c002_pretraining_driven_by_slope", changes, frame)
+    assert "up to stage1-step-2 the bias grows 2.50-fold and alpha_K 1.25-fold" in explanation
 
 
 def changed(*cells):
@@ -109,9 +109,9 @@ def test_uniform_decline_is_checked_in_time_and_over_positions():
     assert says("c002_pretraining_uniform_decline", *rising) == "contradicted: 1 of 2 steps rise"
     level = decline((0.90, 0.90, 0.80), 0.85, 0.75, 0.65)
     assert verdict("c002_pretraining_uniform_decline", *level) == "holds"
-    said = reason("c002_pretraining_uniform_decline", *rising)
-    assert "falls by -0.010 first and 0.110 last" in said
-    assert "the fall is even over positions, 0.050 in the first bin and 0.050 in the last" in said
+    explanation = reason("c002_pretraining_uniform_decline", *rising)
+    assert "falls by -0.010 first and 0.110 last" in explanation
+    assert "the fall is even over positions, 0.050 in the first bin and 0.050 in the last" in explanation
     assert "the fall is not even over positions" in reason("c002_pretraining_uniform_decline", *uneven)
 
 
@@ -160,8 +160,8 @@ def test_bias_driven_drop_needs_a_significant_interval(low, high, p, expected):
     tests.loc[tests["test"] == "pearson", "estimate"] = (low + high) / 2
     frame = run(bias_strength=(0.2, 0.3, 0.1, 9.0, 9.0, 9.0), ap_drop=(0.05, 0.04, 0.06, 0.9, 0.9, 0.9))
     assert verdict("c002_h6_pretraining_driven", tests, frame) == expected
-    said = reason("c002_h6_pretraining_driven", tests, frame)
-    assert "the largest bias (0.3000) goes with 0.040, the largest drop (0.060) with 0.1000" in said
+    explanation = reason("c002_h6_pretraining_driven", tests, frame)
+    assert "the largest bias (0.3000) goes with 0.040, the largest drop (0.060) with 0.1000" in explanation
 
 
 @pytest.mark.parametrize(
@@ -191,10 +191,10 @@ def test_first_fifth_recovery_is_compared_with_the_first_stage(after, expected):
     above = near_positions(at_0_1k=(0.9, 0.8, 0.95))  # only the fifths differ
     unlike = "not supported" if expected == "holds" else "contradicted"
     assert verdict("c002_onset_first_fifth_recovers", stated, frame, above) == unlike
-    said = reason("c002_onset_first_fifth_recovers", stated, frame, above)
-    assert "819 tokens there and 6,554 here" in said
-    assert "it is 0.9500 against 0.9000, above 2 of 2 checkpoints before" in said
-    assert ("lies within the 0.800 to 0.900 of the first stage" in said) == (expected == "holds")
+    explanation = reason("c002_onset_first_fifth_recovers", stated, frame, above)
+    assert "819 tokens there and 6,554 here" in explanation
+    assert "it is 0.9500 against 0.9000, above 2 of 2 checkpoints before" in explanation
+    assert ("lies within the 0.800 to 0.900 of the first stage" in explanation) == (expected == "holds")
     lower = equal.assign(at_0_1k=(0.9, 0.8, 0.85))
     assert "above 1 of 2 checkpoints" in reason("c002_onset_first_fifth_recovers", stated, frame, lower)
 
@@ -292,9 +292,9 @@ def test_drop_beyond_bias_is_contradicted_when_the_bias_is_lowest(own, expected)
         ("Qwen3", 0.004, 400.0),
     )
     assert says("c002_drop_beyond_bias", tests, table) == f"{expected}: 0.9000"
-    said = reason("c002_drop_beyond_bias", tests, table)
-    assert "100 per captured window against 200 and more" in said
-    assert f"biases that differ by a factor of {0.002 / own:.1f} as comparable" in said
+    explanation = reason("c002_drop_beyond_bias", tests, table)
+    assert "100 per captured window against 200 and more" in explanation
+    assert f"biases that differ by a factor of {0.002 / own:.1f} as comparable" in explanation
 
 
 @pytest.mark.parametrize(

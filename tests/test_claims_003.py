@@ -8,7 +8,7 @@ MODELS = rows("model layers", (ONE, 16), (THREE, 28))
 
 def landmarks(**changed):
     """Return landmarks alike in both charts: start -5, trough -50, ends from -20 to -30, answer band down to -10."""
-    held = {
+    values = {
         "start-delta_p": "-5",
         "lowest-delta_p": "-50",
         "lowest-layer": "8",
@@ -23,7 +23,7 @@ def landmarks(**changed):
     }
     found = []
     for model in (ONE, THREE):
-        for key, text in {**held, **changed.get(model, changed.get("both", {}))}.items():
+        for key, text in {**values, **changed.get(model, changed.get("both", {}))}.items():
             landmark, metric = key.split("-")
             found.append((model, "answer" if landmark == "band" else "question", landmark, metric, text, "PopQA"))
     return prints("model anchoring landmark metric printed data_set", *found)
@@ -65,7 +65,7 @@ def test_near_zero_curve_must_stay_above_the_start_of_the_others():
 
 
 def said(**changed):
-    held = {
+    values = {
         "overview_anchorings": 2.0,
         "overview_data_sets": 4.0,
         "overview_conditions": 8.0,
@@ -73,7 +73,7 @@ def said(**changed):
         "overview_charts": 2.0,
         "overview_models": 2.0,
     }
-    return rows("statement as_number", *{**held, **changed}.items())
+    return rows("statement as_number", *{**values, **changed}.items())
 
 
 def test_number_of_series_is_the_product_of_its_factors():
@@ -84,11 +84,11 @@ def test_number_of_series_is_the_product_of_its_factors():
 
 
 def axes(**changed):
-    held = {f"axes_{size}_delta_p_high": "0" for size in ("1b", "3b")}
-    held |= {f"axes_{size}_delta_p_low": "-60" for size in ("1b", "3b")}
-    held |= {"axes_1b_layer_first": "1", "axes_1b_layer_last": "15", "axes_3b_layer_first": "0"}
-    held |= {"axes_3b_layer_last": "27", "observations_1b_lowest": "-50", "observations_3b_lowest": "-50"}
-    found = [(key, text, "about" if key == "axes_1b_layer_first" else "") for key, text in {**held, **changed}.items()]
+    cells = {f"axes_{size}_delta_p_high": "0" for size in ("1b", "3b")}
+    cells |= {f"axes_{size}_delta_p_low": "-60" for size in ("1b", "3b")}
+    cells |= {"axes_1b_layer_first": "1", "axes_1b_layer_last": "15", "axes_3b_layer_first": "0"}
+    cells |= {"axes_3b_layer_last": "27", "observations_1b_lowest": "-50", "observations_3b_lowest": "-50"}
+    found = [(key, text, "about" if key == "axes_1b_layer_first" else "") for key, text in {**cells, **changed}.items()]
     return prints("statement printed qualifier", *found)
 
 

@@ -188,8 +188,8 @@ def test_stable_tasks_change_by_at_most_ten_points():
     assert "no test can be made" not in reason("c004_drope_parametric_stable", tasks(6, 10), means)
     known = tasks(6, 10)
     before = (known["condition"] == "baseline") & (known["task"] == "sports")
-    some = known.assign(n_low=known["n_low"].where(~before, 3))
-    assert "How many are read before is not stored" in reason("c004_drope_parametric_stable", some, means)
+    bounded = known.assign(n_low=known["n_low"].where(~before, 3))
+    assert "How many are read before is not stored" in reason("c004_drope_parametric_stable", bounded, means)
 
 
 def test_massive_value_roles_claim_is_contradicted_by_a_loss_in_drope():

@@ -4,7 +4,7 @@ import pytest
 
 from claims_cases import function, prints, reason, rows, say, says, states, verdict, verdicts
 
-CONTRAST = "RoPE against DroPE: massive less random"
+CONTRAST = "RoPE against DroPE: massive minus random"
 ALONE = "RoPE against DroPE: massive increase alone"
 TESTS = "comparison test unit p_value n estimate ci_low ci_high effect"
 

@@ -214,8 +214,8 @@ def test_contextual_gap_is_a_share_of_the_larger_average():
     frames = (averages, tasks)
     assert says("c004_contextual_gap", states(s4_4_contextual_gap="73%"), *frames) == "holds: 73.5"
     assert says("c004_contextual_gap", states(s4_4_contextual_gap="69%"), *frames) == "contradicted: 73.5"
-    said = reason("c004_contextual_gap", states(s4_4_contextual_gap="73%"), *frames)
-    assert "of which 2 of 2 and 1 of 2 have a baseline above chance" in said
+    explanation = reason("c004_contextual_gap", states(s4_4_contextual_gap="73%"), *frames)
+    assert "of which 2 of 2 and 1 of 2 have a baseline above chance" in explanation
 
 
 @pytest.mark.parametrize(("high", "expected"), [(-1.0, "holds"), (1.0, "not supported"), (None, "not supported")])

@@ -104,8 +104,8 @@ def test_pattern_texts_and_threshold_agree_with_script_and_section_5():
     protocols = rows("experiment items", ("7", "8 texts of 40 tokens"))
     assert verdict("c004_pat_texts", states(s8_2_texts="8"), protocols) == "holds"
     assert verdict("c004_pat_texts", states(s8_2_texts="10"), protocols) == "contradicted"
-    for here, expected in (("0.3", "holds"), ("0.4", "contradicted")):
-        stated = states(s8_2_sink_threshold=here, s5_1_sink_threshold_formula="0.3")
+    for threshold, expected in (("0.3", "holds"), ("0.4", "contradicted")):
+        stated = states(s8_2_sink_threshold=threshold, s5_1_sink_threshold_formula="0.3")
         assert verdict("c004_pat_threshold", stated) == expected
 
 

@@ -94,8 +94,8 @@ def test_converged_sink_rate_is_that_of_the_later_layers():
     rates = prints("layers positional printed", ("average", "RoPE", "97.8%"), ("average", "DroPE", "95.6%"))
     frames = (both, found, rates, captions)
     assert say("c004_fig12_converge", *frames) == {"rope": "holds: 98.4", "drope": "contradicted: 99.0"}
-    said = [each.reason for each in function("c004_fig12_converge")(*frames)]
-    assert ["is 97.8%." in said[0], "is 95.6%." in said[1]] == [True, True]
+    explanations = [each.reason for each in function("c004_fig12_converge")(*frames)]
+    assert ["is 97.8%." in explanations[0], "is 95.6%." in explanations[1]] == [True, True]
 
 
 def test_sink_rate_of_about_97_means_within_one_and_a_half():
@@ -108,8 +108,8 @@ def test_sink_rate_of_about_97_means_within_one_and_a_half():
 
 def test_nearly_identical_sink_rates_need_no_differing_layer():
     tests = rows("comparison estimate ci_low ci_high p_value p_adjusted n", ("layer 1", -20.0, -25.0, -15.0, 0, 0, 20))
-    for apart, expected in ((0, "holds"), (1, "not supported")):
-        table = summary(layers_apart=apart, gap_average=0.5, layers_tested=9)
+    for distance, expected in ((0, "holds"), (1, "not supported")):
+        table = summary(layers_apart=distance, gap_average=0.5, layers_tested=9)
         assert says("c004_sink_rates_nearly_identical", table, tests) == f"{expected}: -20.0 points in layer 1"
 
 

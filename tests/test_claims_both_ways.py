@@ -83,7 +83,7 @@ def test_false_none_in_a_reason_is_found_despite_a_number_beside_it(reason, mute
 
 def test_text_that_cannot_become_a_number_is_not_flipped():
     frame = table(key=["p", "q"], printed=["< 10⁻⁴⁸", "2"])
-    kinds = [what for what, _ in mutations({"frame": frame})]
+    kinds = [mutation for mutation, _ in mutations({"frame": frame})]
     assert "frame: row 3, printed flipped" in kinds
     assert "frame: row 2, printed flipped" not in kinds
 
@@ -130,7 +130,7 @@ def test_inputs_are_changed_in_copies_only():
         value=[0.5, 1.5],
     )
     before = frame.copy()
-    kinds = [what for what, _ in mutations({"frame": frame})]
+    kinds = [mutation for mutation, _ in mutations({"frame": frame})]
     pd.testing.assert_frame_equal(frame, before)
     for part in (
         "printed moved up",
@@ -139,7 +139,7 @@ def test_inputs_are_changed_in_copies_only():
         "flag negated",
         "row 3 left out",
     ):
-        assert any(part in what for what in kinds), part
+        assert any(part in mutation for mutation in kinds), part
 
 
 @pytest.mark.parametrize(
@@ -180,4 +180,4 @@ def test_every_claim_changes_with_some_input(document):
     assert all(not read_inputs(ROOT, found[name]) for name in silent)
     assert {answer.verdict for tally in silent.values() for answer in tally.answers.values()} <= {"not testable"}
     mute = {answer.claim: answer.unexplained for tally in tallies.values() for answer in tally.answers.values()}
-    assert {claim: what for claim, what in mute.items() if what} == {}
+    assert {claim: mutation for claim, mutation in mute.items() if mutation} == {}

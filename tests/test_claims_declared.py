@@ -152,7 +152,7 @@ c004_it = Cells(
     "It is so, "
     "as said.",
     "004, Results",
-    Relation(cell=TABLE(metric="x"), follows=_cell("x") - Artifact("own")(metric="x"), because="{0} less {1}."),
+    Relation(cell=TABLE(metric="x"), follows=_cell("x") - Artifact("own")(metric="x"), because="{0} minus {1}."),
 )
 _c004_private = Cells("No.", "004, Results")
 c004_too: Cells = Cells("It too.", "004, Results", Relation(cell=TABLE(metric="x"), follows=TABLE(), because="."))
@@ -185,7 +185,7 @@ def test_declaration_becomes_a_claim_at_its_line(tmp_path, monkeypatch):
     (row,) = json.loads(content)
     assert (path, row["order"]) == ("out/claims/c004_it.json", ["004", "made_declared.py", 15])
     assert (row["claim"], row["statement"], row["section"]) == ("c004_it", "It is so, as said.", "Results")
-    assert (row["verdict"], row["reason"], row["severity"]) == ("holds", "5 less 3.", "detail")
+    assert (row["verdict"], row["reason"], row["severity"]) == ("holds", "5 minus 3.", "detail")
 
 
 def test_artifacts_of_every_declaration_equal_those_found_by_the_build():

@@ -32,10 +32,10 @@ def ledger() -> pd.DataFrame:
 
 
 def test_causes_and_absences_hold_only_when_listed_with_their_basis() -> None:
-    held = ledger()[ledger()["verdict"].isin(["holds", "holds after rounding"])]
+    true_claims = ledger()[ledger()["verdict"].isin(["holds", "holds after rounding"])]
     worded = {
         claim
-        for claim, statement in zip(held["claim"], held["statement"], strict=True)
+        for claim, statement in zip(true_claims["claim"], true_claims["statement"], strict=True)
         if CAUSE.search(statement) or ABSENT.search(statement)
     }
     assert worded == set(HOLD)

@@ -155,8 +155,8 @@ def troughs(**ends):
 def test_degraded_layers_contain_the_trough(trough, expected):
     found = say("c003_trough_places", troughs(trough=trough))
     assert set(found.values()) == {f"{expected}: {trough[0]} to {trough[1]}"}
-    apart = f"they begin {abs(8 - trough[0])} and end {abs(15 - trough[1])} layers apart"
-    assert apart in function("c003_trough_places")(troughs(trough=trough))[0].reason
+    distances = f"they begin {abs(8 - trough[0])} and end {abs(15 - trough[1])} layers apart"
+    assert distances in function("c003_trough_places")(troughs(trough=trough))[0].reason
 
 
 # --- document 004
@@ -187,10 +187,10 @@ def tasks(low, high, share=60.0, tested=True):
 def test_preserved_task_must_change_within_the_margin(low, high, expected):
     judged = verdicts("c004_attention_preserves_parametric", *tasks(low, high))
     assert judged == {"cities": expected, "sports": expected}
-    said = function("c004_attention_preserves_parametric")(*tasks(low, high))[0].reason
-    assert "20 of 20 before and 18 to 20 of 20 after" in said
-    assert "0% of what lay above chance is lost" in said
-    assert f"between {low:.0f} and {high:+.0f} points" in said
+    explanation = function("c004_attention_preserves_parametric")(*tasks(low, high))[0].reason
+    assert "20 of 20 before and 18 to 20 of 20 after" in explanation
+    assert "0% of what lay above chance is lost" in explanation
+    assert f"between {low:.0f} and {high:+.0f} points" in explanation
 
 
 @pytest.mark.parametrize(
@@ -214,8 +214,8 @@ def test_spike_layer_is_the_first_ratio_above_the_bound(first, expected):
     table = rows("quantity rope drope", *quantities)
     stated = states(s5_4_spike_ratio="2", s5_4_rope_spike_layer="1", s5_4_drope_spike_layer="2")
     assert say("c004_spike_layers", table, stated) == {"rope": expected, "drope": "holds: 2"}
-    said = function("c004_spike_layers")(table, stated)[0].reason
-    assert said.startswith("The published ratios of layers 0 to 2 are 1.0, 2.0, 3.0: the first above 2 is layer")
+    explanation = function("c004_spike_layers")(table, stated)[0].reason
+    assert explanation.startswith("The published ratios of layers 0 to 2 are 1.0, 2.0, 3.0: the first above 2 is layer")
 
 
 @pytest.mark.parametrize(("less", "expected"), [(0, "holds: 32 of 32 layers"), (1, "contradicted: 31 of 32 layers")])

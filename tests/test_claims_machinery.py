@@ -29,7 +29,7 @@ def printed(*cells, words=False, **columns):
 
 
 @pytest.mark.parametrize(
-    ("wrong", "said"),
+    ("wrong", "message"),
     [
         ({"verdict": "maybe"}, "use one of holds"),
         ({"kind": "guess"}, "use one of statement"),
@@ -38,8 +38,8 @@ def printed(*cells, words=False, **columns):
         ({"ci_low": float("inf")}, "ci_low is inf"),
     ],
 )
-def test_verdict_refuses_values_that_a_ledger_cannot_hold(wrong, said):
-    with pytest.raises(ValueError, match=said):
+def test_verdict_refuses_values_that_a_ledger_cannot_hold(wrong, message):
+    with pytest.raises(ValueError, match=message):
         Verdict(**{"verdict": "holds", "reason": "so it is", **wrong})
 
 
@@ -147,8 +147,8 @@ def test_about_never_judges_a_larger_deviation_milder():
     shares = [0.0, 0.1, 0.14, 0.16, 0.3, 0.45]
     for text in ("~20", "~40", "~100", "~300", "~0.4"):
         number = quoted(text).number
-        held = [about(quoted(text), number * (1 + share), reason="Here.").verdict == "holds" for share in shares]
-        assert held == [True] * 3 + [False] * 3
+        accepted = [about(quoted(text), number * (1 + share), reason="Here.").verdict == "holds" for share in shares]
+        assert accepted == [True] * 3 + [False] * 3
 
 
 def test_about_holds_after_rounding_only_where_the_ranges_meet():
@@ -291,15 +291,15 @@ def test_a_claim_without_statement_or_place_is_refused(build, given):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         ('"002"', "write the document and the section"),
         ('"002, Results", failure="unitt"', "the unknown failure 'unitt'; use one of number"),
         ('"002, Results", severity="large"', "the unknown severity 'large'; use one of headline"),
     ],
 )
-def test_arguments_of_the_claim_decorator_are_checked(build, arguments, said):
-    with pytest.raises(SpecError, match=said):
+def test_arguments_of_the_claim_decorator_are_checked(build, arguments, message):
+    with pytest.raises(SpecError, match=message):
         build(decorator=f"@claim({arguments})")
 
 
@@ -314,7 +314,7 @@ def test_unknown_document_is_refused_with_the_table_of_documents(build):
 
 
 @pytest.mark.parametrize(
-    ("returned", "said"),
+    ("returned", "message"),
     [
         ("True", "returned bool"),
         ("[]", "returned list"),
@@ -323,8 +323,8 @@ def test_unknown_document_is_refused_with_the_table_of_documents(build):
         ('[Verdict(verdict="holds", reason="so", key=key) for key in ("a", "")]', "need a key each"),
     ],
 )
-def test_return_value_of_a_claim_is_checked(build, returned, said):
-    with pytest.raises(SpecError, match=said):
+def test_return_value_of_a_claim_is_checked(build, returned, message):
+    with pytest.raises(SpecError, match=message):
         build(returned)
 
 

@@ -139,8 +139,8 @@ def test_layer_noise_must_exceed_profile_noise():
 )
 def test_fall_of_random_weights_is_compared_with_the_reported_range(drop, low, expected):
     columns = "model ap_drop ap_drop_low ap_drop_high captured_context heads"
-    own = rows(columns, ("random-llama", drop, low, drop + 0.02, 1024, 64))
-    assert verdict("thesis_null_falls", own, rows("ap_drop", (0.05,), (0.2,))) == expected
+    random_rows = rows(columns, ("random-llama", drop, low, drop + 0.02, 1024, 64))
+    assert verdict("thesis_null_falls", random_rows, rows("ap_drop", (0.05,), (0.2,))) == expected
 
 
 # --- rotary positions dropped
@@ -148,8 +148,8 @@ def test_fall_of_random_weights_is_compared_with_the_reported_range(drop, low, e
 
 def test_baseline_difference_must_be_significant_after_correction():
     def table(p):
-        held = [("RoPE", "imdb", 50.0, 80.0, p / 2, p), ("DroPE", "imdb", 1.0, 2.0, None, None)]
-        return rows("positional task base_3 base_4 p_base p_base_holm", *held)
+        values = [("RoPE", "imdb", 50.0, 80.0, p / 2, p), ("DroPE", "imdb", 1.0, 2.0, None, None)]
+        return rows("positional task base_3 base_4 p_base p_base_holm", *values)
 
     assert says("thesis_knowledge_baselines", table(0.04)) == "holds: 1 of 1 differ"
     assert says("thesis_knowledge_baselines", table(0.06)) == "contradicted: 0 of 1 differ"
@@ -324,9 +324,9 @@ def test_drop_over_equal_positions_grows_by_at_most_a_fifth(drop, expected):
         "phase order drop ap_drop", ("Anneal", 1, 0.1, 0.06), ("LC 4K-32K", 2, drop, 0.2), ("LC 4K-32K", 3, None, 0.3)
     )
     assert verdict("thesis_equal_positions_drop", table) == expected
-    said = reason("thesis_equal_positions_drop", table)
-    assert "in LC 4K-32K, a factor" in said
-    assert said.endswith("LC 32K-64K has no value at 0-1K")
+    explanation = reason("thesis_equal_positions_drop", table)
+    assert "in LC 4K-32K, a factor" in explanation
+    assert explanation.endswith("LC 32K-64K has no value at 0-1K")
     later = rows("phase order drop ap_drop", ("LC 32K-64K", 4, 0.11, 0.3))
     both = reason("thesis_equal_positions_drop", pd.concat([table, later]))
     assert "in LC 4K-32K and LC 32K-64K, a factor" in both

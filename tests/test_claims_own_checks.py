@@ -98,9 +98,9 @@ def shares(ministral=(0.05, 0.06), claimed=262144, qwen=(0.9, 0.8, 0.2), qwen_cl
 
 def test_flatter_family_over_an_equal_share_is_recomputed():
     assert says("thesis_equal_share", *shares()) == "holds: 1.8182"
-    said = reason("thesis_equal_share", *shares())
-    assert "0.050 to 0.060 and Qwen3 by 0.100 to 0.100, a factor of 1.8" in said
-    assert "differ by 3.6; llama3.2-1b falls by 0.300" in said
+    explanation = reason("thesis_equal_share", *shares())
+    assert "0.050 to 0.060 and Qwen3 by 0.100 to 0.100, a factor of 1.8" in explanation
+    assert "differ by 3.6; llama3.2-1b falls by 0.300" in explanation
 
 
 @pytest.mark.parametrize(

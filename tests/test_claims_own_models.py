@@ -66,9 +66,9 @@ def curves(**values):
     }
     found = []
     for group in ("question", "answer"):
-        here = numbers | values.get(group, {})
+        values_of_group = numbers | values.get(group, {})
         for split in ("design", "half"):
-            found.append(("tiny-rope", "Tiny", "planted", split, group, 3, True, *here.values(), 40, 40))
+            found.append(("tiny-rope", "Tiny", "planted", split, group, 3, True, *values_of_group.values(), 40, 40))
             found.append(("tiny-rope", "Tiny", "planted", split, group, 0, False, 0, -9, 9, 90, 9, 9, 40, 40))
             found.append(("llama", "Llama", "planted", split, group, 3, True, 0, -9, 9, 90, 9, 9, 40, 40))
     return rows(CURVE, *found)

@@ -64,9 +64,9 @@ def test_command_with_another_seed_prints_but_writes_nothing(capsys, monkeypatch
     monkeypatch.setattr(module, "detector", lambda project, each: "c000_made")
     monkeypatch.setattr(module, "write", lambda path, content: pytest.fail("the table has the typos of one seed"))
     assert module.main(["5", "7"]) == 0
-    said = capsys.readouterr().out
-    assert "all: 5 of 5 detected" in said
-    assert [each.table for each in choose_typos(ROOT, 5, 7)] == [line.split()[1] for line in said.splitlines()[:5]]
+    printed = capsys.readouterr().out
+    assert "all: 5 of 5 detected" in printed
+    assert [each.table for each in choose_typos(ROOT, 5, 7)] == [line.split()[1] for line in printed.splitlines()[:5]]
 
 
 def test_most_planted_typos_are_detected():

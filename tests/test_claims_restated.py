@@ -62,9 +62,9 @@ def test_each_repeated_number_is_that_of_its_own_cell(claim):
 
 @pytest.mark.parametrize("claim", REPEATS)
 def test_misprints_fail_their_own_rows_only(claim):
-    for some in (list(cells(claim))[::2], list(cells(claim))[1::2]):
-        judged = verdicts(claim, **frames(claim, **dict.fromkeys(some, "99.9")))
-        assert [key for key, answer in judged.items() if answer != "holds"] == some
+    for half in (list(cells(claim))[::2], list(cells(claim))[1::2]):
+        judged = verdicts(claim, **frames(claim, **dict.fromkeys(half, "99.9")))
+        assert [key for key, answer in judged.items() if answer != "holds"] == half
 
 
 def test_repeated_settings_are_compared_with_their_first_statement():

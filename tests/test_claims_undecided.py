@@ -29,9 +29,9 @@ REPORTED = {
 def test_untestable_claim_reports_the_printed_value(claim):
     printed, expected = REPORTED[claim]
     for change in ("", "9"):
-        told = function(claim)(states(**{key: f"{change}{text}" for key, text in printed.items()}))
-        assert told.verdict == "not testable"
-        assert f"{change}{expected.split(', ')[0]}" in told.reported
+        judged = function(claim)(states(**{key: f"{change}{text}" for key, text in printed.items()}))
+        assert judged.verdict == "not testable"
+        assert f"{change}{expected.split(', ')[0]}" in judged.reported
 
 
 @pytest.mark.parametrize(
@@ -141,9 +141,9 @@ def test_write_score_reason_compares_both_products():
     printed = prints(
         "positional metric printed", ("RoPE", "effective_write", "0.50"), ("DroPE", "effective_write", "0.20")
     )
-    said = reason("c004_write_is_product", summary, layers, printed)
-    assert "multiply to 0.600 and 0.300, not 0.50 and 0.20" in said
-    assert "they average 0.700 and 0.200" in said
+    explanation = reason("c004_write_is_product", summary, layers, printed)
+    assert "multiply to 0.600 and 0.300, not 0.50 and 0.20" in explanation
+    assert "they average 0.700 and 0.200" in explanation
 
 
 def test_largest_entry_bounds_are_stated_in_the_reason():

@@ -63,14 +63,14 @@ def test_finer_bins_claim_is_contradicted_by_buckets_as_narrow() -> None:
 
 def test_statements_on_pooled_plasticity_are_marked_open() -> None:
     ledger = read(ROOT, "claims").set_index("claim")["reason"]
-    said = {claim for claim, reason in ledger.items() if "Open: queries that rotation turned" in str(reason)}
+    open_claims = {claim for claim, reason in ledger.items() if "Open: queries that rotation turned" in str(reason)}
     heads, models = "thesis_population_heads_every.head_damage", "thesis_pretrained_in_range.smollm2-135m_"
     both = {f"thesis_population_{kind}.plasticity_drops" for kind in ("every", "bases")}
     left = {"thesis_population_reach.B_change", "thesis_population_relations_every.h1_plasticity", heads}
     left |= {"thesis_population_turns", "thesis_equal_positions_rise", "thesis_profiles_cross", models + "ap_overall"}
-    assert both | left <= said
+    assert both | left <= open_claims
     decided = {f"thesis_population_every.{name}" for name in ("keys_far_4x", "bias_window_drops")}
-    assert not (decided | {heads + "_bias", models + "bias_window"}) & said
+    assert not (decided | {heads + "_bias", models + "bias_window"}) & open_claims
 
 
 def causes(first=-0.002, last=-0.08, spread=-0.1, gap=0.05, silenced=-0.004, early=-0.01):
@@ -78,8 +78,8 @@ def causes(first=-0.002, last=-0.08, spread=-0.1, gap=0.05, silenced=-0.004, ear
     rows = []
     for kind in ("none", "rope"):
         for case in ("written", "silenced", "early queries"):
-            whole = {"written": -0.06, "silenced": silenced, "early queries": early}[case]
-            for depth, change in (("first", first), ("last", last), ("all", whole)):
+            stated = {"written": -0.06, "silenced": silenced, "early queries": early}[case]
+            for depth, change in (("first", first), ("last", last), ("all", stated)):
                 for quantity, value in (("plasticity", change), ("spread", spread), ("gap", gap)):
                     row = {"size": "5 x 128", "positional": kind, "case": case, "depth": depth, "quantity": quantity}
                     rows.append(row | {"change": value, "low": value - 0.01, "high": value + 0.01, "seeds": 5})

@@ -137,16 +137,16 @@ def test_run_outside_a_project_prints_a_summary_and_models_can_be_compared(
     done = CliRunner().invoke(command_line(), asked)
     assert done.exit_code == 0, done.output
     assert "massive values in queries" in done.stderr
-    told = json.loads(CliRunner().invoke(command_line(), [*asked, "--json"]).stdout)
-    assert told["files"] == done.stdout.split()
-    assert {(each["model"], each["n"], each["unit"]) for each in told["summary"]} == {
+    report = json.loads(CliRunner().invoke(command_line(), [*asked, "--json"]).stdout)
+    assert report["files"] == done.stdout.split()
+    assert {(each["model"], each["n"], each["unit"]) for each in report["summary"]} == {
         (name, 6, "text") for name in "mn"
     }
-    rows = pd.read_parquet(tmp_path / told["files"][0])
+    rows = pd.read_parquet(tmp_path / report["files"][0])
     values = rows.query("metric == 'largest_ratio_q' and unit_id.notna()")["value"]
-    [said] = [each for each in told["summary"] if each["metric"] == "largest_ratio_q" and each["model"] == "m"]
-    assert said["estimate"] == pytest.approx(values.mean())
-    assert said["ci_low"] < said["estimate"] < said["ci_high"]
+    [largest] = [each for each in report["summary"] if each["metric"] == "largest_ratio_q" and each["model"] == "m"]
+    assert largest["estimate"] == pytest.approx(values.mean())
+    assert largest["ci_low"] < largest["estimate"] < largest["ci_high"]
     compared = CliRunner().invoke(command_line(), ["compare", "m", "n"])
     assert compared.exit_code == 0, compared.output
     assert "n less m" in compared.stdout
@@ -164,9 +164,9 @@ def test_different_seeds_give_different_hashes_of_texts_and_items(models: Path) 
         records.append(subject.used.record())
     assert records[0] == records[1]
     assert records[0]["items"]["cities"]["count"] == 3
-    for what in ("texts", "items"):
-        assert records[0][what].keys() == records[2][what].keys()
-        assert records[0][what] != records[2][what]
+    for unit in ("texts", "items"):
+        assert records[0][unit].keys() == records[2][unit].keys()
+        assert records[0][unit] != records[2][unit]
 
 
 def test_four_bit_weights_are_named_in_file_and_manifest(project: Path, models: Path) -> None:
@@ -362,9 +362,9 @@ def test_damaged_checkpoint_is_reported_with_a_remedy(project: Path, models: Pat
     file.write_bytes(file.read_bytes()[:2000])
     done = run("sinks", "--model", tmp_path / "cut", *FEW)
     assert done.exit_code == 1
-    [said] = [line for line in done.stderr.splitlines() if line.startswith("error: ")]
-    assert said.endswith("a weight file is damaged or cut short; download it again")
-    assert done.stderr.splitlines()[-1] == said
+    [errors] = [line for line in done.stderr.splitlines() if line.startswith("error: ")]
+    assert errors.endswith("a weight file is damaged or cut short; download it again")
+    assert done.stderr.splitlines()[-1] == errors
     (tmp_path / "cut/lab.json").write_text("{")
     done = run("sinks", "--model", tmp_path / "cut", *FEW)
     assert done.exit_code == 1

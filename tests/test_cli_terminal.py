@@ -11,17 +11,17 @@ from conftest import ROOT
 
 def on_a_terminal(*words: str) -> str:
     """Return what a command prints when its streams are a terminal."""
-    here, there = pty.openpty()
+    terminal, there = pty.openpty()
     environment = os.environ | {"LINES": "9999", "COLUMNS": "100", "TERM": "xterm"}
     command = [sys.executable, "build.py", *words]
     with subprocess.Popen(command, cwd=ROOT, stdout=there, stderr=there, env=environment) as running:
         os.close(there)
         shown = b""
         with suppress(OSError):  # Linux raises this when the other end is closed
-            while part := os.read(here, 65536):
+            while part := os.read(terminal, 65536):
                 shown += part
         running.wait()
-    os.close(here)
+    os.close(terminal)
     return shown.decode()
 
 

@@ -69,7 +69,7 @@ def test_shorthand_of_a_resource_is_expanded(described):
 
 
 @pytest.mark.parametrize(
-    ("said", "field"),
+    ("field_text", "field"),
     [
         ("{model: null}", {**MODEL, "constraints": {"enum": ["a", "b"]}}),
         ("{model: Another, enum: null}", {"name": "model", "type": "string", "description": "Another"}),
@@ -79,8 +79,8 @@ def test_shorthand_of_a_resource_is_expanded(described):
         ("[[model]]", {**MODEL, "constraints": {"enum": ["a", "b"]}}),
     ],
 )
-def test_field_overrides_are_merged_with_column_defaults(described, said, field):
-    text = f"  fields: {said}\n" if said.startswith("[[") else f"  fields: [{said}]\n"
+def test_field_overrides_are_merged_with_column_defaults(described, field_text, field):
+    text = f"  fields: {field_text}\n" if field_text.startswith("[[") else f"  fields: [{field_text}]\n"
     assert described(text)["schema"] == {"fields": [field]}
 
 

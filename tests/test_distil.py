@@ -105,13 +105,13 @@ def test_recipes_measure_the_folders_that_the_command_writes():
 
 def test_killed_distillation_resumes_to_the_same_weights(place):
     distilled(place, steps=6)
-    whole = {arm: weights(place, arm) for arm in ("nope", "continued")}
+    uninterrupted = {arm: weights(place, arm) for arm in ("nope", "continued")}
     shutil.rmtree(place / "out")
     distilled(place, steps=2)
-    assert not same(weights(place, "nope"), whole["nope"])
+    assert not same(weights(place, "nope"), uninterrupted["nope"])
     distilled(place, steps=3)
     distilled(place)
-    assert all(same(weights(place, arm), whole[arm]) for arm in whole)
+    assert all(same(weights(place, arm), uninterrupted[arm]) for arm in uninterrupted)
     before = (place / "artifacts/measurements/distillation/teacher-nope.csv").read_bytes()
     distilled(place)
     assert (place / "artifacts/measurements/distillation/teacher-nope.csv").read_bytes() == before
@@ -140,16 +140,16 @@ def test_checkpoint_of_another_recipe_is_refused_with_the_difference(place):
 
 
 def test_training_documents_are_disjoint_from_held_out_ones(place, monkeypatch):
-    seen = []
+    documents = []
 
     def texts(name, part=None):
-        seen.append((name, part))
+        documents.append((name, part))
         return distil_made.texts(name, part)
 
     monkeypatch.setattr(windows, "texts_of", texts)
     tokenizer = load(ModelSource(str(place / "teacher"))).tokenizer
     cut = windows.read_windows(TINY, tokenizer)
-    assert set(seen) == {(name, part) for name in TINY.texts for part in ("calibration", "evaluation")}
+    assert set(documents) == {(name, part) for name in TINY.texts for part in ("calibration", "evaluation")}
     first = [cut.step(TINY, 0, step).tolist() for step in range(len(cut.train) // TINY.rows)]
     rows = sorted(map(tuple, (row for each in first for row in each)))
     assert rows == sorted(map(tuple, cut.train.tolist())), "each window is read once"

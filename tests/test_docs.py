@@ -81,8 +81,8 @@ def test_a_link_leads_to_a_page_and_a_place_there(pages):
                 continue
             target = (site / name).parent / unquote(parts.path) if parts.path else site / name
             at = Path(target.resolve()).relative_to(site.resolve()).as_posix()
-            there = found.get(at if at != "." else "index.html")
-            if not target.exists() or (parts.fragment and there and unquote(parts.fragment) not in there.names):
+            linked = found.get(at if at != "." else "index.html")
+            if not target.exists() or (parts.fragment and linked and unquote(parts.fragment) not in linked.names):
                 wrong.append(f"{name}: {link}")
     assert wrong == []
     assert sum(len(page.links) for page in found.values()) > 1000
@@ -112,8 +112,8 @@ def test_study_page_has_a_table_and_three_figures(pages):
     text, found = printed(paper)
     assert len(text) == 2
     assert shown.count("What the cell above draws") == 2 + len(text) + 1  # two figures, the pages, and figure 1
-    whole = "\n".join(text)
-    assert re.findall(r"(Table|Figure) 1\.(\d):", whole) == [("Table", "1"), *(("Figure", str(n)) for n in (1, 2, 3))]
+    joined = "\n".join(text)
+    assert re.findall(r"(Table|Figure) 1\.(\d):", joined) == [("Table", "1"), *(("Figure", str(n)) for n in (1, 2, 3))]
     assert set(found["n"]) == {8}
 
 

@@ -273,8 +273,8 @@ def test_notes_of_a_long_table_follow_the_table():
 
 def test_ledger_text_is_readable():
     names = {"llama3.2-1b": "Llama-3.2-1B", "qwen3-0.6b": "Qwen3-0.6B", **metric_names(vocabulary(ROOT))}
-    told = "recovery_level of llama3.2-1b and qwen3-06b; ap_drop in runs/llama3.2-1b_x.csv, llama3.2-1b-s1"
-    assert readable_text(told, names) == (
+    text = "recovery_level of llama3.2-1b and qwen3-06b; ap_drop in runs/llama3.2-1b_x.csv, llama3.2-1b-s1"
+    assert readable_text(text, names) == (
         "recovery level of Llama-3.2-1B and Qwen3-0.6B; plasticity drop in runs/llama3.2-1b_x.csv, llama3.2-1b-s1"
     )
 
@@ -311,11 +311,11 @@ def test_ledger_refers_to_statements_by_their_place():
     from tables.ledger._failing import measured_text, place_links, values
 
     places = {"c004_pat_head_classes.DroPE-sink_heads": "8.3 Results"}
-    told = "Repeats c004_pat_head_classes.DroPE-sink_heads: not testable."
-    assert place_links(told, places) == "Repeats what is judged at 8.3 Results: not testable."
-    said = [("80.3775", "68.8%", "80.38%"), ("0.72514", "", "0.725"), ("12 of 20", "", "12 of 20")]
-    said += [("1251.6", "1249×", "1251.6×"), ("202.0", "200x", "202.0×"), ("34", "~37", "34")]
-    assert [measured_text(*each[:2]) for each in said] == [shown for *_, shown in said]
+    text = "Repeats c004_pat_head_classes.DroPE-sink_heads: not testable."
+    assert place_links(text, places) == "Repeats what is judged at 8.3 Results: not testable."
+    cells = [("80.3775", "68.8%", "80.38%"), ("0.72514", "", "0.725"), ("12 of 20", "", "12 of 20")]
+    cells += [("1251.6", "1249×", "1251.6×"), ("202.0", "200x", "202.0×"), ("34", "~37", "34")]
+    assert [measured_text(*each[:2]) for each in cells] == [shown for *_, shown in cells]
     alone, both = ({"reported": printed, "recomputed": "64.2857"} for printed in ("", "60%"))
     assert (values(alone), values(both)) == ("", "60%; 64.29%"), "a number without a unit is printed in the reason"
 

@@ -129,9 +129,9 @@ def test_halves_of_a_capture_are_disjoint_and_written_separately(planted, target
     groups = sides[:, :8]
     assert (groups @ groups.T == 8 * np.eye(7)).all()  # the splits are orthogonal over the groups
     assert (sides == groups[:, np.arange(DOCUMENTS) % 8]).all()
-    whole, first, second = (each.queries(listed.heads[0]) for each in (listed, one, other))
+    all_queries, first, second = (each.queries(listed.heads[0]) for each in (listed, one, other))
     assert set(first.document) == set(one.documents)
-    assert len(first.position) + len(second.position) == len(whole.position)
+    assert len(first.position) + len(second.position) == len(all_queries.position)
     measure(target, planted)
     before = read(target, "model_metrics")
     monkeypatch.setattr(heads, "open_capture", lambda place, **more: listed)
@@ -448,15 +448,15 @@ def test_jobs_analyse_missing_heads_and_the_command_gathers(planted, target, mon
 
 def test_sample_and_separation_options_change_the_measurement(planted, target):
     measure(target, planted)
-    whole = read(target, "head_metrics")
+    full = read(target, "head_metrics")
     measure(target, planted, sample=50, separation="centroid", replace=True)
-    some = read(target, "head_metrics")
-    said = json.loads((target / "artifacts/measurements/head_metrics/planted-model.json").read_text())
-    assert "--sample 50 --separation centroid" in said["command"]
+    sampled = read(target, "head_metrics")
+    manifest = json.loads((target / "artifacts/measurements/head_metrics/planted-model.json").read_text())
+    assert "--sample 50 --separation centroid" in manifest["command"]
     assert read(target, "head_profile")["pairs"].max() == 50
-    assert 0 < np.abs(some["ap_overall"] - whole["ap_overall"]).max() < 0.1
-    assert (some["separation_strength"] <= whole["separation_strength"] + 1e-9).all(), "the largest, by definition"
-    assert np.abs(some["separation_strength"] - whole["separation_strength"]).max() > 1e-6
+    assert 0 < np.abs(sampled["ap_overall"] - full["ap_overall"]).max() < 0.1
+    assert (sampled["separation_strength"] <= full["separation_strength"] + 1e-9).all(), "the largest, by definition"
+    assert np.abs(sampled["separation_strength"] - full["separation_strength"]).max() > 1e-6
 
 
 @pytest.mark.parametrize(("jobs", "advice"), [(1, "one head at a time.*close other programs"), (4, "with --jobs 2$")])

@@ -81,8 +81,8 @@ def test_other_position_encoding_gets_its_own_file(project: Path, model: Path) -
     assert tables(project) == ["massive_values/m-drope.parquet", "massive_values/m.parquet"]
     assert (project / "artifacts/measurements/massive_values/m.parquet").read_bytes() == before
     text = table_text(project / "artifacts/measurements/massive_values/m-drope.parquet")
-    held = pd.read_csv(io.StringIO(text))
-    assert set(held["positional"]) == {"drope"}
+    table = pd.read_csv(io.StringIO(text))
+    assert set(table["positional"]) == {"drope"}
 
 
 def test_measurement_name_contains_every_non_default_option(project: Path, model: Path) -> None:
@@ -190,13 +190,13 @@ def test_edited_weights_are_measured_again(project: Path, model: Path, tmp_path:
     assert run(*asked).exit_code == 0
     path = project / "artifacts/measurements/layer_content/big.csv"
     before = path.read_bytes()
-    held = transformers.LlamaForCausalLM.from_pretrained(folder)
+    edited = transformers.LlamaForCausalLM.from_pretrained(folder)
     with torch.no_grad():
-        for name, weight in held.model.layers[0].mlp.named_parameters():
+        for name, weight in edited.model.layers[0].mlp.named_parameters():
             if "up" in name or "down" in name:
                 weight.zero_()
     size = (folder / "model.safetensors").stat().st_size
-    held.save_pretrained(folder)
+    edited.save_pretrained(folder)
     assert (folder / "model.safetensors").stat().st_size == size
     assert "another measurement (fingerprint" in run(*asked).stderr
     assert run(*asked, "--replace").exit_code == 0
@@ -207,22 +207,22 @@ def test_experiment_becomes_stale_only_by_files_it_imports(tmp_path: Path) -> No
     for package in ("analysis", "packages/keyquery/src/keyquery/experiments"):
         (tmp_path / package).mkdir(parents=True)
         (tmp_path / package / "__init__.py").write_text("")
-    here = tmp_path / "packages/keyquery/src/keyquery/experiments"
-    (here / "first.py").write_text(
+    folder = tmp_path / "packages/keyquery/src/keyquery/experiments"
+    (folder / "first.py").write_text(
         "from keyquery.experiments.shared import two\n\n\ndef measure():\n    return two()\n"
     )
-    (here / "shared.py").write_text("def two():\n    return 2\n")
-    (here / "second.py").write_text("def measure():\n    return 0\n")
+    (folder / "shared.py").write_text("def two():\n    return 2\n")
+    (folder / "second.py").write_text("def measure():\n    return 0\n")
 
     def state() -> tuple[str, str]:
         first, second = (code_of(tmp_path, [f"keyquery.experiments.{name}"]) for name in ("first", "second"))
         return first, second
 
     before = state()
-    (here / "new.py").write_text("X = 1\n")
-    (here / "first.py").write_text('"""Words."""\n# a comment\n' + (here / "first.py").read_text())
+    (folder / "new.py").write_text("X = 1\n")
+    (folder / "first.py").write_text('"""Words."""\n# a comment\n' + (folder / "first.py").read_text())
     assert state() == before
-    (here / "shared.py").write_text("def two():\n    return 3\n")
+    (folder / "shared.py").write_text("def two():\n    return 3\n")
     first, second = state()
     assert (first != before[0], second == before[1]) == (True, True)
 
@@ -230,24 +230,24 @@ def test_experiment_becomes_stale_only_by_files_it_imports(tmp_path: Path) -> No
 @pytest.mark.parametrize("content", [b"# caf\xe9\nX = 1\n", "X = 'é'\n".encode("utf-16"), b"X = '\0'\n"])
 @pytest.mark.parametrize("damaged", ["first", "shared"])
 def test_undecodable_experiment_file_is_named(tmp_path: Path, content: bytes, damaged: str) -> None:
-    here = tmp_path / "analysis/experiments"
-    here.mkdir(parents=True)
-    (here / "__init__.py").write_text("")
-    (here / "first.py").write_text("from analysis.experiments.shared import X\n")
-    (here / "shared.py").write_text("X = 1\n")
+    folder = tmp_path / "analysis/experiments"
+    folder.mkdir(parents=True)
+    (folder / "__init__.py").write_text("")
+    (folder / "first.py").write_text("from analysis.experiments.shared import X\n")
+    (folder / "shared.py").write_text("X = 1\n")
     code_of(tmp_path, ["analysis.experiments.first", "analysis.experiments.shared"])
-    (here / f"{damaged}.py").write_bytes(content)
+    (folder / f"{damaged}.py").write_bytes(content)
     with pytest.raises(DataError, match=rf"^analysis/experiments/{damaged}\.py:"):
         code_of(tmp_path, ["analysis.experiments.first", "analysis.experiments.shared"])
 
 
 @pytest.mark.parametrize("content", [b"# caf\xe9\nX = 1\n", "X = 'é'\n".encode("utf-16"), b"X = '\0'\n"])
 def test_folder_with_an_undecodable_experiment_names_it(tmp_path: Path, content: bytes) -> None:
-    here = tmp_path / "analysis/experiments"
-    here.mkdir(parents=True)
-    (here / "first.py").write_bytes(content)
+    folder = tmp_path / "analysis/experiments"
+    folder.mkdir(parents=True)
+    (folder / "first.py").write_bytes(content)
     with pytest.raises(DataError, match=r"^analysis/experiments/first\.py:"):
-        experiments_in(here)
+        experiments_in(folder)
 
 
 def test_code_of_an_experiment_includes_its_imports() -> None:
@@ -374,13 +374,13 @@ def test_long_texts_are_reported_with_their_run_time(
     from keyquery.measure.run import RunPlan, measure
 
     monkeypatch.setattr(module, "LONG", 150)
-    for tokens, told in ((40, False), (160, True)):
+    for tokens, reported in ((40, False), (160, True)):
         options = Options(texts=2, tokens=tokens, items=0)
         source, name = ModelSource(str(model)), f"of-{tokens}"
         measure(RunPlan(root=project, source=source, experiments=("attention_patterns",), options=options, name=name))
-        said = capsys.readouterr().err
-        assert (f"longer than the model was made for: it was trained on {MICRO.length}" in said) == told
-        assert said.count("2 x 160 tokens take ") == told, "noted once, not for every text"
+        printed = capsys.readouterr().err
+        assert (f"longer than the model was made for: it was trained on {MICRO.length}" in printed) == reported
+        assert printed.count("2 x 160 tokens take ") == reported, "noted once, not for every text"
 
 
 # Experiments are files of their folder ------------------------------------------------------------------------------

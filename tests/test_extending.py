@@ -21,7 +21,7 @@ COMMAND = re.compile(r"^    python (.+)$", re.MULTILINE)
 SAYS = {
     "A document": "nothing wrong", "A source": "nothing wrong",
     "A model": "of 'bean-1b', which artifacts/sources/models.csv", "A measured model": "| tiny-rope |",
-    "A claim": "1 passed", "A cell check": "18.4 less 12.1.", "A statistic": "", "A result": "nothing wrong",
+    "A claim": "1 passed", "A cell check": "18.4 minus 12.1.", "A statistic": "", "A result": "nothing wrong",
     "An exhibit": "out/figures/model_sizes.tex", "An experiment": "nothing wrong",
 }  # fmt: skip
 AFTER = {"A cell check": ("A source",)}  # recipes that continue an earlier one
@@ -74,14 +74,14 @@ def test_a_recipe_works_as_written(name, foreign, tmp_path):
         (root / path).parent.mkdir(parents=True, exist_ok=True)  # a new folder needs only its name
         with (root / path).open("a") as stream:
             stream.write(text)
-    said = ""
+    printed = ""
     for command in COMMAND.findall(RECIPES[name]):
         done = subprocess.run(
             f"{sys.executable} {command}", shell=True, cwd=root, capture_output=True, text=True, check=False
         )
         assert done.returncode == 0, f"{command}\n{done.stderr}"
-        said += done.stdout + done.stderr
-    assert SAYS[name] in said
+        printed += done.stdout + done.stderr
+    assert SAYS[name] in printed
 
 
 CALL = re.compile(r"`(\w+)\(([^`]*)\)`")

@@ -161,10 +161,10 @@ def test_check_also_reads_the_settings_of_a_paper(tmp_path):
     metadata = paper.root / "paper/metadata.yaml"
     metadata.write_text(metadata.read_text() + "colour: green\n")
     write(paper.root / "paper/layout.yaml", b"margins: wide\n")
-    told = sorted(map(str, paper.check()))
-    assert len(told) == 2
-    assert told[0].startswith("paper/layout.yaml: ")
-    assert told[1].startswith("paper/metadata.yaml: ")
+    messages = sorted(map(str, paper.check()))
+    assert len(messages) == 2
+    assert messages[0].startswith("paper/layout.yaml: ")
+    assert messages[1].startswith("paper/metadata.yaml: ")
 
 
 def test_step_depends_on_the_modules_of_imported_names(tmp_path):

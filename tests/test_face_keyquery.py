@@ -60,9 +60,9 @@ def test_the_quick_start_of_arrays_runs(capsys):
 def test_default_estimator_depends_on_the_known_rotation():
     random, places, one = np.random.default_rng(0), np.arange(128), np.zeros(128, dtype=int)
     sides = {
-        f"{side}_{what}": value
+        f"{side}_{name}": value
         for side in ("query", "key")
-        for what, value in (("positions", places), ("documents", one))
+        for name, value in (("positions", places), ("documents", one))
     }
     head = kq.Head(queries=random.normal(size=(128, 4)), keys=random.normal(size=(128, 4)), context=128, **sides)
     found = kq.plasticity(head, bins=4)
@@ -83,9 +83,9 @@ def test_tensors_are_accepted_or_refused_with_a_conversion():
     def head(**vectors):
         places, one = torch.arange(64), torch.zeros(64, dtype=torch.long)
         sides = {
-            f"{side}_{what}": of
+            f"{side}_{name}": of
             for side in ("query", "key")
-            for what, of in (("positions", places), ("documents", one))
+            for name, of in (("positions", places), ("documents", one))
         }
         return kq.Head(**{"queries": torch.ones(64, 4), "keys": torch.rand(64, 4), "context": 64, **sides, **vectors})
 

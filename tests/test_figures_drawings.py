@@ -12,9 +12,9 @@ pytestmark = pytest.mark.latex
 
 
 def test_random_drawings_lose_nothing_unreported():
-    said: list[str] = []
-    ways = run(range(16), say=said.append)
-    assert said == []
+    faults: list[str] = []
+    ways = run(range(16), say=faults.append)
+    assert faults == []
     assert ways["converted"] >= 3
     assert ways["drawn"] >= 3
 

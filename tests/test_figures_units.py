@@ -34,34 +34,32 @@ RUNS = pd.DataFrame(
 
 
 @pytest.fixture
-def told(tmp_path):
+def fault(tmp_path):
     """Return a function that gives the faults of a panel, for its series and axes."""
     (tmp_path / "artifacts").mkdir()
     (tmp_path / "artifacts/datapackage.yaml").write_text(PACKAGE)
 
-    def fault(*series, x=None, y=None):
+    def panel_fault(*series, x=None, y=None):
         figure = Figure(panels=[Panel(series=series, x=x or Axis(), y=y or Axis())], caption="A.")
         return contradicted_unit(tmp_path, {"runs": ""}, lambda: {"runs": RUNS}, figure)
 
-    return fault
+    return panel_fault
 
 
 def line(y, x=RUNS["value"]):
     return Line(x=x, y=y, label="run")
 
 
-def test_two_units_on_one_axis_are_refused(told):
-    said = told(line(RUNS["loss"]), line(RUNS["time"]))
-    assert said.startswith("panel 1, axis y: 'loss' of runs (nats) and 'time' of runs (ms) have different units in ")
-    assert told(Points(x=RUNS["loss"], y=[1, 2, 3]), line([1, 2, 3], x=RUNS["correct"])).startswith("panel 1, axis x:")
-    assert told(Bars(x=RUNS["loss"], y=RUNS["run"], horizontal=True, reported=RUNS["time"])).startswith(
-        "panel 1, axis x"
-    )
-    assert told(line(RUNS["loss"]), line(RUNS["time"][:2], x=[1, 2]))
+def test_two_units_on_one_axis_are_refused(fault):
+    message = fault(line(RUNS["loss"]), line(RUNS["time"]))
+    assert message.startswith("panel 1, axis y: 'loss' of runs (nats) and 'time' of runs (ms) have different units in ")
+    assert fault(Points(x=RUNS["loss"], y=[1, 2, 3]), line([1, 2, 3], x=RUNS["correct"])).startswith("panel 1, axis x:")
+    assert "panel 1, axis x" in fault(Bars(x=RUNS["loss"], y=RUNS["run"], horizontal=True, reported=RUNS["time"]))
+    assert fault(line(RUNS["loss"]), line(RUNS["time"][:2], x=[1, 2]))
 
 
-def test_equal_units_under_two_names_are_accepted(told):
-    assert told(line(RUNS["time"]), line(RUNS["wait"])) == ""
+def test_equal_units_under_two_names_are_accepted(fault):
+    assert fault(line(RUNS["time"]), line(RUNS["wait"])) == ""
 
 
 @pytest.mark.parametrize(
@@ -81,9 +79,9 @@ def test_equal_units_under_two_names_are_accepted(told):
         ("loss", Axis(label="loss", percent=True)),
     ],
 )
-def test_a_label_with_another_unit_is_refused(told, column, axis):
-    assert told(line(RUNS[column]), y=axis).startswith(f"panel 1, axis y: the label {axis.label!r} says ")
-    assert f"for {column!r} of runs; correct one of them" in told(line(RUNS[column]), y=axis)
+def test_a_label_with_another_unit_is_refused(fault, column, axis):
+    assert fault(line(RUNS[column]), y=axis).startswith(f"panel 1, axis y: the label {axis.label!r} says ")
+    assert f"for {column!r} of runs; correct one of them" in fault(line(RUNS[column]), y=axis)
 
 
 @pytest.mark.parametrize(
@@ -96,7 +94,7 @@ def test_a_label_with_another_unit_is_refused(told, column, axis):
         ("time", Axis(label="time (mean of 5 runs)")),
         ("time", Axis(label="time (log)", scale="log")),
         ("rate", Axis(label="rate (milliseconds/token)")),
-        ("rate", Axis(label="rate, ms a token")),
+        ("rate", Axis(label="rate, ms per token")),
         ("loss", Axis(label="loss (nat)")),
         ("correct", Axis(label="correct (%)")),
         ("correct", Axis(label="correct", percent=True)),
@@ -104,21 +102,21 @@ def test_a_label_with_another_unit_is_refused(told, column, axis):
         ("value", Axis(label="value (cm)")),
     ],
 )
-def test_label_with_a_matching_or_unknown_unit_is_accepted(told, column, axis):
-    assert told(line(RUNS[column]), y=axis) == ""
+def test_label_with_a_matching_or_unknown_unit_is_accepted(fault, column, axis):
+    assert fault(line(RUNS[column]), y=axis) == ""
 
 
-def test_a_column_that_is_converted_has_no_unit(told):
-    assert told(line(RUNS["time"] / 1000), y=Axis(label="time (s)")) == ""
-    assert told(line(RUNS["loss"]), line(RUNS["time"] / 1000)) == ""
-    assert told(line(list(RUNS["time"])), y=Axis(label="time (s)")) == ""
+def test_a_column_that_is_converted_has_no_unit(fault):
+    assert fault(line(RUNS["time"] / 1000), y=Axis(label="time (s)")) == ""
+    assert fault(line(RUNS["loss"]), line(RUNS["time"] / 1000)) == ""
+    assert fault(line(list(RUNS["time"])), y=Axis(label="time (s)")) == ""
 
 
-def test_forest_estimates_are_checked_on_the_x_axis(told):
+def test_forest_estimates_are_checked_on_the_x_axis(fault):
     forest = Forest(rows=RUNS["run"], estimate=RUNS["loss"], low=RUNS["loss"], high=RUNS["loss"])
-    assert told(forest, x=Axis(label="loss (nats)")) == ""
-    assert told(forest, x=Axis(label="loss (bits)"))
-    assert told(replace(forest, legend=False), x=Axis(label="loss (bits)")), "the column keeps its name"
+    assert fault(forest, x=Axis(label="loss (nats)")) == ""
+    assert fault(forest, x=Axis(label="loss (bits)"))
+    assert fault(replace(forest, legend=False), x=Axis(label="loss (bits)")), "the column keeps its name"
 
 
 def test_column_is_a_tuple_with_a_field_name():

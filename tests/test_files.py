@@ -60,20 +60,20 @@ def test_killed_watchdog_is_restarted(tmp_path):
 
 
 def test_lock_whose_file_was_removed_is_acquired_again(tmp_path):
-    path, told, held = tmp_path / "out/lock", threading.Event(), threading.Event()
+    path, notified, locked = tmp_path / "out/lock", threading.Event(), threading.Event()
 
     def second():
-        with lock(path, lambda who: told.set()):
-            held.set()
+        with lock(path, lambda who: notified.set()):
+            locked.set()
             release.wait()
 
     release = threading.Event()
     waiter = threading.Thread(target=second)
     with lock(path, print):
         waiter.start()
-        told.wait()
+        notified.wait()
         path.unlink()
-    held.wait()
+    locked.wait()
     third = []
     others = threading.Thread(target=lambda: third.append(_taken(path, release)))
     others.start()
@@ -219,9 +219,9 @@ def test_measuring_sweeps_old_temporary_files_first(command, lab):
 @pytest.mark.parametrize("name", [None, "out/state/numba/kernel.nbi"])
 def test_full_disk_error_from_a_library_is_translated(name):
     error = OSError(errno.ENOSPC, "No space left on device", name)
-    said = files.no_room_message(error)
-    assert said.startswith(f"{name}: the disk is full" if name else "the output, or a cache or temporary file")
-    assert str(as_project_error(error)) == said
+    message = files.no_room_message(error)
+    assert message.startswith(f"{name}: the disk is full" if name else "the output, or a cache or temporary file")
+    assert str(as_project_error(error)) == message
 
 
 def test_temporary_folders_of_dead_processes_only_are_removed(tmp_path, monkeypatch):

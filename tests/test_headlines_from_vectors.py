@@ -30,16 +30,16 @@ def by_quarter(name, base):
     """Return plasticity, and the share of queries whose preferred key changes, counted in each quarter of a text."""
     folder = ROOT / f"packages/keyquery/src/keyquery/tiny/{name}"
     model = transformers.AutoModelForCausalLM.from_pretrained(folder, attn_implementation="eager").eval()
-    seen: dict[int, list[tuple[np.ndarray, np.ndarray]]] = {}
+    quarters: dict[int, list[tuple[np.ndarray, np.ndarray]]] = {}
     texts = torch.tensor([token_ids(words) for words in held_out_documents(LENGTH)[:TEXTS]])
-    keep = lambda call: seen.setdefault(call.layer, []).append((call.query.numpy(), call.key.numpy()))  # noqa: E731
+    keep = lambda call: quarters.setdefault(call.layer, []).append((call.query.numpy(), call.key.numpy()))  # noqa: E731
     with torch.inference_mode(), recording(model, keep):
         for first in range(0, TEXTS, 32):
             model(texts[first : first + 32], use_cache=False)
     plastic: list[list[float]] = [[] for _ in range(4)]
     sways: list[list[float]] = [[] for _ in range(4)]
     draw = np.random.default_rng(1)
-    for parts in seen.values():
+    for parts in quarters.values():
         queries, keys = (np.concatenate([part[side] for part in parts]).astype(float) for side in (0, 1))
         for head in range(queries.shape[1]):
             for start in range(SPACING, LENGTH, SPACING):
@@ -58,8 +58,8 @@ def by_quarter(name, base):
 def test_plasticity_and_exchange_of_shipped_models_follow_from_their_vectors():
     read = lambda name: pd.read_parquet(ROOT / f"artifacts/measurements/{name}/population.parquet")  # noqa: E731
     widths = read("shipped_widths").query("width == 1 and estimator == 'aligned_full'")
-    held = {"plasticity": widths, "sway": read("shipped_exchange").query("width == 1")}
-    printed = {name: rows.groupby(["model", "low"])[name].mean() for name, rows in held.items()}
+    tables = {"plasticity": widths, "sway": read("shipped_exchange").query("width == 1")}
+    printed = {name: rows.groupby(["model", "low"])[name].mean() for name, rows in tables.items()}
     (kept, sway), (dropped, still) = (by_quarter(name, base) for name, base in BASES.items())
     assert kept == pytest.approx(printed["plasticity"]["tiny-continued"].tolist(), abs=0.02)
     assert dropped == pytest.approx(printed["plasticity"]["tiny-drope"].tolist(), abs=0.02)

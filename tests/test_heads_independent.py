@@ -42,7 +42,7 @@ def by_hand(queries: np.ndarray, places: np.ndarray, keys: np.ndarray, base: flo
         if start <= (place := int(places[text, row])) < start + WIDTH
     ]
     mean, covariance = np.mean(mine, axis=0), np.cov(np.array(mine).T)
-    plastic, parts, gaps, apart = [], [], [], []
+    plastic, parts, gaps, separations = [], [], [], []
     for text, (far, near) in itertools.product(range(TEXTS), itertools.combinations(range(len(KEYS)), 2)):
         if KEYS[near] >= start:
             continue
@@ -54,8 +54,8 @@ def by_hand(queries: np.ndarray, places: np.ndarray, keys: np.ndarray, base: flo
         plastic.append(4 * p * (1 - p))
         parts.append((w @ mean - exchanged @ mean) / 2 / spread)
         gaps.append(w @ mean)
-        apart.append(gap)
-    share = np.dot(gaps, apart) ** 2 / np.dot(gaps, gaps) / np.dot(apart, apart)
+        separations.append(gap)
+    share = np.dot(gaps, separations) ** 2 / np.dot(gaps, gaps) / np.dot(separations, separations)
     return float(np.mean(plastic)), float(np.mean(parts)), float(share)
 
 
@@ -67,11 +67,11 @@ def test_plasticity_from_plain_numpy_equals_the_package(name, base):
         .eval()
     )
     texts = [documents.sequence(world(True), random.Random(f"independent/{n}"), LENGTH)[0] for n in range(TEXTS)]
-    seen = []
-    keep = lambda call: seen.append((call.query, call.key)) if call.layer == LAYER else None  # noqa: E731
+    bins = []
+    keep = lambda call: bins.append((call.query, call.key)) if call.layer == LAYER else None  # noqa: E731
     with torch.inference_mode(), recording(model, keep):
         model(torch.tensor([token_ids(words) for words in texts]), use_cache=False)
-    [(query, key)] = seen
+    [(query, key)] = bins
     places = np.random.default_rng(0).integers(WIDTH, size=(TEXTS, LENGTH // WIDTH)) + WIDTH * np.arange(
         LENGTH // WIDTH
     )

@@ -40,11 +40,11 @@ def test_cells_of_a_sampled_architecture_are_up_to_date(kind, monkeypatch, tmp_p
 
 @same
 def test_every_architecture_has_experiment_cells_or_is_listed_as_pending():
-    held = {cell.type for cell in CELLS}
-    ran = [kind for kind in architectures.types() if kind in held]
+    kinds = {cell.type for cell in CELLS}
+    ran = [kind for kind in architectures.types() if kind in kinds]
     assert [(cell.type, cell.experiment) for cell in CELLS] == [(kind, name) for kind in ran for name in table.NAMES]
     later = PAGE.read_text(encoding="utf-8").partition("## Not yet run")[2]
-    assert [kind for kind in architectures.types() if kind not in held and f"`{kind}`" not in later] == []
+    assert [kind for kind in architectures.types() if kind not in kinds and f"`{kind}`" not in later] == []
 
 
 def test_a_cell_runs_or_is_refused_with_a_reason():

@@ -31,9 +31,9 @@ def test_every_shipped_model_is_measured() -> None:
 @pytest.mark.parametrize("path", committed(), ids=lambda path: path.stem)
 def test_anchoring_of_shipped_models_is_as_expected_where_the_probe_is_reliable(path: Path) -> None:
     made = pd.read_csv(io.StringIO(table_text(path)))
-    seen = np.flatnonzero(values(made, "planted/probe/question", "auroc_low") > 0.5)
-    assert bool(len(seen)) == (path.stem != "tiny-drope")  # the chapter says that nothing is read at these layers
-    for layer in seen:
+    layers = np.flatnonzero(values(made, "planted/probe/question", "auroc_low") > 0.5)
+    assert bool(len(layers)) == (path.stem != "tiny-drope")  # the chapter says that nothing is read at these layers
+    for layer in layers:
         assert values(made, "planted/design/answer", "question_share")[layer] < 5
         assert values(made, "planted/design/question", "delta_p_high")[layer] < 0
         for kind in ("question", "answer"):

@@ -13,10 +13,10 @@ from conftest import ROOT
 def test_thesis_metadata_and_bibliography_are_valid() -> None:
     described = metadata.read(ROOT)
     assert described.title
-    held = bibliography.read(ROOT)
-    assert len(held.entries) > 80
-    assert not held.faults
-    assert not held.gaps
+    entries = bibliography.read(ROOT)
+    assert len(entries.entries) > 80
+    assert not entries.faults
+    assert not entries.gaps
     sample = (
         "Llama-3.1-8B, Llama 3.2 11B Vision, Qwen3-0.6B, Mistral 7B v0.2, SmolLM3-3B, Ministral 3 8B, 4-bit NF4, H8"
     )

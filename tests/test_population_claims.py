@@ -33,10 +33,10 @@ def verdicts(plan, tables):
 
 def test_an_effect_is_found_in_its_direction_and_in_no_other(plan):
     tables = made(bases=(400,))
-    there = verdicts(plan, tables)
-    assert there["keys_far_4x"] == "holds"
-    assert there["training_on"] in ("not significant", "not supported")  # decided by the sign that occurred by chance
-    assert there["base_interaction"] == "not testable"
+    found = verdicts(plan, tables)
+    assert found["keys_far_4x"] == "holds"
+    assert found["training_on"] in ("not significant", "not supported")  # decided by the sign that occurred by chance
+    assert found["base_interaction"] == "not testable"
     swapped = made(bases=(400,), far={**FAR, "B": FAR["C"], "C": FAR["B"]})
     assert verdicts(plan, swapped)["keys_far_4x"] == "contradicted"
 
@@ -51,8 +51,8 @@ def test_few_seeds_give_untestable_verdicts(plan):
 
 def row(item, **changed):
     """Return one row of a relation: positive and significant by default."""
-    held = {"item": item, "models": 40, "seeds": 8, "rho": 0.6, "low": 0.4, "high": 0.8, "p": 0.001, "p_least": 1e-6}
-    return pd.Series({**held, "p_holm": 0.004, "p_holm_least": 4e-6, "note": "", **changed})
+    cells = {"item": item, "models": 40, "seeds": 8, "rho": 0.6, "low": 0.4, "high": 0.8, "p": 0.001, "p_least": 1e-6}
+    return pd.Series({**cells, "p_holm": 0.004, "p_holm_least": 4e-6, "note": "", **changed})
 
 
 OUTCOMES = [
@@ -123,7 +123,7 @@ def near(low, high, seeds=8):
 def test_near_keys_are_those_within_the_training_length():
     table = near((50, 80), (60, 20)).set_index(["compared", "multiple"])
     assert table.loc[("B", 2.0), ["value", "least", "most", "seeds"]].tolist() == [0.5, 0.5, 0.5, 8]
-    less = table.loc[("C less B", 8.0)]
+    less = table.loc[("C minus B", 8.0)]
     assert less["value"] == pytest.approx(-0.4 + 0.045)
     assert (less["p"], less["p_least"], less["p_holm"]) == (2 / 256, 2 / 256, 4 / 256)
     assert table["p"].notna().sum() == 2
@@ -194,10 +194,10 @@ def cliff(base, right, arm="B", other=0):
     rows = []
     for seed in range(1, 7):
         common = {"base": base, "seed": seed, "n": 200}
-        told = (right, other) if seed == 1 else (0, 0)
+        answers = (right, other) if seed == 1 else (0, 0)
         rows += [
-            {**common, "model": f"{seed}-A", "arm": "A", "low": 192, "right": told[0]},
-            {**common, "model": f"{seed}-{arm}-2", "arm": arm, "low": 256, "right": told[1]},
+            {**common, "model": f"{seed}-A", "arm": "A", "low": 192, "right": answers[0]},
+            {**common, "model": f"{seed}-{arm}-2", "arm": arm, "low": 256, "right": answers[1]},
             {**common, "model": f"{seed}-A", "arm": "A", "low": 160, "right": 90, "n": 100},  # before the drop
         ]
     return pd.DataFrame(rows)
@@ -234,10 +234,10 @@ def test_a_cliff_is_not_judged_without_models():
 def test_models_that_missed_the_criterion_are_compared_post_hoc(plan):
     tables = made(bases=(400,), missed=tuple(f"b400-s{seed}-B" for seed in range(1, 9)))
     planned = population.population_contrasts(plan, *arguments(tables))
-    whole = every.population_contrasts_every(plan, *arguments(tables))
+    all_models = every.population_contrasts_every(plan, *arguments(tables))
     assert planned.set_index("item").loc["keys_far_4x", "seeds"] == 0
-    assert whole.set_index("item").loc["keys_far_4x", "seeds"] == 8
-    judged = {each.key: each for each in claims.thesis_population_every(whole)}
+    assert all_models.set_index("item").loc["keys_far_4x", "seeds"] == 8
+    judged = {each.key: each for each in claims.thesis_population_every(all_models)}
     assert judged["keys_far_4x"].verdict == "holds"
     assert "post hoc" in judged["keys_far_4x"].statement
 
@@ -281,16 +281,16 @@ def test_learned_choice_is_distinguished_from_guessing(near, verdict, recomputed
 
 
 def test_order_of_arms_is_judged_by_what_the_control_learned():
-    whole = outcomes({1: LEARNED, 2: NOT})
-    judged = learning.thesis_population_turns(whole, PROMPTS)
+    all_models = outcomes({1: LEARNED, 2: NOT})
+    judged = learning.thesis_population_turns(all_models, PROMPTS)
     assert (judged.verdict, judged.recomputed) == ("holds", "1 of 2")
     assert "+1.00 to +1.00 where the control learned" in judged.reason
-    metric = whole["outcome"] == "ap_last_20"
-    mirrored = whole.assign(value=whole["value"].where(~metric, -whole["value"]))
+    metric = all_models["outcome"] == "ap_last_20"
+    mirrored = all_models.assign(value=all_models["value"].where(~metric, -all_models["value"]))
     assert learning.thesis_population_turns(mirrored, PROMPTS).verdict == "not supported"
-    for rows, verdict in ((whole, "holds"), (mirrored, "not supported")):
+    for rows, verdict in ((all_models, "holds"), (mirrored, "not supported")):
         assert learning.thesis_population_turns_larger(rows.assign(base=10_000), PROMPTS).verdict == verdict
-    assert learning.thesis_population_turns_larger(whole, PROMPTS).verdict == "not testable"
+    assert learning.thesis_population_turns_larger(all_models, PROMPTS).verdict == "not testable"
     assert learning.thesis_population_turns(outcomes({1: LEARNED}), PROMPTS).verdict == "not testable"
 
 
@@ -315,9 +315,9 @@ def test_one_seed_against_five_is_not_supported():
 
 
 def test_arm_order_uses_only_its_three_arms():
-    whole = outcomes({1: LEARNED | {"D": 0.1}, 2: NOT | {"D": 0.1}})
-    three = learning.thesis_population_turns(whole[whole["arm"] != "D"], PROMPTS)
-    assert learning.thesis_population_turns(whole, PROMPTS) == three
+    all_models = outcomes({1: LEARNED | {"D": 0.1}, 2: NOT | {"D": 0.1}})
+    three = learning.thesis_population_turns(all_models[all_models["arm"] != "D"], PROMPTS)
+    assert learning.thesis_population_turns(all_models, PROMPTS) == three
 
 
 def sloped(near, far, seeds=8):

@@ -134,14 +134,14 @@ def test_interval_beyond_zero_holds_only_with_a_significant_corrected_test():
 
 def keys(letters):
     """Return one row of keys per model: `own` at the training length, and ignored rows."""
-    rows = [(name, "own", 1.0, said) for name, said in letters.items()]
+    rows = [(name, "own", 1.0, answers) for name, answers in letters.items()]
     rows += [(name, "yarn", 2.0, "iiii") for name in letters]
     return pd.DataFrame(rows, columns=["model", "encoding", "multiple", "letters"])
 
 
 def test_wrong_keys_are_counted_by_error_class():
-    said = {"b400-s1-B": "eeewo", "b400-s1-C": "eeeii", "b400-s1-A": "eeeee"}
-    table = population_errors(keys(said), models((1,))).set_index(["model", "kind"])
+    letters = {"b400-s1-B": "eeewo", "b400-s1-C": "eeeii", "b400-s1-A": "eeeee"}
+    table = population_errors(keys(letters), models((1,))).set_index(["model", "kind"])
     assert list(table.loc[("b400-s1-B", "wrong_length"), ["count", "errors", "asked", "share"]]) == [1, 2, 5, 0.5]
     assert table.loc[("b400-s1-C", "insertion"), "share"] == 1
     assert table.loc[("b400-s1-A", "insertion"), ["count", "errors"]].tolist() == [0, 0]
@@ -159,12 +159,12 @@ def test_wrong_keys_are_counted_by_error_class():
 )
 def test_miscounting_claim_distinguishes_insertions_from_deletions(second, insertion, run_deletion):
     seeds = range(1, 9)
-    said = {f"b400-s{seed}-B": "ewirw" for seed in seeds} | {f"b400-s{seed}-C": second for seed in seeds}
-    verdicts = claims.thesis_population_miscounts(population_errors(keys(said), models(seeds)))
+    letters = {f"b400-s{seed}-B": "ewirw" for seed in seeds} | {f"b400-s{seed}-C": second for seed in seeds}
+    verdicts = claims.thesis_population_miscounts(population_errors(keys(letters), models(seeds)))
     assert {each.key: each.verdict for each in verdicts} == {"insertion": insertion, "run_deletion": run_deletion}
 
 
 def test_miscounts_of_few_seeds_are_not_testable():
-    said = {f"b400-s{seed}-{arm}": "eirww" for seed in range(1, 6) for arm in "BC"}
-    verdicts = claims.thesis_population_miscounts(population_errors(keys(said), models(range(1, 6))))
+    letters = {f"b400-s{seed}-{arm}": "eirww" for seed in range(1, 6) for arm in "BC"}
+    verdicts = claims.thesis_population_miscounts(population_errors(keys(letters), models(range(1, 6))))
     assert {each.verdict for each in verdicts} == {"not testable"}

@@ -43,11 +43,11 @@ def test_shipped_weights_equal_the_measured_ones(name):
     for part in sorted(parts):
         assert parts[part].dtype == torch.float16
         state.update(part.encode() + parts[part].contiguous().numpy().tobytes())
-    told = facts(name)
-    row = artifact("population_models").set_index("model").loc[told["model"]]
-    assert state.hexdigest()[:16] == told["weights"] == row["weights"]
-    assert (told["arm"], told["base"], told["training_seed"]) == ("ABC"[NAMES.index(name)], 400, 1)
-    assert (told["steps"], told["reached"]) == (row["steps"], row["reached"])
+    shipped = facts(name)
+    row = artifact("population_models").set_index("model").loc[shipped["model"]]
+    assert state.hexdigest()[:16] == shipped["weights"] == row["weights"]
+    assert (shipped["arm"], shipped["base"], shipped["training_seed"]) == ("ABC"[NAMES.index(name)], 400, 1)
+    assert (shipped["steps"], shipped["reached"]) == (row["steps"], row["reached"])
 
 
 def test_three_shipped_models_are_below_six_megabytes():
@@ -78,11 +78,11 @@ def test_shipped_model_is_asked_in_its_language_and_answers_as_measured(name):
     assert subject.book.name == BOOK.name == "population"
     assert (subject.name, subject.training_seed, subject.training_length) == (name, 1, 128)
     assert subject.positional == ("drope" if name == "tiny-drope" else "rope")
-    told = facts(name)
+    shipped = facts(name)
     rows = outcomes.task_rows(
-        subject.model, PopulationMember(400, 1, told["arm"]), PopulationRecipe(), lambda text: None
+        subject.model, PopulationMember(400, 1, shipped["arm"]), PopulationRecipe(), lambda text: None
     )
-    kept = artifact("population_tasks").query(f"model == '{told['model']}'").set_index(["task", "multiple"])
+    kept = artifact("population_tasks").query(f"model == '{shipped['model']}'").set_index(["task", "multiple"])
     for row in rows:
         if row["multiple"] == 0:
             assert abs(row["right"] - kept.loc[(row["task"], 0), "right"]) <= 1, (

@@ -14,10 +14,10 @@ from keyquery.language.words import world
 
 def test_a_third_of_the_facts_is_held_out_of_the_second_phase():
     for first, second in zip(world().relations, world(True).relations, strict=True):
-        held = language.held_out_names(first)
-        assert len(held) == len(first.subjects) // 3
-        assert Counter(first.objects[name] for name in held) == dict.fromkeys(first.pool, 2)
-        assert set(second.subjects) == set(first.subjects) - held
+        held_out = language.held_out_names(first)
+        assert len(held_out) == len(first.subjects) // 3
+        assert Counter(first.objects[name] for name in held_out) == dict.fromkeys(first.pool, 2)
+        assert set(second.subjects) == set(first.subjects) - held_out
         assert all(second.objects[name] == first.objects[name] for name in second.subjects)
 
 
@@ -26,10 +26,10 @@ def sequences(second=False, count=150, length=400):
 
 
 def test_second_phase_documents_name_no_held_out_fact():
-    held = {" ".join(name) for relation in world().relations for name in language.held_out_names(relation)}
+    held_out = {" ".join(name) for relation in world().relations for name in language.held_out_names(relation)}
     first, second = (" ".join(" ".join(words) for words, _ in sequences(phase)) for phase in (False, True))
-    assert sum(name in first for name in held) == len(held)
-    assert not [name for name in held if name in second]
+    assert sum(name in first for name in held_out) == len(held_out)
+    assert not [name for name in held_out if name in second]
 
 
 def test_answers_in_training_text_equal_the_given_keys():
@@ -98,8 +98,8 @@ def test_other_tasks_ask_every_fact_once():
 
 
 def test_digits_are_read_up_to_the_first_other_word():
-    said = language.token_ids(["5", "5", "7", ".", "7"])
-    assert prompts.leading_digits(said) == "557"
+    tokens = language.token_ids(["5", "5", "7", ".", "7"])
+    assert prompts.leading_digits(tokens) == "557"
     assert prompts.leading_digits(language.token_ids(["road", "5"])) == ""
 
 

@@ -30,10 +30,10 @@ def shipped(which: PopulationMember) -> work.TrainedModel:
     place = ROOT / "packages/keyquery/src/keyquery/tiny" / SHIPPED[which]
     weights = {name: part.float() for name, part in load_file(place / "model.safetensors").items()}
     weights["lm_head.weight"] = weights["model.embed_tokens.weight"]
-    told = json.loads((place / "lab.json").read_text())
+    record = json.loads((place / "lab.json").read_text())
     curves = [{"step": 100, "metric": "loss", "value": 1.0625}]
     trained = TrainingOutcome(
-        weights, told["steps"], told["rounds"], told["key_loss"], told["reached"], curves, "0123abcd"
+        weights, record["steps"], record["rounds"], record["key_loss"], record["reached"], curves, "0123abcd"
     )
     return work.TrainedModel(which, trained)
 
@@ -108,17 +108,17 @@ def test_weights_that_were_not_measured_are_not_packed(tmp_path, monkeypatch):
 
 
 def test_packed_models_are_measured_without_training(folder, tmp_path, monkeypatch):
-    seen = []
+    trained = []
 
     def measured(made, recipe, wanted):
-        seen.append(made.digest)
+        trained.append(made.digest)
         return {}
 
     monkeypatch.setattr(work, "measure", measured)
     monkeypatch.setattr(work, "load_or_train", lambda *rest: pytest.fail("a model was trained"))
     monkeypatch.setattr(tables, "add_rows", lambda *rest: [])
     assert work.train_family(str(tmp_path), 400, 1, "AC", weights=str(folder)) == [ROPE.name, DROPE.name]
-    assert seen == [shipped(which).digest for which in SHIPPED]
+    assert trained == [shipped(which).digest for which in SHIPPED]
     with pytest.raises(ModelError, match="has no b400-s1-B"):
         work.train_family(str(tmp_path), 400, 1, "B", weights=str(folder))
 

@@ -22,14 +22,14 @@ def test_keys_are_counted_by_distance_and_length_under_the_native_encoding():
     model = name(400, 3, "A")
     prompts = tables["population_prompts"].query("multiple == 4").sort_values("item")
     keys = tables["population_keys"]
-    own = keys[(keys["model"] == model) & (keys["encoding"] == "own") & (keys["multiple"] == 4)]
-    asked = list(zip(own["letters"].iloc[0], prompts["distance"], strict=True))
+    own_keys = keys[(keys["model"] == model) & (keys["encoding"] == "own") & (keys["multiple"] == 4)]
+    asked = list(zip(own_keys["letters"].iloc[0], prompts["distance"], strict=True))
     rows = table[(table["model"] == model) & (table["multiple"] == 4)]
     # the first bin excludes its upper end
-    held = [letter for letter, distance in asked if 32 <= distance < 64]
+    letters_near = [letter for letter, distance in asked if 32 <= distance < 64]
     row = rows[rows["low"] == 32].iloc[0]
-    assert (row["high"], row["n"], row["right"]) == (64, len(held), held.count("e"))
-    assert row["share"] == pytest.approx(held.count("e") / len(held))
+    assert (row["high"], row["n"], row["right"]) == (64, len(letters_near), letters_near.count("e"))
+    assert row["share"] == pytest.approx(letters_near.count("e") / len(letters_near))
     assert rows["n"].sum() == len(asked)
     assert set(table["model"]) == {model, name(400, 3, "C")}
 
@@ -70,10 +70,10 @@ def test_model_counts_only_when_it_and_its_start_met_the_criterion():
 def test_analyses_over_every_model_ignore_the_criterion(planned, over_all, names):
     plan = read(ROOT, "population_plan")
     missed = made(seeds=range(1, 5), missed=tuple(name(400, seed, "A") for seed in (1, 2)))
-    whole = made(seeds=range(1, 5))
+    all_tables = made(seeds=range(1, 5))
     fewer = planned(plan, *given(missed, *names))
     table = over_all(plan, *given(missed, *names))
-    expected = planned(plan, *given(whole, *names))
+    expected = planned(plan, *given(all_tables, *names))
     assert (fewer["models"] < table["models"]).any()
     assert table["models"].tolist() == expected["models"].tolist()
     assert table["rho"].to_numpy() == pytest.approx(expected["rho"].to_numpy(), nan_ok=True)

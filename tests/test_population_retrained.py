@@ -63,20 +63,20 @@ def test_items_with_too_few_seeds_stay_open(seeds):
     assert row["outcome"] == "open"
     assert row["note"].startswith(f"{len(seeds)} of 8 seeds; so few cannot show a difference")
     assert ("within the margin" in row["note"]) == (len(seeds) < 6)
-    told = verdicts(table.reset_index(drop=True))
-    assert told["B_change"].verdict == "not testable"
-    assert f"{len(seeds)} of 8 seeds" in told["B_change"].reason
-    assert told["B_change_10000"].reason.startswith("Not measured yet: 0 of 8 seeds")
+    judged = verdicts(table.reset_index(drop=True))
+    assert judged["B_change"].verdict == "not testable"
+    assert f"{len(seeds)} of 8 seeds" in judged["B_change"].reason
+    assert judged["B_change_10000"].reason.startswith("Not measured yet: 0 of 8 seeds")
 
 
 def test_claims_change_with_the_planted_effects(eight):
     turned = {**PLASTICITY, "B": (0.55, 0.65), "C": (0.6, 0.5)}
     back = verdicts(run(plasticity=turned, sway={**SWAY, "B": (0.3, 0.2)}))
-    there = verdicts(eight.reset_index(drop=True))
+    verdicts_found = verdicts(eight.reset_index(drop=True))
     for item in ("B_change", "C_change", "C_less_B_within", "weighted_B_change", "B_sway_change"):
-        assert (there[item].verdict, back[item].verdict) == ("holds", "contradicted"), item
+        assert (verdicts_found[item].verdict, back[item].verdict) == ("holds", "contradicted"), item
     wide = verdicts(run(width_adds=0.05))
-    assert (there["B_width_within"].verdict, wide["B_width_within"].verdict) == ("holds", "contradicted")
+    assert (verdicts_found["B_width_within"].verdict, wide["B_width_within"].verdict) == ("holds", "contradicted")
 
 
 def test_previously_seen_and_uncounted_seeds_are_reported_separately():
@@ -211,9 +211,9 @@ def test_heads_of_a_small_model_are_analysed_in_memory():
     model = AutoModelForCausalLM.from_pretrained(
         ROOT / "packages/keyquery/src/keyquery/tiny/tiny-rope", attn_implementation="eager"
     ).eval()
-    held = geometry.capture_vectors(model, 128, geometry.held_out_documents(128)[: geometry.PASS])
-    assert held.window(0) == (None, False)  # no file states it, and none is looked for
-    finding = analyse(held, held.heads[0], PlasticityOptions(min_queries=8))
+    vectors = geometry.capture_vectors(model, 128, geometry.held_out_documents(128)[: geometry.PASS])
+    assert vectors.window(0) == (None, False)  # no file states it, and none is looked for
+    finding = analyse(vectors, vectors.heads[0], PlasticityOptions(min_queries=8))
     assert 0 < finding.metrics["ap_overall"] < 1
 
 
@@ -225,13 +225,13 @@ def test_growth_at_one_distance_is_compared_with_that_over_all_pairs(near, middl
     late = {**cells, "quantity": "position_part", "low": 384, "high": 512, "away_low": 0, "away_high": 512}
     close = pd.DataFrame([{**late, "apart_high": 32, "value": 0.01, "ci_low": -middle, "ci_high": middle}])
     both = [table.loc[table.index.repeat(2)].assign(base=[400, 10_000] * len(table)) for table in (rows, close)]
-    told = {each.key: each.verdict for each in APART(*both)}
-    assert told["sway-400"] == told["sway-10000"] == verdict
-    assert told["position-400"] == "not supported"
+    judged = {each.key: each.verdict for each in APART(*both)}
+    assert judged["sway-400"] == judged["sway-10000"] == verdict
+    assert judged["position-400"] == "not supported"
 
 
 def test_change_at_one_distance_is_last_less_first_of_the_same_models():
     change = run(studies.retrained_apart, seeds=(1, 2, 3)).query("arm == 'B' and quantity == 'sway'")
-    whole = change.query("apart_low == 0 and apart_high == 512").iloc[0]
-    assert whole["seeds"] == 3
-    assert whole["value"] == pytest.approx(SWAY["B"][1] - SWAY["B"][0], abs=0.02)
+    widest = change.query("apart_low == 0 and apart_high == 512").iloc[0]
+    assert widest["seeds"] == 3
+    assert widest["value"] == pytest.approx(SWAY["B"][1] - SWAY["B"][0], abs=0.02)

@@ -221,12 +221,12 @@ def test_contrast_is_computed_at_both_bases_and_between_them(plan):
     far = table.loc["keys_far_4x"]
     assert far.loc["400", "difference"] == pytest.approx(0.7, abs=0.05)
     assert abs(far.loc["10000", "difference"]) < 0.06
-    shift, differences = far.loc["400 less 10000"], far["difference"]
+    shift, differences = far.loc["400 minus 10000"], far["difference"]
     assert shift["difference"] == pytest.approx(differences["400"] - differences["10000"])
     assert (shift["p"], shift["p_holm"], shift["seeds"]) == (2 / 256, 2 / 256, 8)  # in a separate family
-    assert table.loc[("keys_far_2x", "400 less 10000"), "p_holm"] == pytest.approx(2 * 2 / 256)
+    assert table.loc[("keys_far_2x", "400 minus 10000"), "p_holm"] == pytest.approx(2 * 2 / 256)
     assert far.loc["10000", "mean_second"] == pytest.approx(0.8, abs=0.05)
-    assert table.loc[("keys_far_4x", "400 less 10000"), "family"] == "bases"  # the plan has this contrast separately
+    assert table.loc[("keys_far_4x", "400 minus 10000"), "family"] == "bases"  # the plan has this contrast separately
     never = table.loc["never_rotated"]  # the arm has no base, but its counterpart has one
     assert never.loc["10000", "mean_first"] == never.loc["400", "mean_first"]
     assert never.loc["10000", "seeds"] == 8
@@ -244,7 +244,7 @@ def test_contrast_at_the_planned_base_equals_the_planned_contrast(plan, tables, 
 def test_missing_bases_are_noted(plan):
     table = bases.population_bases(plan, *given(made(bases=(400,)))).set_index(["item", "of"])
     assert table.loc[("keys_far_4x", "10000"), "note"] == "no seed with both arms yet"
-    assert "both bases" in table.loc[("keys_far_4x", "400 less 10000"), "note"]
+    assert "both bases" in table.loc[("keys_far_4x", "400 minus 10000"), "note"]
     assert pd.isna(table.loc[("keys_far_4x", "10000"), "p"])
 
 

@@ -93,8 +93,8 @@ def test_bases_begin_with_the_same_weights():
 @pytest.mark.parametrize("killed_at", [1, 3, 4, 6])
 def test_killed_training_resumes_to_the_same_weights(start, tmp_path, killed_at):
     which = PopulationMember(400, 3, "C")
-    whole = train(MICRO, which, start.weights, tmp_path / "whole")
-    assert (whole.steps, whole.rounds, whole.reached) == (7, 1, False)  # four steps, and one extension of three steps
+    full = train(MICRO, which, start.weights, tmp_path / "whole")
+    assert (full.steps, full.rounds, full.reached) == (7, 1, False)  # four steps, and one extension of three steps
 
     def tell(done, total, text):
         if done == killed_at:
@@ -102,11 +102,11 @@ def test_killed_training_resumes_to_the_same_weights(start, tmp_path, killed_at)
 
     with pytest.raises(Killed):
         train(MICRO, which, start.weights, tmp_path / "killed", tell)
-    seen = []
-    resumed = train(MICRO, which, start.weights, tmp_path / "killed", lambda done, *_: seen.append(done))
-    assert seen[0] > max(0, killed_at - MICRO.save)  # at most one save interval is repeated
-    assert same(resumed.weights, whole.weights)
-    assert resumed.curves == whole.curves
+    steps = []
+    resumed = train(MICRO, which, start.weights, tmp_path / "killed", lambda done, *_: steps.append(done))
+    assert steps[0] > max(0, killed_at - MICRO.save)  # at most one save interval is repeated
+    assert same(resumed.weights, full.weights)
+    assert resumed.curves == full.curves
 
 
 def test_a_checkpoint_of_another_recipe_is_refused(start, tmp_path):
@@ -150,9 +150,9 @@ def test_training_records_every_arithmetic_it_ran_with(monkeypatch, tmp_path):
 
     with pytest.raises(Killed):
         train(MICRO, which, None, tmp_path, kill)
-    here = rounding_digest()
+    digest = rounding_digest()
     monkeypatch.setattr(training, "rounding_digest", lambda: "01234567")
-    assert train(MICRO, which, None, tmp_path).arithmetic == "+".join(sorted({here, "01234567"}))
+    assert train(MICRO, which, None, tmp_path).arithmetic == "+".join(sorted({digest, "01234567"}))
 
 
 def test_different_rounding_gives_a_different_arithmetic_digest(monkeypatch):
@@ -283,10 +283,10 @@ def test_comparison_reports_trainings_with_different_arithmetic(tmp_path):
 def test_model_records_the_arithmetic_of_its_start(monkeypatch, tmp_path):
     easy = dataclasses.replace(MICRO, criterion=100.0)
     work.load_or_train(tmp_path, PopulationMember(400, 3, "A"), easy, lambda text: None)
-    here = rounding_digest()
+    digest = rounding_digest()
     monkeypatch.setattr(training, "rounding_digest", lambda: "01234567")
     second = work.load_or_train(tmp_path, PopulationMember(400, 3, "C"), easy, lambda text: None)
-    assert second.trained.arithmetic == joined(here, "01234567")
+    assert second.trained.arithmetic == joined(digest, "01234567")
 
 
 def test_weights_of_another_recipe_are_refused(tmp_path):
@@ -310,12 +310,12 @@ def test_extensions_are_asked_equal_questions_once(start, monkeypatch):
         rows = outcomes.extension_rows(questions, which)
         assert len(rows) == 3 * kinds
         assert len(asked) == 5 + 3 * (kinds - 1)
-        own = {"pi": 0, "ntk": 0, "yarn": 2, "temperature": 1}
+        chosen = {"pi": 0, "ntk": 0, "yarn": 2, "temperature": 1}
         for row in rows:
             name = "temperature" if (row["encoding"], row["temperature"]) == ("own", 1) else row["encoding"]
             if name == "own" and row["temperature"] == 0:
                 assert keys["own", row["multiple"]].startswith(row["letters"])
-            elif row["temperature"] == own.get(name):
+            elif row["temperature"] == chosen.get(name):
                 assert keys[name, row["multiple"]] == row["letters"]
 
 

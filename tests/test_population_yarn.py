@@ -111,8 +111,8 @@ def test_seeds_with_a_guessing_model_are_excluded():
     assert {(each.verdict, each.n) for each in every} == {("holds", 8)}
     fewer = learning.thesis_population_learners(*keys((5, 6)))
     assert {(each.verdict, each.n) for each in fewer} == {("not supported", 6)}  # 3 * 2/64 is above a twentieth
-    none = learning.thesis_population_learners(*keys(range(1, 8)))
-    assert {each.verdict for each in none} == {"not testable"}
+    no_verdict = learning.thesis_population_learners(*keys(range(1, 8)))
+    assert {each.verdict for each in no_verdict} == {"not testable"}
 
 
 def test_planned_test_decides_and_the_interval_is_reported():

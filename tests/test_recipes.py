@@ -276,8 +276,8 @@ def test_run_recipe_estimates_each_model_and_continues_after_a_failure(
 
     monkeypatch.setattr(run, "measure", measured)
     recipe = load_recipe(written(tmp_path, {**PLAIN, "models": models, "context": 32}))
-    said = r"mine\.yaml: 1 of 2 models not measured; run again for these: models\[0\], bad: 'owner-less' is neither"
-    with pytest.raises(ModelError, match=said):
+    message = r"mine\.yaml: 1 of 2 models not measured; run again for these: models\[0\], bad: 'owner-less' is neither"
+    with pytest.raises(ModelError, match=message):
         run_recipe(tmp_path, recipe, device="cpu")
     assert [(plan.name, plan.source.device, plan.experiments) for plan in plans] == [
         ("good", "cpu", ("massive_values", "sinks"))
@@ -325,8 +325,8 @@ def test_recipe_runs_remote_code_only_when_trusted_on_the_command_line(
     folder, marker = saved("llama", tmp_path / "model"), tmp_path / "marker"
     (folder / "mine.py").write_text(OWN.format(marker=str(marker)))
     config = json.loads((folder / "config.json").read_text())
-    own = {"AutoConfig": "mine.MineConfig", "AutoModelForCausalLM": "mine.MineForCausalLM"}
-    (folder / "config.json").write_text(json.dumps({**config, "model_type": "mine", "auto_map": own}))
+    auto_map = {"AutoConfig": "mine.MineConfig", "AutoModelForCausalLM": "mine.MineForCausalLM"}
+    (folder / "config.json").write_text(json.dumps({**config, "model_type": "mine", "auto_map": auto_map}))
     models = [{"name": "mine", "id": str(folder), "dtype": "fp32", "trust_remote_code": True}]
     recipe = load_recipe(written(tmp_path, {**PLAIN, "models": models, "context": 32}))
     with pytest.raises(ModelError, match=r"mine would run Python code .* --trust-remote-code"):

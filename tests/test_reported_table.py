@@ -59,7 +59,7 @@ def test_table_runs_and_imports_no_test(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("now", "said"),
+    ("now", "message"),
     [
         ('@pytest.mark.skip("garden#3")', "test_a_stone_grows: needs one marker"),
         ('@pytest.mark.reported("garden#3")', "needs outcome='right' or outcome='refused'"),
@@ -68,9 +68,9 @@ def test_table_runs_and_imports_no_test(tmp_path):
         ("@pytest.mark.reported(3, outcome='right')", "a thread is a text"),
     ],
 )
-def test_a_marker_that_the_table_cannot_read_is_refused_with_its_line(tmp_path, now, said):
+def test_a_marker_that_the_table_cannot_read_is_refused_with_its_line(tmp_path, now, message):
     text = MODULE.replace('@pytest.mark.reported("garden#3", outcome="refused")', now)
-    with pytest.raises(table.Unclear, match=r"test_beans\.py:17: .*" + said.split(": ")[-1].replace("(", r"\(")):
+    with pytest.raises(table.Unclear, match=r"test_beans\.py:17: .*" + message.split(": ")[-1].replace("(", r"\(")):
         table.document(shelf(tmp_path, text))
 
 

@@ -180,10 +180,10 @@ def test_invalid_experiment_is_named(content, words, tmp_path, monkeypatch, requ
     (tmp_path / "experiments").mkdir()
     (tmp_path / f"experiments/odd_{number}.py").write_text(content.replace("{{}}", "{}"))
     monkeypatch.setattr(experiments, "__path__", [str(tmp_path / "experiments")])
-    with pytest.raises(SpecError) as told:
+    with pytest.raises(SpecError) as caught:
         experiment(f"odd_{number}")
-    assert words.format(number) in str(told.value)
-    assert f"odd_{number}.py" in str(told.value)
+    assert words.format(number) in str(caught.value)
+    assert f"odd_{number}.py" in str(caught.value)
 
 
 def test_long_word_is_scanned_in_linear_time():
@@ -267,9 +267,9 @@ def test_duplicate_key_is_refused(name, content, words, tmp_path):
     """Readers of JSON and YAML silently keep the last duplicate."""
     (tmp_path / name).write_text(content)
     reader = {".json": json_of, ".yaml": yaml_of}.get((tmp_path / name).suffix)
-    with pytest.raises(ThesisError) as told:
+    with pytest.raises(ThesisError) as caught:
         reader(tmp_path, name) if reader else list(line_values(tmp_path / name))
-    assert words in str(told.value)
+    assert words in str(caught.value)
 
 
 def test_key_that_overrides_a_merged_one_is_accepted(tmp_path):

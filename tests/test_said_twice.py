@@ -39,11 +39,11 @@ def test_third_section_can_create_a_conflict():
 
 
 @pytest.mark.parametrize(
-    ("rows", "told"),
+    ("rows", "message"),
     [([("1", "", "green", "b")], "has one row"), ([("1", "", "green", "b"), ("2", "", "red", "d")], "no claim 'd'")],
 )
-def test_incomparable_sections_are_refused(rows, told):
-    with pytest.raises(DataError, match=told):
+def test_incomparable_sections_are_refused(rows, message):
+    with pytest.raises(DataError, match=message):
         worded_conflicts(said(*rows), CLAIMS)
 
 

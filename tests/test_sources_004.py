@@ -92,9 +92,9 @@ def test_grid_is_complete(name: str) -> None:
 )  # fmt: skip
 def test_comparisons_occur_once_beside_both_models(name: str, by: str) -> None:
     for group in distinct(name, by) if by else [""]:
-        here = [row for row in rows(name) if not by or row[by] == group]
+        selected = [row for row in rows(name) if not by or row[by] == group]
         metrics = {
-            positional: {row["metric"] for row in here if row["positional"] == positional}
+            positional: {row["metric"] for row in selected if row["positional"] == positional}
             for positional in ("RoPE", "DroPE")
         }
         compared = {metric for metric in metrics["DroPE"] if metric.endswith("_rope")}
@@ -156,9 +156,9 @@ def test_every_figure_states_its_vertical_limits() -> None:
 def test_categories_of_answers_sum_to_the_stated_trials() -> None:
     trials = number(cell("drope_stated", statement="s11_5_trials"))
     for context in distinct("drope_errors", "context"):
-        here = [row for row in rows("drope_errors") if row["context"] == context]
-        assert sum(int(row["printed"]) for row in here if row["metric"] == "count") == trials
-        assert sum(int(row["printed"].rstrip("%")) for row in here if row["metric"] == "share") == 100
+        selected = [row for row in rows("drope_errors") if row["context"] == context]
+        assert sum(int(row["printed"]) for row in selected if row["metric"] == "count") == trials
+        assert sum(int(row["printed"].rstrip("%")) for row in selected if row["metric"] == "share") == 100
 
 
 def test_layers_of_the_vision_model_match_the_printed_lists() -> None:

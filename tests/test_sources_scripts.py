@@ -40,12 +40,12 @@ def test_zeros_are_integers_only_where_no_answer_was_read() -> None:
         ("4", "integer"): 2,
         ("6", "cast"): 40,
     }
-    whole = [row for row in rows("drope_script_rates") if row["stored"] == "integer"]
-    assert {(row["positional"], row["condition"], row["task"]) for row in whole} == {
+    integers = [row for row in rows("drope_script_rates") if row["stored"] == "integer"]
+    assert {(row["positional"], row["condition"], row["task"]) for row in integers} == {
         ("RoPE", "bos_mlp_ablation", "cities"),
         ("RoPE", "bos_mlp_ablation", "sports"),
     }
-    assert {row["printed"] for row in whole} == {"0"}
+    assert {row["printed"] for row in integers} == {"0"}
     assert all("." in row["printed"] for row in rows("drope_script_rates") if row["stored"] != "integer")
 
 

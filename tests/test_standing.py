@@ -37,15 +37,15 @@ def test_verdicts_are_counted_by_row():
 
 
 @pytest.mark.parametrize(
-    ("claims", "said"),
+    ("claims", "message"),
     [
         ([("thesis_new", "holds"), ("thesis_b", "holds"), ("c001", "holds")], "no row for claim thesis_new"),
         ([("c001_x", "holds")], "no claim of the ledger matches 'ours'"),
         ([("thesis_a_b", "holds"), ("thesis_b.thesis_a_x", "holds")], "no claim of the ledger matches 'theirs'"),
     ],
 )
-def test_claim_without_a_row_or_with_two_rows_is_refused(claims, said):
-    with pytest.raises(DataError, match=said):
+def test_claim_without_a_row_or_with_two_rows_is_refused(claims, message):
+    with pytest.raises(DataError, match=message):
         standing_counts(ROWS, ledger(*claims))
     twice = pd.concat([ROWS, ROWS.iloc[:1].assign(what="again")], ignore_index=True)
     with pytest.raises(DataError, match="2 rows for claim thesis_b"):

@@ -155,8 +155,8 @@ def test_old_seal_is_completed_when_its_table_is_intact(root, monkeypatch):
 
 @pytest.mark.parametrize("change", ['"value": [1, 3]', '"value": [1, 2, 2]', '"value": {"a": 1}'])
 def test_changed_cached_value_is_recomputed(tmp_path, change):
-    value, there = cached("an answer", lambda: [1, 2], tmp_path, remember=False)
-    assert (value, there) == ([1, 2], False)
+    value, from_cache = cached("an answer", lambda: [1, 2], tmp_path, remember=False)
+    assert (value, from_cache) == ([1, 2], False)
     file = tmp_path / "an answer.json"
     assert cached("an answer", lambda: [0], tmp_path, remember=False) == ([1, 2], True)
     assert '"value": [1, 2]' in file.read_text()

@@ -149,18 +149,18 @@ def test_measurement_format_depends_on_its_size(root):
 
 def test_a_cut_damaged_or_foreign_file(root):
     path = put(root, "sinks", "m", many())
-    whole = path.read_bytes()
-    middle = len(whole) // 4
+    undamaged = path.read_bytes()
+    middle = len(undamaged) // 4
     for content in (
-        whole[: len(whole) // 2],
-        whole[:-1],
+        undamaged[: len(undamaged) // 2],
+        undamaged[:-1],
         b"PAR1",
         b"",
-        whole[:middle] + bytes([whole[middle] ^ 8]) + whole[middle + 1 :],
+        undamaged[:middle] + bytes([undamaged[middle] ^ 8]) + undamaged[middle + 1 :],
     ):
         path.write_bytes(content)
-        said = lone(root, "artifacts/measurements/sinks/m.parquet: not valid Parquet (")
-        assert said.endswith("; restore it from version control")
+        message = lone(root, "artifacts/measurements/sinks/m.parquet: not valid Parquet (")
+        assert message.endswith("; restore it from version control")
         with pytest.raises(DataError, match=r"^artifacts/measurements/sinks/m\.parquet: not valid Parquet"):
             read(root, "sinks")
 
@@ -209,10 +209,10 @@ def test_csv_and_parquet_of_one_name_are_refused(root):
     frame = pd.read_csv(io.StringIO(many(tail=())))
     [path] = save(root, {"sinks": frame}, "m", {"command": "one"})
     path.with_suffix(".csv").write_text(HEADER + "\nu,1,True,rope,1,x\n")
-    said = lone(root, "artifacts/measurements/sinks/m.csv: a .parquet is beside it; to keep the file that m.json")
+    message = lone(root, "artifacts/measurements/sinks/m.csv: a .parquet is beside it; to keep the file that m.json")
     with pytest.raises(DataError) as caught:
         read(root, "sinks")
-    assert str(caught.value) == said
+    assert str(caught.value) == message
     assert convert_all(root) == []
     assert beside(root) == ["m.json", "m.parquet"]
     path.with_suffix(".csv").write_text(table_text(path))
@@ -230,19 +230,19 @@ def test_tables_and_manifests_of_an_older_version_are_converted(root):
     folder = root / "artifacts/measurements/sinks"
     folder.mkdir(parents=True)
     (folder / "m.csv").write_text(many(tail=()))
-    told = {
+    expected = {
         "command": "one",
         "recipe": {"brief": {f"rate{index}": index / 8 for index in range(30)}, "more": [{"a": ["x" * 70, "y" * 70]}]},
         "hashes": {},
     }
-    seal = json.loads(sealed_text(told, folder / "m.csv"))["table"]
+    seal = json.loads(sealed_text(expected, folder / "m.csv"))["table"]
     assert (seal["blake2"], seal["rows"]) == (table_hash(folder / "m.csv"), MOST + 1)
-    (folder / "m.json").write_text(json.dumps({**told, "table": seal}, indent=1))
+    (folder / "m.json").write_text(json.dumps({**expected, "table": seal}, indent=1))
     assert [path.name for path in convert_all(root)] == ["m.csv", "m.json"]
     assert beside(root) == ["m.json", "m.parquet"]
     text = (folder / "m.json").read_text()
-    assert json.loads(text) == {**told, "table": seal}
-    assert text.encode() == manifest_text(json.loads(text)) == sealed_text(told, folder / "m.parquet")
+    assert json.loads(text) == {**expected, "table": seal}
+    assert text.encode() == manifest_text(json.loads(text)) == sealed_text(expected, folder / "m.parquet")
     assert max(map(len, text.splitlines())) <= 120
     assert len(text.splitlines()) < 30, "thirty rates are listed on a few lines"
     assert not check(root, "sinks")

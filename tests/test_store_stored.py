@@ -33,9 +33,9 @@ ENTRY = {"inputs": {"a": "1"}, "outputs": {"out/b": "2"}, "seconds": 0.5}
 
 
 def state(folder):
-    held = State(folder / "state.json")
-    held.record("table:heights", ENTRY)
-    held.save()
+    build_state = State(folder / "state.json")
+    build_state.record("table:heights", ENTRY)
+    build_state.save()
     return folder / "state.json", lambda: State(folder / "state.json").steps
 
 

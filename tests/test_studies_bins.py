@@ -145,12 +145,12 @@ def test_relation_needs_the_smallest_factor_that_undoes_it():
 
 
 @pytest.mark.parametrize(
-    ("changed", "told"),
+    ("changed", "message"),
     [({"entities": "qwen3-4c"}, "no capture 'qwen3-4c'"), ({"claims": "thesis_three"}, "no claim 'thesis_three'"),
      ({"compares": "no plasticity", "reason": None}, "say in `reason` why")],
 )  # fmt: skip
-def test_unknown_name_or_missing_reason_in_conclusions_is_refused(changed, told):
-    with pytest.raises(DataError, match=told):
+def test_unknown_name_or_missing_reason_in_conclusions_is_refused(changed, message):
+    with pytest.raises(DataError, match=message):
         bins.bin_fates(conclusions(**changed), **tables())
 
 
@@ -181,6 +181,6 @@ def test_what_turning_adds_is_judged_both_ways(changed, level, fall):
     bounds = pd.DataFrame({"kept_low": [0.2], "kept_high": [0.5], "kept_least": [0.6]})
     profiles = pd.DataFrame({"d0": [0.6, 0.6], "d9": [0.5, made["last"]]})
     grown = factors(along=made["along"], random=made["random"])
-    said = thesis_estimator_turns(pd.DataFrame(kept | {"aligned": 0.6}), bounds, grown, profiles)
-    assert {each.key: each.verdict for each in said} == {"level": level, "fall": fall}
-    assert changed or said[0].recomputed == "14 to 20 %"
+    verdicts = thesis_estimator_turns(pd.DataFrame(kept | {"aligned": 0.6}), bounds, grown, profiles)
+    assert {each.key: each.verdict for each in verdicts} == {"level": level, "fall": fall}
+    assert changed or verdicts[0].recomputed == "14 to 20 %"

@@ -369,8 +369,8 @@ def test_possible_answer_counts_follow_from_the_stored_shares():
     one = layer1.loc[("RoPE", "layer1_attn")]
     assert one.loc[["cities", "sports"], "n"].tolist() == [192, 97]
     assert one.loc[["cities", "sports"], "count"].tolist() == [115, 68]
-    none = functional.loc[("RoPE", "bos_mlp_ablation")].loc[["cities", "sports"]]
-    assert none["n_high"].tolist() == [0, 0]
+    missing_row = functional.loc[("RoPE", "bos_mlp_ablation")].loc[["cities", "sports"]]
+    assert missing_row["n_high"].tolist() == [0, 0]
     assert functional.loc[("DroPE", "qk_disruption", "cities"), "n_high"] == 174
     assert functional.loc[("RoPE", "combined", "cities"), ["n_low", "n_high"]].tolist() == [96, 192]
 
@@ -400,9 +400,9 @@ def test_task_means_of_experiment_four():
     verdicts = {each.key: each.verdict for each in c004_qk_passkey(table, functional_tests(table, FAMILIES))}
     assert verdicts == {"rope": "holds", "drope": "not supported"}
     assert c004_rope_cannot_function(table).verdict == "not supported"
-    none = pick(means, positional="RoPE", condition="bos_mlp_ablation", category="parametric")
-    assert pd.isna(none["mean"])
-    assert none["note"]
+    missing_row = pick(means, positional="RoPE", condition="bos_mlp_ablation", category="parametric")
+    assert pd.isna(missing_row["mean"])
+    assert missing_row["note"]
 
 
 # values

@@ -189,11 +189,11 @@ def test_tests_over_seeds_reproduce_scipy_and_carry_their_guards() -> None:
     assert "guard copied replicates" in paired["note"]
     assert "guard zero variance" in paired["note"]
     assert pd.isna(paired["effect_ci_low"])
-    pooled = tests.loc[("seed", "RoPE against DroPE: massive less random")]
+    pooled = tests.loc[("seed", "RoPE against DroPE: massive minus random")]
     assert pooled["p_value"] == pytest.approx(stats.ttest_ind(9900 - random, 300 - random).pvalue)
     alone = tests.loc[("seed", "RoPE against DroPE: massive increase alone")]
     assert all(pd.isna(alone[name]) for name in ("p_value", "effect"))
-    contrast = tests.loc[("text set", "RoPE against DroPE: massive less random")]
+    contrast = tests.loc[("text set", "RoPE against DroPE: massive minus random")]
     nats = np.log([100, 200, 400]) - np.log([4, 10, 25])
     assert contrast["estimate"] == pytest.approx(nats.mean())
     known = stats.ttest_1samp(nats, 0)

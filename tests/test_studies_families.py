@@ -114,8 +114,8 @@ def test_a_test_without_one_family_is_refused(rows, message):
 def test_family_declarations_are_consistent():
     families = read(ROOT, "test_families")
     assert not families.duplicated(["result", *FIELDS]).any()
-    said = families.groupby("family")[["hypothesis", "result", "unit"]].nunique()
-    assert (said == 1).all(axis=None), said[(said != 1).any(axis=1)]
+    counts = families.groupby("family")[["hypothesis", "result", "unit"]].nunique()
+    assert (counts == 1).all(axis=None), counts[(counts != 1).any(axis=1)]
     assert set(families["role"]) == {"primary", "post hoc", "sensitivity", "dependent"}
 
 
@@ -173,12 +173,12 @@ def test_no_test_occurs_twice_with_different_adjusted_p(shipped):
 
     An uncorrected test may be repeated beside others.
     """
-    seen: dict[tuple, tuple[str, object]] = {}
+    first_seen: dict[tuple, tuple[str, object]] = {}
     for name, tests in results(shipped).items():
         for _, row in tests[tests["p_adjusted"].notna()].iterrows():
             continuous = row["test"].startswith("pearson") or row["test"].endswith(("_t", "_difference", "_contrast"))
             exact = pd.isna(row["estimate"]) or float(row["estimate"]) == round(float(row["estimate"]), 6)
             words = "" if continuous and not exact else row["comparison"]
             key = (words, row["test"], row["n"], row["estimate"], row["p_value"])
-            other, adjusted = seen.setdefault(key, (name, row["p_adjusted"]))
+            other, adjusted = first_seen.setdefault(key, (name, row["p_adjusted"]))
             assert other == name or adjusted == row["p_adjusted"], (name, other, row["comparison"], row["test"])

@@ -271,11 +271,11 @@ def test_orderings_use_the_bin_that_ends_at_the_length(by_length, matched):
 
 def test_step_correlations_ignore_common_changes():
     generator = np.random.default_rng(3)
-    own = generator.normal(size=(5, 5)).cumsum(axis=1)
+    walks = generator.normal(size=(5, 5)).cumsum(axis=1)
     trend = np.linspace(0, -9, 5)
     rows = [
-        {"model": f"m{i}", "mode": mode, "position": j, "plasticity": own[i, j] + trend[j],
-         "lbp": 3 * own[i, j] + 7 * trend[j]}
+        {"model": f"m{i}", "mode": mode, "position": j, "plasticity": walks[i, j] + trend[j],
+         "lbp": 3 * walks[i, j] + 7 * trend[j]}
         for i in range(5)
         for j in range(5)
         for mode in lengths.MODES

@@ -106,9 +106,9 @@ def test_checkpoints_and_metrics_state_their_origin(shared):
     assert table.loc["llama3.2-1b", "checkpoint_match"] == expected
     assert list(table.loc[["llama3.2-1b", "random-llama"], "plasticity_origin"]) == ["reported", "measured"]
     assert table.loc["llama3.2-1b", "ap_drop"] == captured["ap_drop"]
-    own = shared["model_metrics"]
-    own = own[(own["model"] == "random-llama") & (own["metric"] == "ap_drop")]
-    assert table.loc["random-llama", "ap_drop"] == own["value"].iloc[0]
+    own_rows = shared["model_metrics"]
+    own_rows = own_rows[(own_rows["model"] == "random-llama") & (own_rows["metric"] == "ap_drop")]
+    assert table.loc["random-llama", "ap_drop"] == own_rows["value"].iloc[0]
 
 
 def test_a_measured_model_enters_its_own_correlation(shared, entered):
@@ -137,9 +137,9 @@ def test_extended_correlations_equal_the_published_ones_without_measured_models(
 
 
 def test_declines_are_computed_and_missing_ones_have_a_note(shared):
-    nothing = dict.fromkeys(LENGTHS, 0.0)
+    no_change = dict.fromkeys(LENGTHS, 0.0)
     lengths, correlated = studied(
-        shared, block("llama3.2-1b"), block("random-llama", scores=nothing), block("unheard-of", scores={"8k": 9.0})
+        shared, block("llama3.2-1b"), block("random-llama", scores=no_change), block("unheard-of", scores={"8k": 9.0})
     )
     table = measured_longbench.measured_decline(lengths, correlated).set_index("model")
     assert table.loc["llama3.2-1b", "decline"] == pytest.approx(1 - 30 / 50)

@@ -26,8 +26,8 @@ FALLING = dict(zip(LENGTHS, (97.0, 80.0, 90.0, 70.0, 60.0, 50.0), strict=True))
 @pytest.fixture(scope="module")
 def frames():
     """Return four measured models: one that enters, one published, a null reference, and one with a lost task."""
-    some = [Score(task=task, length="128k", value=40.0, n=40) for task in TASKS[:-1]]
-    lost = tabulate(some, TASKS, MEAN)
+    scores = [Score(task=task, length="128k", value=40.0, n=40) for task in TASKS[:-1]]
+    lost = tabulate(scores, TASKS, MEAN)
     rows = pd.concat(
         [
             measured("qwen3-1.7b", FALLING, checkpoint="Qwen/Qwen3-1.7B"),

@@ -39,9 +39,9 @@ def test_standard_deviation_of_draws_equals_that_of_every_draw():
     means = np.array([np.mean(each) for each in itertools.combinations(values, 4)])
     assert row["draw_sd"] == pytest.approx(means.std())
     assert row["twice_low"] < row["twice_sd"] < row["twice_high"]
-    own = result[(result["metric"] == "ap_drop") & (result["of"] == "own")]
-    assert own["drawn"].tolist() == [10]  # no more of twelve heads can be drawn
-    assert own["draw_sd"].iloc[0] == pytest.approx(
+    own_heads = result[(result["metric"] == "ap_drop") & (result["of"] == "own")]
+    assert own_heads["drawn"].tolist() == [10]  # no more of twelve heads can be drawn
+    assert own_heads["draw_sd"].iloc[0] == pytest.approx(
         np.std([np.mean(each) for each in itertools.combinations(values, 10)])
     )
 

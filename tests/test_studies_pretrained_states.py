@@ -67,7 +67,7 @@ def test_a_reported_pair_that_was_measured_is_in_results_and_exhibits():
     tests = pretrained_text_tests(frame([]), frame(rows), frame([]), MODELS, SUBJECTS, FAMILIES)
     assert tests["comparison"].tolist() == ["reported pair: attention to the first token"]
     assert tests["estimate"].tolist() == pytest.approx([12.5])
-    assert "DroPE less RoPE} (Big)".replace("} (", " (") in str(render(texts_table.table(tests, MODELS, SUBJECTS), "t"))
+    assert "DroPE minus RoPE (Big)" in str(render(texts_table.table(tests, MODELS, SUBJECTS), "t"))
 
 
 def by_text(massive=(3.0, 5.0, 4.0, 6.0, 2.0, 5.0), first=-0.02, near=-0.1, entropy=0.2, other=range(6)):
@@ -164,11 +164,11 @@ def test_agreement_of_head_classes_is_kappa_within_layers():
     table = np.array([[2, 0], [1, 1]])  # layer 0: classes of the model, and those without rotation
     assert rows["kappa"].iloc[0] == pytest.approx(cohens_kappa(table).kappa)
     assert rows["same"].iloc[:3].tolist() == [3, 3, 3]
-    whole = result[result["layer"].isna()].set_index("contrast")
-    assert whole.loc["token in front", ["same", "kappa", "r"]].tolist() == pytest.approx([48, 1.0, 1.0])
+    all_layers = result[result["layer"].isna()].set_index("contrast")
+    assert all_layers.loc["token in front", ["same", "kappa", "r"]].tolist() == pytest.approx([48, 1.0, 1.0])
     expected = 4 * sum([(2 * 3 + 2 * 1) / 4, (2 * 1 + 1 * 2 + 1 * 1) / 4, (2 * 2 + 1 * 0 + 1 * 2) / 4])
-    assert whole.loc["rotation removed", "expected"] == pytest.approx(expected)
-    assert whole.loc["rotation removed", "kappa"] == pytest.approx((36 - expected) / (48 - expected))
+    assert all_layers.loc["rotation removed", "expected"] == pytest.approx(expected)
+    assert all_layers.loc["rotation removed", "kappa"] == pytest.approx((36 - expected) / (48 - expected))
 
 
 def test_layers_of_a_single_head_class_give_no_agreement():
@@ -297,7 +297,7 @@ def test_missing_two_state_measurements_error_names_the_recipe():
 
 def test_exhibits_show_the_results():
     assert "Massive values of queries" in str(render(texts_table.table(by_text(), MODELS, SUBJECTS), "t"))
-    said = str(render(heads_table.table(agreement(LESS, MIXED)), "h"))
-    assert "Layers 0 to 3" in said
-    assert "All layers" in said
+    text = str(render(heads_table.table(agreement(LESS, MIXED)), "h"))
+    assert "Layers 0 to 3" in text
+    assert "All layers" in text
     assert "two digits exchanged" in str(render(parts_table.table(parts()), "p"))

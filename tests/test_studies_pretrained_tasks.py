@@ -167,16 +167,16 @@ def test_keys_are_counted_by_length_under_the_native_encoding_only():
 
 
 @pytest.mark.parametrize(
-    ("passkey", "verification", "said"),
+    ("passkey", "verification", "expected"),
     [
         (1.0, 0.5, ("holds", "holds")),
         (0.0, 0.1, ("not supported", "contradicted")),
         (1.0, 0.9, ("holds", "contradicted")),
     ],
 )
-def test_key_accuracy_is_compared_with_guessing(passkey, verification, said):
+def test_key_accuracy_is_compared_with_guessing(passkey, verification, expected):
     verdicts = claims.thesis_pretrained_keys(asked(passkey, verification))
-    assert (verdict(verdicts, "mine_passkey_512"), verdict(verdicts, "mine_verification_512")) == said
+    assert (verdict(verdicts, "mine_passkey_512"), verdict(verdicts, "mine_verification_512")) == expected
 
 
 @pytest.mark.parametrize(
@@ -253,8 +253,8 @@ def test_missing_pretrained_measurements_error_names_the_recipe():
 def test_exhibits_show_the_results():
     assert "Mine" in str(tex(ablations_figure.figure(swept()), "a"))
     assert "512" in str(tex(retrieval_figure.figure(asked()), "r"))
-    said = str(render(disruption_table.table(disrupted()), "d"))
-    assert "200 random masks" in said
+    text = str(render(disruption_table.table(disrupted()), "d"))
+    assert "200 random masks" in text
     assert "Cities and countries" in str(render(answers_table.table(answered(), levelled()), "t"))
     heads = pretrained_heads(
         pd.DataFrame({"model": ["mine"] * 2, "layer": [0, 1], "ap_overall": [0.5, 0.7], "ap_drop": [0.1, 0.2]}),

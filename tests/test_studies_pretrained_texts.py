@@ -142,8 +142,8 @@ def test_missing_text_measurements_error_names_the_recipe():
 
 
 def test_tables_show_the_results():
-    said = str(render(repeated_table.table(repeated()), "r"))
-    assert "4.00 and 1.50 nats a token" in said
+    text = str(render(repeated_table.table(repeated()), "r"))
+    assert "4.00 and 1.50 nats per token" in text
     assert "Source code" in str(render(kinds_table.table(kinds()), "k"))
 
 
@@ -189,5 +189,5 @@ def test_fall_at_one_position_is_averaged_over_key_heads(fall, spread, heads, ve
     assert [row["first"], row["last"]] == pytest.approx([0.5 + sum(falls) / heads, 0.5])
     half = 0 if heads % 2 else stats.t.ppf(0.975, heads - 1) * spread / (heads - 1) ** 0.5
     assert not half or [row["low"], row["high"]] == pytest.approx([fall - half, fall + half])
-    [said] = models.thesis_pretrained_one_position(pd.DataFrame([row]))
-    assert (said.key, said.verdict) == ("mine-code", verdict)
+    [judged] = models.thesis_pretrained_one_position(pd.DataFrame([row]))
+    assert (judged.key, judged.verdict) == ("mine-code", verdict)

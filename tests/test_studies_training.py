@@ -168,8 +168,8 @@ def test_the_same_window_ends_at_the_fifth_decile(trajectory):
         deciles,
         read(ROOT, "models"),
     ).set_index("model")
-    own = deciles[deciles["model"] == "qwen3-4b"].set_index("decile")["value"]
-    assert table.loc["qwen3-4b", "drop_same"] == pytest.approx(own.loc[0] - own.loc[4])
+    deciles_of_model = deciles[deciles["model"] == "qwen3-4b"].set_index("decile")["value"]
+    assert table.loc["qwen3-4b", "drop_same"] == pytest.approx(deciles_of_model.loc[0] - deciles_of_model.loc[4])
     assert 0.2 * table.loc["smollm3-3b", "captured_context"] == 0.1 * table.loc["qwen3-4b", "captured_context"]
     assert np.isnan(table.loc["mistral-v0.2-7b", "drop_same"])
     assert table.loc["smollm3-3b", "drop_same"] == table.loc["smollm3-3b", "ap_drop"]

@@ -110,7 +110,7 @@ def test_member_added_to_a_family_changes_no_other_style(beans):
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "told"),
+    ("old", "new", "message"),
     [
         ("words:", "word:", "unknown key 'word'; did you mean 'words'?"),
         ("{sun: daylight", "{sun: 3", "words.lamp.sun: 3 is not a text; put it in quotes"),
@@ -132,17 +132,17 @@ def test_member_added_to_a_family_changes_no_other_style(beans):
         ("words:", "words: [", "vocabulary.yaml:"),
     ],
 )
-def test_vocabulary_fault_is_reported_by_name(beans, old, new, told):
+def test_vocabulary_fault_is_reported_by_name(beans, old, new, message):
     assert BEANS.count(old) == 1
     root = beans(BEANS.replace(old, new))
     with pytest.raises(DataError) as error:
         read(root)
     assert str(error.value).startswith(VOCABULARY)
-    assert told in str(error.value)
+    assert message in str(error.value)
 
 
 @pytest.mark.parametrize(
-    ("table", "old", "new", "told"),
+    ("table", "old", "new", "message"),
     [
         ("tags", "Second,sun", "Second,moon", "tags.csv: 'b2' looks like 'moon', which is not an entity of"),
         ("sorts", "pea,2", "pea,two", "sorts.csv: 'two' is not a whole number"),
@@ -151,12 +151,12 @@ def test_vocabulary_fault_is_reported_by_name(beans, old, new, told):
         ("sorts", "okgreen,*", "okgreen,x", "sorts.csv: mark of 'pea': 'x' is not supported; it is one of *, o"),
     ],
 )
-def test_fault_in_a_table_of_styles_is_reported_by_name(beans, table, old, new, told):
+def test_fault_in_a_table_of_styles_is_reported_by_name(beans, table, old, new, message):
     root = beans(BEANS)
     (root / f"artifacts/sources/{table}.csv").write_text(TABLES[table].replace(old, new))
     with pytest.raises(DataError) as error:
         styles()
-    assert told in str(error.value)
+    assert message in str(error.value)
 
 
 def test_missing_table_named_in_the_vocabulary_is_reported(beans):
@@ -184,16 +184,16 @@ def test_steps_that_read_words_or_styles_depend_on_the_vocabulary():
     """Results, claims and exhibits depend on the file; those that look up names also on the tables it names."""
     steps = load(ROOT, FactReader(ROOT)).steps
     for kind in ("result", "claim", "table", "figure", "chapter"):
-        own = [step for step in steps.values() if step.kind.name == kind]
-        assert own, kind
-        assert all(VOCABULARY in step.inputs for step in own), kind
+        own_steps = [step for step in steps.values() if step.kind.name == kind]
+        assert own_steps, kind
+        assert all(VOCABULARY in step.inputs for step in own_steps), kind
     looks = {f"artifacts/sources/{name}.csv" for name in ("families", "models", "subjects", "checkpoints")}
     for kind in ("result", "claim", "figure", "source"):
         assert all(looks <= set(step.inputs) for step in steps.values() if step.kind.name == kind), kind
 
 
 @pytest.mark.parametrize(
-    ("content", "told"),
+    ("content", "message"),
     [
         (b"metrics: {}\n", ": unknown key 'metrics'; did you mean 'numbers'?"),
         (b"words:\n  lamp: {sun: gr\xfcn}\n", ":2: not UTF-8 (byte 23); save the file in that encoding"),
@@ -201,12 +201,12 @@ def test_steps_that_read_words_or_styles_depend_on_the_vocabulary():
         (b"words: {lamp: {sun: a, sun: b}}\n", ": the key 'sun' is already at line 1; keep one of them"),
     ],
 )
-def test_invalid_vocabulary_fails_the_steps_that_read_it(tmp_path, content, told):
+def test_invalid_vocabulary_fails_the_steps_that_read_it(tmp_path, content, message):
     """The graph reports the fault in one line before anything is built."""
     root = tmp_path / "paper"
     new_paper(root, "Beans", "May 2026")
     (root / VOCABULARY).write_bytes(content)
     fault = load(root, FactReader(root)).steps["chapter:introduction"].fault
     assert fault.startswith(VOCABULARY)
-    assert told in fault
+    assert message in fault
     assert "\n" not in fault

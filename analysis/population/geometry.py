@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 Row = dict[str, Any]
 BUCKETS = 16
-DOCUMENTS = 256  # with one query and one key of each head a bucket and document
+DOCUMENTS = 256  # with one query and one key of each head per bucket and document
 SUNK = 48  # of the documents, those that sinks are measured on
 PASS = 32  # documents at a time
 REACH = 4  # training lengths over which plasticity is followed

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 Row = dict[str, Any]
 WIDTHS = (1, 2, 4, 8, 16, 32, 64)
 SPACING = WIDTHS[-1]
-PAIRS = 1_000  # of keys a bin
+PAIRS = 1_000  # of keys per bin
 OPTIONS = PlasticityOptions(pairs="earlier_bucket", cap=PAIRS)
 NULL_WIDTHS = (1, 64)
 SIZES = {"2 x 64": (2, 64, 2), "5 x 128": (5, 128, 4), "8 x 256": (8, 256, 8)}

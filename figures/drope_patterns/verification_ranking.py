@@ -46,7 +46,7 @@ def figure(ranking_cells: pd.DataFrame, drope_verification: pd.DataFrame) -> Fig
         caption=(
             "RoPE ranks the exact number above near-misses, DroPE not more often than by chance, while their means of "
             "P(yes) say the opposite. (a) Share of trials in which the exact number has the largest P(yes) of four, "
-            f"{whole(trials)} trials a point; bars: exact 95 % intervals. (b) Mean difference of P(yes) as printed; "
+            f"{whole(trials)} trials per point; bars: exact 95 % intervals. (b) Mean difference of P(yes) as printed; "
             "bars: what two printed decimals leave open, no spread is given. Unit: trial; Section 11.4 of the report "
             "[@africa2026]."
         ),

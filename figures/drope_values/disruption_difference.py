@@ -7,7 +7,7 @@ import pandas as pd
 from boundpaper.figures import Axis, Figure, Forest, Panel, Rule
 
 SERIES = {"rope": "RoPE", "drope": "DroPE"}
-DIFFERENCE = "RoPE against DroPE: massive less random"
+DIFFERENCE = "RoPE against DroPE: massive minus random"
 MEAN = "mean, 95% interval"
 
 
@@ -25,12 +25,12 @@ def figure(disruption_by_text: pd.DataFrame, disruption_tests: pd.DataFrame) -> 
     ]
     apart = _forest_series("neutral", names, nats["RoPE"] - nats["DroPE"], tests.T[DIFFERENCE])
     most = math.ceil(max(float(series.high[-1]) for series in (*models, apart))) + 0.5
-    axis = Axis(label="nats a token", low=0, high=most)
+    axis = Axis(label="nats per token", low=0, high=most)
     zero = (Rule(at=0, axis="x", dash="solid"),)
     return Figure(
         panels=[
             Panel(title="both models", series=models, x=axis, rules=zero),
-            Panel(title="RoPE less DroPE", series=[apart], x=axis, rules=zero),
+            Panel(title="RoPE minus DroPE", series=[apart], x=axis, rules=zero),
         ],
         columns=2,
         letters=True,
@@ -42,7 +42,7 @@ def figure(disruption_by_text: pd.DataFrame, disruption_tests: pd.DataFrame) -> 
             f"one value each without a spread; below, the mean over {len(sets)} sets with Student's 95 % interval. "
             f"The massive dimensions were chosen on the {' and '.join(sorted(chosen))} set."
         ),
-        short="Massive less random disruption by text set",
+        short="Massive minus random disruption by text set",
     )
 
 

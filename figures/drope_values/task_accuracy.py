@@ -39,11 +39,11 @@ def figure(knowledge_tasks: pd.DataFrame) -> Figure:
         share_y=True,
         height=50,
         caption=(
-            "Accuracy before and after one massive dimension a head is replaced by its mean, Section 4.2 of the "
+            "Accuracy before and after one massive dimension per head is replaced by its mean, Section 4.2 of the "
             f"report [@africa2026]. Items: {items}; bars of cities and sports are of the answers that could be read. "
-            "Error bars are 95 % Wilson intervals where the number of answers is known; else down to the share of all "
-            "items, with as many answers left out as the share allows. Dashed: chance of the tasks with two answers "
-            "(all but the passkey)."
+            "Error bars are 95 % Wilson intervals where the number of answers is known; elsewhere they reach down to "
+            "the share of all items, if as many answers were left out as the printed share allows. Dashed: chance of "
+            "the tasks with two answers (all but the passkey)."
         ),
         short="Accuracy of the knowledge tasks before and under disruption",
     )

@@ -33,8 +33,8 @@ def figure(knowledge_tasks: pd.DataFrame, drope_figures: pd.DataFrame) -> Figure
         width=120,
         caption=(
             "Share of the baseline accuracy lost under disruption, from the accuracies of the report's Section 4.2 "
-            f"[@africa2026]; negative is a gain. Items: {items}; error bars are 95 % intervals, arms unpaired; a bare "
-            "dash marks an accuracy of an unknown number of answers. Diamonds: the coordinates of the "
+            f"[@africa2026]; negative is a gain. Items: {items}; error bars: 95 % intervals, arms unpaired; a dash "
+            "without error bar: an accuracy over an unknown number of answers. Diamonds: the coordinates of the "
             "report's Figure D, which draws losses downwards; they disagree with its own table."
         ),
         short="Degradation of the knowledge tasks",

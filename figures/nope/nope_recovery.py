@@ -51,7 +51,7 @@ def figure(nope_recovery_recomputed: pd.DataFrame, families: pd.DataFrame) -> Fi
         entities={"dip": Style(color="okgrey", mark="square")},
         caption=(
             "Recovery of plasticity by model: (a) the levels in the two fixed windows, joined by the recovery, the "
-            "second less the first; (b) the largest rise from a decile to a later one [@shcherb2026]. Only where the "
+            "second minus the first; (b) the largest rise from a decile to a later one [@shcherb2026]. Only where the "
             f"circle is right of the square does plasticity recover. $n = {len(rows)}$ models, mean over heads; "
             f"{display('llama3.1-8b')} and {display('llama3.2-11b')} run the same text weights."
         ),

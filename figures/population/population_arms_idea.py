@@ -9,8 +9,8 @@ BASE = 400
 FROM = {"A": "", "B": "A", "C": "A", "D": "A", "E": ""}
 TOLD = {
     "A": "from random weights",
-    "B": "B less A: training on",
-    "C": "C less B: the rotation dropped",
+    "B": "B minus A: training on",
+    "C": "C minus B: the rotation dropped",
     "D": "a short drop",
     "E": "no rotation ever",
 }

@@ -9,7 +9,7 @@ from figures.population._arms import ARMS, BASES, LOOKS, bases, seeds
 METRICS = {
     "ap_last_20": ("late plasticity", 1.0),
     "ap_drop": ("drop of plasticity", 1.0),
-    "bias_strength": ("bias a token ($\\times 10^{-3}$)", 1e3),
+    "bias_strength": ("bias per token ($\\times 10^{-3}$)", 1e3),
 }
 
 

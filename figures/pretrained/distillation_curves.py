@@ -32,7 +32,7 @@ def figure(distillation_curves: pd.DataFrame) -> Figure:
             ],
             x=Axis(label="tokens (thousands)", low=0),
             title=title,
-            y=Axis(label="nats a token", low=0 if metric == "kl" else min(levels.values()) - 0.45),
+            y=Axis(label="nats per token", low=0 if metric == "kl" else min(levels.values()) - 0.45),
             rules=[Rule(at=value, dash="solid") for value in levels.values()],
             annotations=[Annotation(x=end, y=y, text=name, anchor="below left") for name, y in levels.items()],
         )

@@ -27,7 +27,7 @@ def figure(pretrained_ablations: pd.DataFrame) -> Figure:
                     marks=True,
                 )
             )
-        panels.append(Panel(series=lines, title=name, x=Axis(label="layer"), y=Axis(label="nats a token")))
+        panels.append(Panel(series=lines, title=name, x=Axis(label="layer"), y=Axis(label="nats per token")))
     return Figure(
         panels=panels,
         columns=min(2, len(panels)),

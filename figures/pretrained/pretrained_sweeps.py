@@ -27,7 +27,7 @@ def figure(pretrained_sweeps: pd.DataFrame) -> Figure:
             )
             for entity, name, rows in each_model(pretrained_sweeps[pretrained_sweeps["part"] == part])
         ]
-        panels.append(Panel(series=lines, title=title, x=Axis(label="layer"), y=Axis(label="nats a token")))
+        panels.append(Panel(series=lines, title=title, x=Axis(label="layer"), y=Axis(label="nats per token")))
     return Figure(
         panels=panels,
         columns=2,

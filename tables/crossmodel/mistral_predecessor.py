@@ -49,7 +49,7 @@ def table(
         short="Mistral-7B-Instruct-v0.2 beside Ministral 3",
         note=(
             f"First {shared // 1024}K: mean of the deciles over the first {whole(shared)} tokens, and the mean over "
-            "the first 40 % of them less that over the rest. Bias of Mistral over that of each Ministral, per token "
+            "the first 40 % of them minus that over the rest. Bias of Mistral over that of each Ministral, per token "
             f"and per window: {listed(folds)}. The biases of Ministral were rounded to $10^{{-4}}$ before they were "
             "printed, so the ratios are known to within a sixth."
         ),

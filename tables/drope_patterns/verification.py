@@ -28,7 +28,7 @@ def table(drope_verification: pd.DataFrame, ranking_cells: pd.DataFrame, drope_p
             Column("rank_drope", "DroPE", integer(), group="Ranked first, %"),
         ],
         caption=(
-            "Yes/no verification, Section 11.4 of the report: mean P(yes) for the exact number less that for "
+            "Yes/no verification, Section 11.4 of the report: mean P(yes) for the exact number minus that for "
             "near-misses, as printed, beside the ranking by the same probability [@africa2026]. Unit: trial, "
             f"{drope_protocols.set_index('section')['items']['11.4']}, unseeded."
         ),

@@ -44,7 +44,7 @@ def table(bos_ablations: pd.DataFrame, bos_ablation_contrasts: pd.DataFrame) -> 
         ),
         short="Ablations at the first token and their layers",
         note=(
-            "Only rows with the same layers in both models compare the models. The gap is RoPE's effect less DroPE's. "
+            "Only rows with the same layers in both models compare the models. The gap is RoPE's effect minus DroPE's. "
             "Perplexities come from one run each; no spread is published."
         ),
     )

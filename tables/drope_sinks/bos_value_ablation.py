@@ -36,7 +36,7 @@ def table(
         ),
         short="Perplexity without the first token's values",
         note=(
-            "Brackets are what the rounding of the printed ratio leaves open; no spread over texts is published. "
+            "Brackets: the range that the rounding of the printed ratio allows; no spread over texts is published. "
             f"Baseline perplexities of the same models in Experiments {experiments}: {'; '.join(baselines)}."
         ),
     )

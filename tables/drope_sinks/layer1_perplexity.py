@@ -49,7 +49,7 @@ def table(layer1_effects: pd.DataFrame, layer1_contrasts: pd.DataFrame) -> Table
         ),
         short="Perplexity without parts of layer 1",
         note=(
-            "Brackets are what the rounding of the perplexities leaves open. Last column: effect in nats in percent "
+            "Brackets: the range that rounding of the perplexities allows. Last column: effect in nats in percent "
             f"of that of removing both. RoPE's MLP over its attention: a ratio of ratios of {over['ratio']:.1f}, "
             f"{over['nats_ratio']:.1f} in nats. Removing both has {100 * added['RoPE']['nats_ratio']:.0f} % of the "
             f"sum of the two single effects in RoPE and {100 * added['DroPE']['nats_ratio']:.0f} % in DroPE."

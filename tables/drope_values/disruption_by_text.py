@@ -46,7 +46,7 @@ def table(
             Column("nats_DroPE", "nats", fixed(2), group="DroPE"),
             Column("ratio", "of %", significant(2), group="RoPE over DroPE"),
             Column("ratio_nats", "of nats", fixed(2), group="RoPE over DroPE"),
-            Column("difference", "RoPE less\nDroPE, nats", fixed(2)),
+            Column("difference", "RoPE minus\nDroPE, nats", fixed(2)),
         ],
         marks={"selected": "The massive dimensions were chosen on this set."},
         caption=(

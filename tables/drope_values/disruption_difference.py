@@ -7,12 +7,12 @@ from boundpaper.tables import Column, Table, fixed, integer, printed, pvalue
 SEEDS = {
     "RoPE: massive against random": ("paired_t_p", "RoPE"),
     "DroPE: massive against random": ("paired_t_p", "DroPE"),
-    "RoPE against DroPE: massive less random": ("independent_t_p", "RoPE against DroPE"),
+    "RoPE against DroPE: massive minus random": ("independent_t_p", "RoPE against DroPE"),
 }
 NAMES = {
     "RoPE: massive against random": "within RoPE",
     "DroPE: massive against random": "within DroPE",
-    "RoPE against DroPE: massive less random": "RoPE less DroPE",
+    "RoPE against DroPE: massive minus random": "RoPE minus DroPE",
 }
 TESTS = {"paired_t": "paired t", "student_t": "pooled t"}
 
@@ -40,7 +40,7 @@ def table(disruption_tests: pd.DataFrame, drope_disruption_statistics: pd.DataFr
     )
     rows = rows.assign(name=rows["comparison"].map(NAMES))
     n = int(texts["n"].iloc[0])
-    ratio = texts.set_index("comparison").loc["RoPE against DroPE: massive less random"]
+    ratio = texts.set_index("comparison").loc["RoPE against DroPE: massive minus random"]
     return Table(
         rows=rows,
         columns=[
@@ -64,11 +64,11 @@ def table(disruption_tests: pd.DataFrame, drope_disruption_statistics: pd.DataFr
             ),
         },
         caption=(
-            "Massive less random disruption, within each model and between the two, with 95 % intervals: the tests of "
+            "Massive minus random disruption, within each model and between the two, with 95 % intervals: the tests of "
             "the report's Section 3.2 recomputed over seeds, in percent of the baseline perplexity, and the difference "
             f"of log-perplexity over {n} text sets, in nats [@africa2026]."
         ),
-        short="Massive less random disruption, over seeds and over text sets",
+        short="Massive minus random disruption, over seeds and over text sets",
         note=(
             "Text sets: Student's intervals and p over sets, not corrected. The ratio of the percent increases is "
             f"{ratio['effect']:.0f} from the mean nats, and {bounds[('reliance_ratio', 'RoPE against DroPE')]} in the "

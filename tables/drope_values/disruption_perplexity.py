@@ -15,7 +15,7 @@ ROWS = (  # metric of the report, column of the recomputed values, name, unit
     ("random_increase_mean", "random_increase", "increase, random (%)", "%"),
     ("random_increase_sd", "random_sd_n", "its deviation, divisor $n$", "%"),
     ("", "random_sd_n1", "its deviation, divisor $n - 1$", "%"),
-    ("mr_difference", "mr_difference", "massive less random (%)", "%"),
+    ("mr_difference", "mr_difference", "massive minus random (%)", "%"),
     ("", "massive_nats", "increase, massive (nats)", "nats"),
     ("", "random_nats", "increase, random (nats)", "nats"),
 )

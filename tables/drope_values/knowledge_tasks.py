@@ -73,8 +73,8 @@ def table(knowledge_tasks: pd.DataFrame, drope_knowledge: pd.DataFrame) -> Table
         ),
         short="Knowledge tasks before and under disruption",
         note=(
-            "Accuracy of cities and sports is of the answers that read as yes or no; *of* is how many these can have "
-            "been, by the unrounded share. Where that is not one number in both arms there is no test. "
+            "The accuracy of cities and sports counts only answers that read as yes or no; *of* gives how many there "
+            "can be, given the unrounded share. Unless both arms leave one number, there is no test. "
             "Degradation: lost share of the baseline accuracy as printed; *excess*: of the accuracy above chance. "
             f"Chance is {rows['chance'].max():.0f} %, supposing that both answers are equally frequent, and "
             f"{rows['chance'].min():.3f} % for the passkey. Fisher's exact test treats the arms as different items; "

@@ -50,7 +50,7 @@ def layers_table(rows: pd.DataFrame, model: str, exhibit: str, more: tuple[Colum
             "level": "Ends no lower than its dip.",
         },
         note=(
-            "Dip: 40–60 % of the context; recovery: the level at 60–80 % less the dip, in brackets what rounding "
+            "Dip: 40–60 % of the context; recovery: the level at 60–80 % minus the dip, in brackets what rounding "
             f"leaves open. {note}"
         ),
     )

@@ -57,7 +57,7 @@ def table(nope_recovery_recomputed: pd.DataFrame, families: pd.DataFrame) -> Tab
         ),
         short="Recovery by model, printed and recomputed",
         note=(
-            "Recovery: mean of deciles 6 and 7 less that of 4 and 5, counted from 0. Draw-up: the largest rise from a "
+            "Recovery: mean of deciles 6 and 7 minus that of 4 and 5, counted from 0. Draw-up: the largest rise from a "
             "decile to a later one, negative where every later decile is lower, and the part of the context that it "
             "spans. The rounding of the printed deciles leaves each of them open by up to "
             f"{fixed(4).show(off, 'plain')} either way. A profile falls throughout where "

@@ -19,7 +19,7 @@ ROWS = (
     ("keys_far", 8.0, "Far keys at 8× (%)", 100.0, 1),
     ("facts_seen", 0.0, "Facts of the second phase (%)", 100.0, 1),
     ("facts_held", 0.0, "Facts held out of it (%)", 100.0, 1),
-    ("text_loss", 1.0, "Text (nats a word)", 1.0, 2),
+    ("text_loss", 1.0, "Text (nats per word)", 1.0, 2),
     ("ap_overall", 1.0, "Plasticity", 1.0, 2),
     ("ap_last_20", 1.0, "Late plasticity", 1.0, 2),
     ("ap_drop", 1.0, "Drop of plasticity (hundredths)", 1e2, 1),
@@ -61,8 +61,8 @@ def arms_table(population_outcomes: pd.DataFrame, chosen: str, title: str, base:
         note=(
             f"Seeds: {seeds}; {int(models.sum())} of {len(models)} models count by the plan. "
             + ("E has no rotation, and so no base. " if "E" in arms else "")
-            + "Brackets are ranges over seeds, not intervals. Far keys lie farther than one "
-            "and a quarter training lengths from the question. Heads: means over the heads of a model, of sizes for "
-            "the bias; sink and value are extremes over heads, of texts with copies on a sign."
+            + "Brackets are ranges over seeds, not intervals. Far keys lie farther than one and a quarter training "
+            "lengths from the question. Heads: means over the heads of a model (for the bias, of its size); sink and "
+            "value are extremes over heads, on texts that repeat words after a sign."
         ),
     )

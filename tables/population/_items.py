@@ -59,7 +59,7 @@ def items_table(
         rows=rows,
         columns=[
             Column("what", "Quantity"),
-            Column("sides", "First less second"),
+            Column("sides", "First minus second"),
             Column("at", "At"),
             Column("value", "Difference", fixed(2), ci=("low", "high"), reason="note"),
             Column("p_holm", "differs", pvalue(), group="$p$", blank=True),

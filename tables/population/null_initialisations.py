@@ -32,7 +32,7 @@ def table(null_levels: pd.DataFrame, null_causes: pd.DataFrame) -> Table:
         size="footnotesize",
         caption=(
             f"Networks with random weights, {seeds} initialisations of each size: plasticity in the first training "
-            "length of the texts, and the last of four less the first. Unit: one network."
+            "length of the texts, and the last of four minus the first. Unit: one network."
         ),
         short="Networks with random weights",
         note="Intervals: Student's over initialisations. Change of parts: in the first and the last layer; silent: "

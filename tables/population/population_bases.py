@@ -5,7 +5,7 @@ import pandas as pd
 from boundpaper.tables import Column, Table, fixed
 from tables.population._contrasts import with_names
 
-LARGER, LESS = "10000", "400 less 10000"
+LARGER, LESS = "10000", "400 minus 10000"
 NAMES = ("seeds", "difference", "low", "high", "p_holm", "note")
 SCALED = ("difference", "low", "high")
 
@@ -36,9 +36,9 @@ def table(population_bases: pd.DataFrame) -> Table:
                 digits="digits",
                 ci=("less_low", "less_high"),
                 reason="less_note",
-                group="Base 400 less 10,000",
+                group="Base 400 minus 10,000",
             ),
-            Column("less_p_holm", "$p$", fixed(3), group="Base 400 less 10,000", blank=True),
+            Column("less_p_holm", "$p$", fixed(3), group="Base 400 minus 10,000", blank=True),
         ],
         column_space=1.2,
         space="family",
@@ -46,7 +46,7 @@ def table(population_bases: pd.DataFrame) -> Table:
         reason="note",
         caption=(
             "The planned contrasts at base 10,000, means over seeds of the first arm minus the second, and those at "
-            f"base 400 less those at base 10,000, by seed; {int(rows['seeds'].max())} seeds. Unit: one training seed."
+            f"base 400 minus those at base 10,000, by seed; {int(rows['seeds'].max())} seeds. Unit: one training seed."
         ),
         short="The planned contrasts at base 10,000, and what the base changes",
         note=(

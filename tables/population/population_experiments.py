@@ -8,7 +8,7 @@ from boundpaper.typeset.numbers import fixed as fixed_number
 ARMS = ("kept", "dropped")
 DIGITS = 2
 """Decimals at most: so few seeds do not determine a third."""
-UNITS = {"percent": "%", "nats a token": "nats", "dimensions": "count"}
+UNITS = {"percent": "%", "nats per token": "nats", "dimensions": "count"}
 
 
 def table(population_experiments: pd.DataFrame, population_directions: pd.DataFrame) -> Table:
@@ -27,7 +27,7 @@ def table(population_experiments: pd.DataFrame, population_directions: pd.DataFr
             Column("reported_drope", "DroPE", align="right", group="Llama-2-7B", mark="caveat"),
             Column("kept", "kept", align="right", group="Rotation"),
             Column("dropped", "dropped", align="right", group="Rotation"),
-            Column("difference", "Dropped less kept", align="right"),
+            Column("difference", "Dropped minus kept", align="right"),
             Column("appears", "As\nreported"),
         ],
         size="footnotesize",
@@ -44,7 +44,7 @@ def table(population_experiments: pd.DataFrame, population_directions: pd.DataFr
             "*yes*: the interval lies on the reported side of zero; *opposite*: on the other; *no*: it contains zero, "
             "so that seeds do not decide; *both*: the report states two directions of this one quantity, so that "
             "neither counts. Not corrected for the number of rows; all trained models of the primary base, post hoc. "
-            "Losses in nats a token. Texts and layers differ from the report's, so that only directions are compared. "
+            "Losses in nats per token. Texts and layers differ from the report's, so only directions are compared. "
             f"Left out: {absent} quantities that ask for a massive dimension or a spike of the first token's norm; "
             f"both arms have one in {some} of the seeds at most."
         ),

@@ -20,7 +20,7 @@ def table(population_yarn: pd.DataFrame) -> Table:
             Column("asked", "C is asked"),
             Column("dropped", "C", fixed(1), group="Far keys (%)"),
             Column("stretched", "B, YaRN", fixed(1), group="Far keys (%)"),
-            Column("difference", "C less B (points)", fixed(1), ci=("low", "high"), reason="note"),
+            Column("difference", "C minus B (points)", fixed(1), ci=("low", "high"), reason="note"),
             Column("p", "$p$", pvalue()),
             Column("seeds", "Seeds", integer()),
         ],

@@ -11,7 +11,7 @@ NAMES = {
     "nope": "Removed,\ndistilled",
     "continued": "Rotation,\ntrained on",
 }
-UNITS = {"percent": "%", "nats a token": "nats", "dimensions": "count"}
+UNITS = {"percent": "%", "nats per token": "nats", "dimensions": "count"}
 
 
 def table(distillation_quantities: pd.DataFrame) -> Table:

@@ -6,7 +6,7 @@ from boundpaper.tables import Column, Table
 from boundpaper.typeset.numbers import fixed as fixed_number
 from tables.pretrained._cells import why_empty, with_interval
 
-STARTS = {"word": "With a word", "token": "With its token", "difference": "Token less word"}
+STARTS = {"word": "With a word", "token": "With its token", "difference": "Token minus word"}
 ROWS = {
     "Attention": {
         "first_attention": ("to the first token", "%", 1),

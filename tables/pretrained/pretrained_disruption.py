@@ -40,14 +40,14 @@ def table(pretrained_disruption: pd.DataFrame) -> Table:
             Column("dims", "Dimensions", fixed(1)),
             Column("percent", "% of squared norm", fixed(1), reason="why"),
             Column("value", "Loss", fixed(3), reason="why"),
-            Column("less", "Massive less these", fixed(3), ci=("low", "high"), reason="why_less"),
+            Column("less", "Massive minus these", fixed(3), ci=("low", "high"), reason="why_less"),
             Column("p", "$p$", fixed(3), reason="why_p"),
         ],
         groups="group",
         size="footnotesize",
         caption=(
-            f"What filling dimensions of queries and keys before the rotation costs {_names(frame)}, in nats a token. "
-            f"Unit: one text, n = {texts}; in brackets Student's 95 % interval of the difference over texts."
+            f"What filling dimensions of queries and keys before the rotation costs {_names(frame)}, in nats per "
+            f"token. Unit: one text, n = {texts}; in brackets Student's 95 % interval of the difference over texts."
         ),
         short="Disrupted dimensions of a pretrained model",
         note=(

@@ -52,7 +52,7 @@ def table(pretrained_draws: pd.DataFrame) -> Table:
         note=(
             f"Analysed heads ({sizes}). The mean of $k$ heads drawn of $N$ without replacement has the standard "
             "deviation $S \\sqrt{(1 - k/N)/k}$, with $S$ that over heads. The reported captures "
-            f"drew {drawn} and {other} of the network's {heads} heads, with {common} in common: of $k$ and $l$ heads "
-            "with $c$ in common, the means differ with the deviation $S \\sqrt{1/k + 1/l - 2c/(kl)}$."
+            f"drew {drawn} and {other} of the network's {heads} heads, with {common} in common: the means of $k$ and "
+            "$l$ heads with $c$ in common differ by a standard deviation of $S \\sqrt{1/k + 1/l - 2c/(kl)}$."
         ),
     )

@@ -9,7 +9,7 @@ from tables.pretrained._cells import why_empty, with_interval
 BESIDE = ("reported", "small")
 DIGITS = 2
 """Decimals at most: so few texts and seeds do not determine a third."""
-UNITS = {"percent": "%", "nats a token": "nats", "dimensions": "count"}
+UNITS = {"percent": "%", "nats per token": "nats", "dimensions": "count"}
 
 
 def table(pretrained_experiments: pd.DataFrame) -> Table:

@@ -31,7 +31,7 @@ def table(pretrained_repeated: pd.DataFrame) -> Table:
         size="footnotesize",
         caption=(
             f"What filling dimensions of queries and keys before the rotation costs {_names(frame)} on natural text "
-            "and on one repeated sentence, in nats a token. Unit: one text, n = "
+            "and on one repeated sentence, in nats per token. Unit: one text, n = "
             f"{int(first['natural_texts'])} and {int(first['repeated_texts'])}; in brackets Student's 95 % interval "
             "over texts, of the difference Welch's."
         ),

@@ -6,8 +6,8 @@ from boundpaper.tables import Column, Table, fixed, pvalue, signed
 
 CONTRASTS = {
     "rotation removed": "Rotation removed, nothing trained",
-    "trained without": "Trained on without rotation, less trained on with it",
-    "reported pair": "The report's pair, measured: DroPE less RoPE",
+    "trained without": "Trained on without rotation, minus trained on with it",
+    "reported pair": "The report's pair, measured: DroPE minus RoPE",
 }
 
 

@@ -83,8 +83,8 @@ def test_every_page_fits_the_screen_width_with_sufficient_contrast(opened, width
         page = opened(address, width, scheme)
         beyond = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
         assert beyond <= 0, (address, beyond)
-        seen, low = page.evaluate(CONTRAST)
-        assert seen > 5, address
+        contrasts, low = page.evaluate(CONTRAST)
+        assert contrasts > 5, address
         assert low == [], address
         page.context.close()
 

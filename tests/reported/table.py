@@ -117,7 +117,7 @@ def _variants(own: list[Case]) -> str:
 def _kind(name: str, found: list[Case]) -> list[str]:
     """Return the lines of one kind: its table, and the number of our variants."""
     reported = [case for case in found if case.threads]
-    own = [case for case in found if not case.threads]
+    own_cases = [case for case in found if not case.threads]
     lines = [f"## {name}", ""]
     if reported:
         lines += ["| report | what was tried | outcome | test |", "|---|---|---|---|"]
@@ -126,7 +126,7 @@ def _kind(name: str, found: list[Case]) -> list[str]:
             for case in reported
         ]
         lines += [""]
-    return [*lines, _variants(own), ""]
+    return [*lines, _variants(own_cases), ""]
 
 
 def document(shelf: Path = SHELF) -> str:
@@ -142,14 +142,14 @@ def document(shelf: Path = SHELF) -> str:
     reported = [case for case in found if case.threads]
     threads = {thread for case in reported for thread in case.threads}
     outcomes = ", ".join(f"{outcome} {sum(case.outcome == outcome for case in reported)}" for outcome in OUTCOMES)
-    own = [case for case in found if not case.threads]
+    own_cases = [case for case in found if not case.threads]
     head = [
         "# Cases from public reports",
         "",
         f"Written by `{COMMAND}` from the tests below `tests/reported/`; do not edit it by hand.",
         "",
         f"{_count(len(threads), 'public thread')} in {_count(len(reported), 'test')} ({outcomes}).",
-        _variants(own),
+        _variants(own_cases),
         "*Right*: the result is what was meant. *Refused*: an error names what cannot be done.",
         "",
         BEFORE,

@@ -168,11 +168,11 @@ def set_twice(tmp_path_factory):
     (root / "paper").mkdir()
     text = "\ufeff" + "\n\n".join(entry for entry, _ in RIGHT.values())
     (root / "paper/references.bib").write_text(text)
-    held = parse(text)
-    assert held.faults == ()
-    (root / "references.bib").write_text(held.text)
+    bibliography = parse(text)
+    assert bibliography.faults == ()
+    (root / "references.bib").write_text(bibliography.text)
     preamble = looks.preamble(ROOT)
-    cited = "".join(f"\\citet{{{key}}}.\n\n" for key in held.lines)
+    cited = "".join(f"\\citet{{{key}}}.\n\n" for key in bibliography.lines)
     (root / "all.tex").write_text(
         "\\documentclass{scrreprt}\n"
         + preamble
@@ -195,8 +195,8 @@ def set_twice(tmp_path_factory):
 @pytest.mark.reported(outcome="right")
 def test_bibliography_entry_reads_the_same_in_pdf_and_site(name, set_twice):
     """Compile one entry each for special characters, grammar, letters, names, addresses, inheritance, BibLaTeX."""
-    paper, held = set_twice
-    page = flat(held[name].html.striptags().replace("\\Delta", "∆"))
+    paper, bibliography = set_twice
+    page = flat(bibliography[name].html.striptags().replace("\\Delta", "∆"))
     for words in RIGHT[name][1]:
         words = flat(words)
         assert words in page or name in ("formula",), page
@@ -253,9 +253,9 @@ def test_reported_bibliography_files_are_complete_in_pdf_and_site(tmp_path):
 @pytest.mark.reported(outcome="refused")
 def test_invalid_bibliography_entries_are_reported_with_their_line(line, text, words):
     """Read faulty grammar, names, keys, dates, commands and addresses; errors name file, line, key and remedy."""
-    told = [str(fault) for fault in parse(text).faults]
-    assert any(each.startswith(f"paper/references.bib:{line}: ") and words in each for each in told), told
-    assert all("\n" not in each and len(each) < 330 for each in told)
+    faults = [str(fault) for fault in parse(text).faults]
+    assert any(each.startswith(f"paper/references.bib:{line}: ") and words in each for each in faults), faults
+    assert all("\n" not in each and len(each) < 330 for each in faults)
 
 
 @pytest.mark.reported("better-bibtex#3109", "accelerate#2119", "thuthesis#115", outcome="refused")

@@ -134,29 +134,29 @@ def test_a_multiplier_beside_the_axis_is_written():
 
 @pytest.mark.reported(outcome="right")
 @pytest.mark.parametrize(
-    ("y", "said"),
+    ("y", "label"),
     [([1e-5, 2e-5, 3e-5], "1e{-}5"), ([10000.1, 10000.2, 10000.3], "+1e4"), ([-2e7, -1e7], "1e7"), ([5e9, 6e9], "1e9")],
 )
-def test_other_multipliers_and_offsets_are_written(y, said):
+def test_other_multipliers_and_offsets_are_written(y, label):
     """Convert small, negative and large values, and values far from zero with small differences."""
     _, body = taken(lambda a: a.plot(range(len(y)), y))
-    assert said.replace("{-}", "$-$") in body
+    assert label.replace("{-}", "$-$") in body
 
 
 @pytest.mark.reported(outcome="right")
 @pytest.mark.parametrize(
-    ("formatter", "said"),
+    ("formatter", "label"),
     [
         (EngFormatter(unit="B"), "2.5 MB"),
         (FuncFormatter(lambda v, _: f"{v / 1e6:g} million"), "2.5 million"),
         ("{x:,.0f}", "2,500,000"),
     ],
 )
-def test_multiplier_of_a_custom_formatter_is_in_each_tick_label(formatter, said):
+def test_multiplier_of_a_custom_formatter_is_in_each_tick_label(formatter, label):
     """Convert formatters that write the whole value, and keep formatters that write texts."""
     way, body = taken(lambda a: (a.plot([1, 2], [1e6, 3e6]), a.yaxis.set_major_formatter(formatter)))
     assert way == "converted to PGFPlots"
-    assert f"{{{said}}}" in body
+    assert f"{{{label}}}" in body
 
 
 BARS = lambda a: (a.bar([1, 2, 3], [10, 100, 1000]), a.set_yscale("log"))  # noqa: E731
@@ -326,8 +326,8 @@ def test_special_characters_in_tick_labels_and_colour_bar_are_printed(bar, compi
         assert "score_1 %" in words_of(compiled(from_matplotlib(drawing, caption="c"), "bar"))
     else:
         axes.bar(["50%", "a_b", "#1", "x^2", "α"], [1, 2, 3, 4, 5])
-        said = words_of(compiled(from_matplotlib(drawing, caption="c"), "ticks"))
-        assert all(word in said for word in ("50%", "a_b", "#1", "x^2", "α"))
+        drawn_words = words_of(compiled(from_matplotlib(drawing, caption="c"), "ticks"))
+        assert all(word in drawn_words for word in ("50%", "a_b", "#1", "x^2", "α"))
 
 
 @pytest.mark.reported(outcome="right")
@@ -398,7 +398,7 @@ def test_times_are_placed_correctly_and_labelled_as_times():
 
 @pytest.mark.reported(outcome="right")
 @pytest.mark.parametrize(
-    ("draw", "said"),
+    ("draw", "label"),
     [
         (lambda a: a.plot(pd.date_range("2024-01-01", periods=3, freq="YS"), [1, 2, 3]), "2025"),
         (lambda a: a.fill_between(QUARTERS, 0, 1), "01 10:30"),
@@ -410,10 +410,10 @@ def test_times_are_placed_correctly_and_labelled_as_times():
         ),
     ],
 )
-def test_other_dates_are_labelled_as_dates(draw, said):
+def test_other_dates_are_labelled_as_dates(draw, label):
     """Convert years, areas over times, a pandas series, bars over days, and a custom formatter."""
     way, body = taken(draw)
-    assert said in body
+    assert label in body
     assert "Error" not in way
 
 
@@ -514,7 +514,7 @@ def test_years_on_an_axis_have_no_comma(native):
 
 @pytest.mark.reported(outcome="right")
 @pytest.mark.parametrize(
-    ("figure", "said"),
+    ("figure", "label"),
     [
         (Figure(panels=[Panel(series=[Bars(x=["1999", "2000"], y=[1, 2])])], caption="c"), ["1999", "2000"]),
         (Figure(panels=[Panel(series=[Bars(x=["a"], y=[1])], x=Axis())], caption="c"), ["a"]),
@@ -524,9 +524,9 @@ def test_years_on_an_axis_have_no_comma(native):
         ),
     ],
 )
-def test_years_as_categories_or_given_ticks_have_no_comma(figure, said):
+def test_years_as_categories_or_given_ticks_have_no_comma(figure, label):
     """Plot years as names of bars, and as given ticks."""
-    assert _tick_labels(figure) == said
+    assert _tick_labels(figure) == label
 
 
 @pytest.mark.reported(outcome="right")

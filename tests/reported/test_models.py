@@ -101,7 +101,7 @@ def slopes(tokens: int) -> Any:
     [
         (prefix, "later tokens of a prefix"),
         (strided, "masks other tokens than its configuration says"),
-        (slopes, "adds a position bias to its scores, by way of its mask"),
+        (slopes, "adds a position bias to its scores through its mask"),
     ],
 )
 def test_custom_non_causal_masks_are_refused(mask: Callable[[int], Any], words: str) -> None:
@@ -122,13 +122,13 @@ def test_kernel_that_changes_the_scores_is_refused() -> None:
     """Capture a model whose kernel computes with other keys than it was given."""
     model = built("llama")
     kernels = transformers.modeling_utils.ALL_ATTENTION_FUNCTIONS
-    own = kernels["sdpa"]
-    kernels.register("halved", lambda module, query, key, *rest, **more: own(module, query, key / 2, *rest, **more))
+    kernel = kernels["sdpa"]
+    kernels.register("halved", lambda module, query, key, *rest, **more: kernel(module, query, key / 2, *rest, **more))
     transformers.masking_utils.ALL_MASK_ATTENTION_FUNCTIONS.register(
         "halved", transformers.masking_utils.ALL_MASK_ATTENTION_FUNCTIONS["sdpa"]
     )
     model.set_attn_implementation("halved")
-    with pytest.raises(ModelError, match=r"attends otherwise than softmax\(scaling q.k\)"):
+    with pytest.raises(ModelError, match=r"does not attend as softmax\(scaling q.k\)"):
         survey(model)
 
 
@@ -398,12 +398,12 @@ def test_too_few_documents_are_refused(place: Path, tmp_path: Path, monkeypatch:
         capturing.capture(asked(place, tmp_path, texts=TextSource(str(tmp_path / "textz.jsonl"))))
     monkeypatch.undo()
     capturing.capture(asked(place, tmp_path, limit=12, fewer=True))
-    held = json.loads((tmp_path / "out/manifest.json").read_text())
-    assert len(held["documents"]) == 3
-    assert str(tmp_path) not in json.dumps(held)
-    assert str(place.parent) not in json.dumps(held)
-    assert held["settings"]["model"] == place.name
-    assert held["settings"]["texts"] == "texts.jsonl"
+    stored = json.loads((tmp_path / "out/manifest.json").read_text())
+    assert len(stored["documents"]) == 3
+    assert str(tmp_path) not in json.dumps(stored)
+    assert str(place.parent) not in json.dumps(stored)
+    assert stored["settings"]["model"] == place.name
+    assert stored["settings"]["texts"] == "texts.jsonl"
     assert capturing.is_finished(asked(place, tmp_path, limit=12))
     other = written(tmp_path / "more.jsonl", json.dumps({"text": text(40, 9)}))
     with pytest.raises(ModelError, match=r"holds another capture .texts"):
@@ -416,12 +416,12 @@ def test_manifest_of_version_0_1_0_is_read_once_sealed(place: Path, tmp_path: Pa
     options = asked(place, tmp_path)
     capturing.capture(options)
     path = tmp_path / "out/manifest.json"
-    held = json.loads(path.read_text())
-    del held["blake2"]
-    settings = held["settings"] | {"model": str(place), "texts": options.texts.place}
+    stored = json.loads(path.read_text())
+    del stored["blake2"]
+    settings = stored["settings"] | {"model": str(place), "texts": options.texts.place}
     del settings["texts_hash"]
     settings["layers"] = [{k: v for k, v in row.items() if k not in ("sink", "softcap")} for row in settings["layers"]]
-    path.write_text(json.dumps(held | {"settings": settings}))
+    path.write_text(json.dumps(stored | {"settings": settings}))
     with pytest.raises(DataError, match=r"manifest\.json: has no hash of its content under the key .blake2."):
         capturing.is_finished(options)
     manifest.seal_manifest(path.parent)
@@ -429,7 +429,7 @@ def test_manifest_of_version_0_1_0_is_read_once_sealed(place: Path, tmp_path: Pa
     with pytest.raises(ModelError, match=r"windows false there, true here"):
         capturing.is_finished(dataclasses.replace(options, windows=True))
     settings |= {"windows": True}
-    path.write_text(json.dumps(held | {"settings": settings}))
+    path.write_text(json.dumps(stored | {"settings": settings}))
     manifest.seal_manifest(path.parent)
     with pytest.raises(ModelError, match=r"window_ends null there, .each as the tokenizer begins"):
         capturing.is_finished(dataclasses.replace(options, windows=True))
@@ -470,10 +470,10 @@ def test_model_with_learned_positions_has_no_rotation_to_change(kind: str) -> No
     sizes: dict[str, Any] = {**ENCODER, "ffn_dim": 48, "word_embed_proj_dim": 32, "n_positions": 64}
     model = causal(getattr(transformers, f"{kind}Config")(**sizes))
     assert positional_of(model) == "none"
-    seen: list[bool] = []
-    with projecting(model, 8) as held:
-        forward(model, torch.arange(8)[None], lambda call: seen.append(held.before(call)[0] is call.query))
-    assert seen == [True] * 3
+    calls: list[bool] = []
+    with projecting(model, 8) as projected:
+        forward(model, torch.arange(8)[None], lambda call: calls.append(projected.before(call)[0] is call.query))
+    assert calls == [True] * 3
     with pytest.raises(ModelError, match="rotates nothing, so there is no rotation to change"):
         rotary_modules(model)
 
@@ -520,14 +520,14 @@ def test_text_files_seq2seq_models_and_invalid_configs_are_refused_as_models(pla
     transformers.T5ForConditionalGeneration(config).save_pretrained(tmp_path / "t5")
     with pytest.raises(ModelError, match=r"its architecture \(t5\) is not a causal language model"):
         load(ModelSource(str(tmp_path / "t5"), device="cpu"))
-    held = json.loads((place / "config.json").read_text())
+    stored = json.loads((place / "config.json").read_text())
     folder = tmp_path / "odd"
     shutil.copytree(place, folder)
     for changed, words in (
         ({"hidden_act": "nope"}, r"KeyError: 'nope'\); check hidden_act = 'nope'"),
         ({"rope_parameters": {"rope_type": "default", "rope_theta": "large"}}, r"rope_theta = 'large'"),
     ):
-        (folder / "config.json").write_text(json.dumps(held | changed))
+        (folder / "config.json").write_text(json.dumps(stored | changed))
         source = ModelSource(str(folder), device="cpu")
         with pytest.raises(ModelError, match=words):
             estimate(source, context=8)

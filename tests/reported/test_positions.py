@@ -41,18 +41,18 @@ def asked(model: Path, folder: Path, context: int) -> CaptureOptions:
 def test_context_beyond_the_trained_length_is_noted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Capture texts of 128 tokens from a model with a trained length of 64."""
     options = asked(saved("llama", tmp_path / "model"), tmp_path, 128)
-    told: list[CaptureProgress] = []
-    capturing.capture(options, told.append)
+    states: list[CaptureProgress] = []
+    capturing.capture(options, states.append)
     note = (
         "the context of 128 tokens is longer than the model was made for: max_position_embeddings is 64; "
         "what lies beyond is captured as well"
     )
-    assert [state.notes for state in told] == [(note,), (), ()]
+    assert [state.notes for state in states] == [(note,), (), ()]
     assert json.loads((options.out / "manifest.json").read_text())["notes"] == [note]
     assert "longer than the model was made for" in (options.out / "README.md").read_text()
-    nothing = {"revision": None, "quantize": None, "resources": Resources()}
+    no_options = {"revision": None, "quantize": None, "resources": Resources()}
     how: dict[str, Any] = {"dtype": "auto", "device": "cpu", "trust_remote_code": False, "executor": "local", "jobs": 1}
-    how |= {"field": "text", "split": "train", "context": 128, "buckets": 4, "rate": 4.0, **nothing}
+    how |= {"field": "text", "split": "train", "context": 128, "buckets": 4, "rate": 4.0, **no_options}
     for out in (options.out, tmp_path / "again"):  # from the existing capture, and again
         capture_command(tmp_path, model=options.model.name, texts=options.texts.place, out=out, **how)
         assert capsys.readouterr().err.count(note) == 1

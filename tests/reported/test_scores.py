@@ -40,10 +40,10 @@ def predictions(path: Path, rows: list[dict[str, Any]]) -> Path:
         f"<think>a</think><think>{DRAFT}",
     ],
 )
-def test_unfinished_thought_is_not_scored_as_an_answer(said: str) -> None:
+def test_unfinished_thought_is_not_scored_as_an_answer(answer: str) -> None:
     """Score a prediction whose thought, cut off at the token limit, contains a draft of the answer."""
-    assert split_thoughts(said).answer == ""
-    assert DRAFT in split_thoughts(said).thoughts
+    assert split_thoughts(answer).answer == ""
+    assert DRAFT in split_thoughts(answer).thoughts
 
 
 @pytest.mark.reported(outcome="right")
@@ -63,20 +63,20 @@ def test_unfinished_thought_is_not_scored_as_an_answer(said: str) -> None:
         "<|channel|>final<|message|>[Answer]\nblue",
     ],
 )
-def test_text_after_thoughts_is_the_answer(said: str) -> None:
+def test_text_after_thoughts_is_the_answer(answer: str) -> None:
     """Score predictions with several kinds of thoughts: nested, repeated, or only closed."""
-    assert split_thoughts(said).answer == "[Answer]\nblue"
-    assert not has_thought_marks(split_thoughts(said).answer + split_thoughts(said).thoughts)
+    assert split_thoughts(answer).answer == "[Answer]\nblue"
+    assert not has_thought_marks(split_thoughts(answer).answer + split_thoughts(answer).thoughts)
 
 
 @pytest.mark.reported(outcome="right")
 @pytest.mark.parametrize(
     "said", ["analysis of the text: blue", "I think, therefore <b>blue</b>", "a < think > 3", "The thought: blue"]
 )
-def test_answers_without_thoughts_are_kept_whole(said: str) -> None:
+def test_answers_without_thoughts_are_kept_whole(answer: str) -> None:
     """Score answers that contain the words of thought marks, but no mark."""
-    expected = said if "< think >" not in said else "a"  # a mark may contain spaces
-    assert split_thoughts(said).answer == expected
+    expected = answer if "< think >" not in answer else "a"  # a mark may contain spaces
+    assert split_thoughts(answer).answer == expected
 
 
 @pytest.mark.reported(outcome="right")

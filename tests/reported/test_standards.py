@@ -145,12 +145,12 @@ def test_unsupported_field_property_that_changes_cells_is_refused(beans, words):
     beans.field(**words)
     with pytest.raises(DataError) as caught:
         beans.faults()
-    said = str(caught.value)
-    assert said.startswith("artifacts/datapackage.yaml: bean_heights, height: ")
-    assert "not supported" in said
-    assert any(word in said for word in (*words, "jsonSchema"))
-    assert "; " in said, "how to mend it"
-    assert "\n" not in said
+    message = str(caught.value)
+    assert message.startswith("artifacts/datapackage.yaml: bean_heights, height: ")
+    assert "not supported" in message
+    assert any(word in message for word in (*words, "jsonSchema"))
+    assert "; " in message, "how to mend it"
+    assert "\n" not in message
 
 
 UNHEEDED_OF_RESOURCES = [
@@ -187,12 +187,12 @@ def test_unsupported_resource_property_that_changes_rows_is_refused(beans, words
     beans.describe(**words)
     with pytest.raises(DataError) as caught:
         beans.faults()
-    said = str(caught.value)
+    message = str(caught.value)
     [(word, value)] = words.items()
-    assert said.startswith("artifacts/datapackage.yaml: bean_heights: ")
-    assert word in said
-    assert not isinstance(value, dict) or next(iter(value)) in said
-    assert "\n" not in said
+    assert message.startswith("artifacts/datapackage.yaml: bean_heights: ")
+    assert word in message
+    assert not isinstance(value, dict) or next(iter(value)) in message
+    assert "\n" not in message
 
 
 @pytest.mark.reported(outcome="right")
@@ -322,10 +322,10 @@ def test_visibly_different_words_are_accepted_as_different(beans):
 
 def sheet() -> bytes:
     """Return the bytes of a spreadsheet file: a ZIP archive."""
-    held = io.BytesIO()
-    with zipfile.ZipFile(held, "w") as archive:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
         archive.writestr("[Content_Types].xml", "<Types/>")
-    return held.getvalue()
+    return buffer.getvalue()
 
 
 ROWS = "lamp,height,source\nsun,18.4,beans T1\n"

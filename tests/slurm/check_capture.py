@@ -58,66 +58,66 @@ def logs(folder: Path) -> list[str]:
 
 
 def test_capture_in_two_slurm_shards_equals_a_local_capture(lab: Path, here: Path, tmp_path: Path) -> None:
-    there = tmp_path / "there"
-    done = capture(lab, there, *TWO_JOBS)
+    on_slurm = tmp_path / "there"
+    done = capture(lab, on_slurm, *TWO_JOBS)
     assert done.returncode == 0, done.stderr
-    assert done.stdout.strip() == str(there)
+    assert done.stdout.strip() == str(on_slurm)
     for share in (1, 2):
         assert f"share {share} of 2: finished" in done.stderr
     assert len(contents(here)) == 18  # 12 query heads and 6 key heads
-    assert contents(there) == contents(here)
-    notes = [json.loads((folder / "manifest.json").read_text()) for folder in (here, there)]
+    assert contents(on_slurm) == contents(here)
+    notes = [json.loads((folder / "manifest.json").read_text()) for folder in (here, on_slurm)]
     assert notes[1] == notes[0]
     assert notes[1]["complete"]
 
-    (script,) = scripts(there)
+    (script,) = scripts(on_slurm)
     for line in ("--array=0-1%2", "--time=10"):
         assert f"#SBATCH {line}\n" in script.read_text()
-    assert [log.count("--- ") for log in logs(there)] == [1, 1]
-    assert len(list((there / ".jobs/slurm").glob("*_log.out"))) == 2
+    assert [log.count("--- ") for log in logs(on_slurm)] == [1, 1]
+    assert len(list((on_slurm / ".jobs/slurm").glob("*_log.out"))) == 2
 
-    before = {path: path.stat().st_mtime_ns for path in there.rglob("*") if path.is_file()}
-    again = capture(lab, there, *TWO_JOBS)
+    before = {path: path.stat().st_mtime_ns for path in on_slurm.rglob("*") if path.is_file()}
+    again = capture(lab, on_slurm, *TWO_JOBS)
     assert again.returncode == 0, again.stderr
     assert "already captured" in again.stderr
-    assert {path: path.stat().st_mtime_ns for path in there.rglob("*") if path.is_file()} == before
+    assert {path: path.stat().st_mtime_ns for path in on_slurm.rglob("*") if path.is_file()} == before
 
 
 def test_failed_slurm_capture_keeps_its_logs_and_resumes(lab: Path, here: Path, tmp_path: Path) -> None:
     rows = (lab / "texts.jsonl").read_text().split("\n")
     short = json.dumps({"id": "t2", "text": "w4 w5 w6"})
     (lab / "mended.jsonl").write_text("\n".join([*rows[:2], short, *rows[3:]]))
-    there = tmp_path / "there"
-    failed = capture(lab, there, *TWO_JOBS, texts="mended.jsonl")
+    on_slurm = tmp_path / "there"
+    failed = capture(lab, on_slurm, *TWO_JOBS, texts="mended.jsonl")
     assert failed.returncode == 1, failed.stderr
     reason = "text t2 has 4 tokens, fewer than the context of 32"
     for share in (1, 2):
         assert re.search(f"  share {share} of 2: .*{reason}", failed.stderr)
     assert "Traceback" not in failed.stderr
-    assert [reason in log and "Traceback" in log for log in logs(there)] == [True, True]
+    assert [reason in log and "Traceback" in log for log in logs(on_slurm)] == [True, True]
 
     (lab / "mended.jsonl").write_text("\n".join(rows))
-    mended = capture(lab, there, *TWO_JOBS, texts="mended.jsonl")
+    mended = capture(lab, on_slurm, *TWO_JOBS, texts="mended.jsonl")
     assert mended.returncode == 0, mended.stderr
-    assert contents(there) == contents(here)
-    assert len(scripts(there)) == 2
-    assert [log.count("--- ") for log in logs(there)] == [2, 2]
+    assert contents(on_slurm) == contents(here)
+    assert len(scripts(on_slurm)) == 2
+    assert [log.count("--- ") for log in logs(on_slurm)] == [2, 2]
 
 
 def test_killed_capture_command_reuses_the_results_of_its_jobs(lab: Path, here: Path, tmp_path: Path) -> None:
-    there = tmp_path / "there"
-    command = [sys.executable, "build.py", *arguments(lab, there), *TWO_JOBS]
+    on_slurm = tmp_path / "there"
+    command = [sys.executable, "build.py", *arguments(lab, on_slurm), *TWO_JOBS]
     killed = subprocess.Popen(command, cwd=lab / "project", env=bare(), stderr=subprocess.DEVNULL)
     deadline = time.monotonic() + SECONDS
-    while len(logs(there)) < 2:
+    while len(logs(on_slurm)) < 2:
         assert killed.poll() is None, "the command was not killed"
         assert time.monotonic() < deadline, "the jobs did not start"
         time.sleep(0.1)
     killed.kill()
     killed.wait()
-    done = capture(lab, there, *TWO_JOBS)
+    done = capture(lab, on_slurm, *TWO_JOBS)
     assert done.returncode == 0, done.stderr
-    assert contents(there) == contents(here)
+    assert contents(on_slurm) == contents(here)
 
 
 def test_unknown_slurm_partition_is_reported_with_the_message_of_slurm(lab: Path, tmp_path: Path) -> None:

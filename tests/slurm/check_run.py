@@ -1,4 +1,4 @@
-"""The command that runs experiments on several models, a job a model on a real Slurm of one node: `make test-slurm`."""
+"""The command that runs experiments on several models, a job for each, on a real one-node Slurm: `make test-slurm`."""
 
 import os
 import shutil
@@ -29,7 +29,7 @@ def tables(root: Path, *more: str) -> list[str]:
 
 def test_two_models_are_a_job_each_with_all_options_and_equal_a_local_run(tmp_path: Path) -> None:
     root = copy_project(tmp_path / "project")
-    there = tables(root, *ON_SLURM.split(), *FURTHER)
+    measured = tables(root, *ON_SLURM.split(), *FURTHER)
     (script,) = (root / "out/experiments/jobs/slurm").glob("*_submission.sh")
     lines = script.read_text().splitlines()
     assert {*(f"#SBATCH --{word}" for word in WRITTEN), "#SBATCH --array=0-1%1", GREETING} <= set(lines)
@@ -42,5 +42,5 @@ def test_two_models_are_a_job_each_with_all_options_and_equal_a_local_run(tmp_pa
     first, second = sorted(times, key=lambda each: each["StartTime"])
     assert second["StartTime"] >= first["EndTime"], "one at a time"
     shutil.rmtree(root / "out/experiments")  # so that nothing is reused
-    assert tables(root) == there
-    assert there[0] != there[1]
+    assert tables(root) == measured
+    assert measured[0] != measured[1]

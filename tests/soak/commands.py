@@ -91,7 +91,7 @@ def kinds(paper: Path, thesis: Path, seed: int) -> dict[str, Kind]:
     ruler = ("bench", "ruler", "--model", "tiny-bytes", "--name", "own", "--results", "results.json", "--replace")
     lbp = ("bench", "lbp", "--model", "own", "--name", "own", "--predictions", "predictions.jsonl", "--replace")
     table, figure, claims = ("table", "bean_heights"), ("figure", "bean_growth", "--format", "tex"), ("claims",)
-    model, own = paper / "own-model", paper / "artifacts"
+    model, base = paper / "own-model", paper / "artifacts"
     tokenizer = [model / name for name in ("tokenizer.json", "tokenizer_config.json")]
     caches = sorted(path for path in (thesis / "out/experiments").rglob("*") if path.suffix in (".npz", ".json"))
 
@@ -113,14 +113,16 @@ def kinds(paper: Path, thesis: Path, seed: int) -> dict[str, Kind]:
         ),
         "measurements": Kind(measured, exhibit, _measured, sealed=True),
         "manifests": Kind([path.with_suffix(".json") for path in measured], exhibit, _measured),
-        "own sources": Kind([own / "sources/bean_heights.csv"], one(CHECK, claims, table, figure)),
-        "own documents and places": Kind([own / f"sources/{name}.csv" for name in ("places", "documents")], one(CHECK)),
-        "own measurements": Kind(
-            sorted((own / "measurements").glob("head_*/own.[cp]*")), one(CHECK), _measured, sealed=True
+        "own sources": Kind([base / "sources/bean_heights.csv"], one(CHECK, claims, table, figure)),
+        "own documents and places": Kind(
+            [base / f"sources/{each}.csv" for each in ("places", "documents")], one(CHECK)
         ),
-        "own manifests": Kind(sorted((own / "measurements").glob("head_*/own.json")), one(CHECK), _measured),
+        "own measurements": Kind(
+            sorted((base / "measurements").glob("head_*/own.[cp]*")), one(CHECK), _measured, sealed=True
+        ),
+        "own manifests": Kind(sorted((base / "measurements").glob("head_*/own.json")), one(CHECK), _measured),
         "datapackage": Kind(
-            [own / "datapackage.yaml"], one(CHECK, table, claims), lambda path: (path.name, "artifacts/sources/")
+            [base / "datapackage.yaml"], one(CHECK, table, claims), lambda path: (path.name, "artifacts/sources/")
         ),
         "metadata and layout": Kind(
             [paper / "paper/metadata.yaml", *(paper / "paper").glob("layout.yaml")], one(CHECK, ("paper",)), share=0.6
@@ -335,8 +337,8 @@ def judged(path: Path, names: Sequence[str], ended: Ended, odd: bytes = b"") -> 
         return "left", f"{ended.orphans} processes outlive it"
     if (found := WARNING.search(errors)) and f"/{path.name}:" not in found[0]:  # Python's own warning
         return "warning", found[0][:300]
-    own = CODE.search(errors)
-    if own and not own[0].startswith((path.name, *EXHIBITS)):
+    code = CODE.search(errors)
+    if code and not code[0].startswith((path.name, *EXHIBITS)):
         return "code line", shown
     if ended.code == 0:
         shown_number = next((each[0] for each in ODD.finditer(ended.output) if each[0].encode() not in odd), "")

@@ -118,18 +118,18 @@ def _fill(axes: Any, r: np.random.Generator, made: Made, kind: str, tame: bool) 
     wild = r.random() < (0.05 if tame else 0.3)
     scale = 10.0 ** r.integers(-6, 10) if wild else 1.0
     shift = float(r.choice([0.0, 0.0, 0.0, 1e4, 1.7e9])) if wild else 0.0
-    what = str(r.choice(["numbers"] * 6 + ["positive"] * 3 + ["names", "years"] + ["dates"] * (not tame)))
-    made.asked += [what] if plane else []
+    content = str(r.choice(["numbers"] * 6 + ["positive"] * 3 + ["names", "years"] + ["dates"] * (not tame)))
+    made.asked += [content] if plane else []
     count = int(r.integers(3, 12))
     x: Any = np.sort(r.uniform(0.5, 10, count)) * scale + shift
-    if what == "dates":
+    if content == "dates":
         x = [dt.datetime(2024, 1, 1) + dt.timedelta(hours=float(h)) for h in np.sort(r.uniform(0, 2000, count))]
-    elif what == "names":
+    elif content == "names":
         x = [f"{TEXTS[i % 5]}{i}" for i in range(count)]
-    elif what == "years":
+    elif content == "years":
         x = np.arange(2015, 2015 + count)
     y = r.normal(size=count) * scale
-    if what == "positive" or r.random() < 0.4:
+    if content == "positive" or r.random() < 0.4:
         y = np.abs(y) + 0.01 * scale
     if r.random() < 0.15:
         y[r.integers(count)] = np.nan
@@ -139,14 +139,14 @@ def _fill(axes: Any, r: np.random.Generator, made: Made, kind: str, tame: bool) 
         _artist(axes, x, y, r, made, scale, tame)
     if plane:
         for name in ("x", "y"):
-            if (name == "y" or what in ("numbers", "positive")) and r.random() < 0.3:
-                if tame and what != "positive":
+            if (name == "y" or content in ("numbers", "positive")) and r.random() < 0.3:
+                if tame and content != "positive":
                     continue
                 scale_name = str(r.choice(["log"] if tame else ["log", "log", "symlog", "asinh", "logit", "function"]))
                 made.asked.append(scale_name)
                 options = {"functions": (np.cbrt, lambda v: v**3)} if scale_name == "function" else {}
                 getattr(axes, f"set_{name}scale")(scale_name, **options)
-    _ways(axes, r, made, plane, what, tame)
+    _ways(axes, r, made, plane, content, tame)
 
 
 def _artist(axes: Any, x: object, y: np.ndarray, r: np.random.Generator, made: Made, scale: float, tame: bool) -> None:
@@ -160,7 +160,7 @@ def _artist(axes: Any, x: object, y: np.ndarray, r: np.random.Generator, made: M
     kind = str(r.choice([*tame_kinds, "text", "stack", "box", "violin", "histstep"] if tame else kinds))
     made.asked.append(kind)
     plain = bool(kind in ("plot", "marks"))
-    here = made.points if not plain else made.lines
+    axes_left = made.points if not plain else made.lines
     n = len(x)
 
     def keep(xs: object, ys: object) -> None:
@@ -169,7 +169,7 @@ def _artist(axes: Any, x: object, y: np.ndarray, r: np.random.Generator, made: M
             np.atleast_1d(numbers).astype(float), np.ma.filled(np.ma.asarray(ys, float), np.nan), strict=True
         ):
             if math.isfinite(a) and math.isfinite(b):
-                here.append((axes, float(a), float(b)))
+                axes_left.append((axes, float(a), float(b)))
 
     if plain:
         style = {"marker": str(r.choice(["o", "s", "^", "v", "x", "+", "P", "*", "d", "."]))} if kind == "marks" else {}

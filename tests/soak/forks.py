@@ -58,9 +58,9 @@ class Running:
     def end(self) -> Ended:
         """Wait for the end; a process can be waited for only once."""
         if self.ended is None:
-            told = self.waited()
+            reply = self.waited()
             output, errors = (file.read_bytes().decode(errors="replace") for file in self.printed)
-            self.ended = Ended(told["code"], output, errors, told["seconds"], told["orphans"])
+            self.ended = Ended(reply["code"], output, errors, reply["seconds"], reply["orphans"])
         return self.ended
 
     def runs(self) -> bool:
@@ -106,8 +106,8 @@ class Forks:
             printed = [Path(folder) / name for name in ("out", "err")]
             for file in printed:
                 file.touch()  # a command ended before it opens its output has printed nothing
-            told = self._reply({"command": command, "printed": [str(file) for file in printed], "names": names})
-            running = Running(told["pid"], printed, lambda: self._reply({"wait": told["pid"]}))
+            reply = self._reply({"command": command, "printed": [str(file) for file in printed], "names": names})
+            running = Running(reply["pid"], printed, lambda: self._reply({"wait": reply["pid"]}))
             try:
                 yield running
             finally:
@@ -261,17 +261,17 @@ def main(root: str) -> None:
             _import(request["modules"], request["damaged"])
             gc.collect()
             gc.freeze()
-            told: Any = True
+            reply: Any = True
         elif "wait" in request:
-            told = _wait(request["wait"], Path(root), since)
+            reply = _wait(request["wait"], Path(root), since)
         else:
             signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # delays Ctrl-C to the fork
             child = os.fork()
             if not child:
                 _child({**request, "root": root})
             signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
-            since, told = began(child), {"pid": child}
-        print(json.dumps(told), flush=True)
+            since, reply = began(child), {"pid": child}
+        print(json.dumps(reply), flush=True)
 
 
 if __name__ == "__main__":

@@ -242,21 +242,21 @@ def run(
                 content = path.read_bytes()
                 path.write_bytes(damaged(content, chance))
                 try:
-                    told = reader(root, path)
+                    outcome = reader(root, path)
                 except ThesisError as error:
-                    told = str(error)
+                    outcome = str(error)
                 except Exception as error:  # the kind of error that this test looks for
                     counts["other error"] += 1
                     wrong.append(f"{path.name}: {type(error).__name__}: {str(error)[:200]}")
-                    told = path.name
+                    outcome = path.name
                     continue
                 finally:
                     path.write_bytes(content)
-                counts["told" if told else "good"] += 1
-                if told and path.stem not in told and path.parent.name not in told:
-                    wrong.append(f"{path.name}: not named in {told[:200]!r}")
-                if len(told) > 20_000:
-                    wrong.append(f"{path.name}: {len(told)} characters in the message")
+                counts["told" if outcome else "good"] += 1
+                if outcome and path.stem not in outcome and path.parent.name not in outcome:
+                    wrong.append(f"{path.name}: not named in {outcome[:200]!r}")
+                if len(outcome) > 20_000:
+                    wrong.append(f"{path.name}: {len(outcome)} characters in the message")
             yield word, counts, wrong
     finally:
         shutil.rmtree(root)

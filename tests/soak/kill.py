@@ -84,11 +84,11 @@ def run(
                     running.communicate()
                     done += 1
                 after = _started(root, target)
-                told, errors = after.communicate()
+                output, errors = after.communicate()
                 place = f"{' '.join(target)}, iteration {number}"
                 if after.returncode:
                     wrong.append(f"{place}: {errors[-300:]}")
-                elif told != words or _made(root) != made:
+                elif output != words or _made(root) != made:
                     wrong.append(f"{place}: differs from an undisturbed build")
                 if left := [path.name for path in root.rglob(".*.part")]:
                     wrong.append(f"{place}: left {left}")

@@ -72,14 +72,14 @@ def paper(light, tmp_path_factory):
 
 def later(wheel, folder):
     """Return the same wheel with a later version number."""
-    here, there = wheel.name.split("-")[1], LATER
-    target = folder / wheel.name.replace(here, there)
+    built, other_version = wheel.name.split("-")[1], LATER
+    target = folder / wheel.name.replace(built, other_version)
     with zipfile.ZipFile(wheel) as old, zipfile.ZipFile(target, "w") as new:
         for name in old.namelist():
             text = old.read(name)
             if name == "boundpaper/__init__.py" or "dist-info" in name:
-                text = text.replace(here.encode(), there.encode())
-            new.writestr(name.replace(f"-{here}.dist-info", f"-{there}.dist-info"), text)
+                text = text.replace(built.encode(), other_version.encode())
+            new.writestr(name.replace(f"-{built}.dist-info", f"-{other_version}.dist-info"), text)
     return target
 
 

@@ -19,7 +19,7 @@ LAYERS = Artifact("nope_layers")
 
 
 c000_models_recovery = Cells(
-    "In the table of two models, the recovery is the level after the dip less the dip.",
+    "In the table of two models, the recovery is the level after the dip minus the dip.",
     "000, Finding 1",
     Relation(
         each=MODELS.rows("model"),
@@ -28,7 +28,7 @@ c000_models_recovery = Cells(
         because="{0} - {1}.",
         places=3,
         key="{model}",
-        says="The recovery of {model} is its level after the dip less its dip.",
+        says="The recovery of {model} is its level after the dip minus its dip.",
     ),
 )
 
@@ -96,7 +96,7 @@ def c000_recovery_layers(
 
 
 c000_layers_recovery = Cells(
-    "In both tables of single layers, the recovery is the third pair of deciles less the second.",
+    "In both tables of single layers, the recovery is the third pair of deciles minus the second.",
     "000, Per-Layer Anatomy",
     Relation(
         each=Artifact("nope_layer_cells").rows("model", "layer"),

@@ -132,7 +132,7 @@ def c001_plasticity_limits(stated_001: pd.DataFrame) -> Iterator[Verdict]:
 
 @claim("001, Gaps Plasticity Closes")
 def c001_gap_profile(decile_profiles: pd.DataFrame) -> Verdict:
-    """A single number a head hides where in the context flexibility is lost, which the profile by bucket shows."""
+    """A single number per head hides where in the context flexibility is lost, which the profile by bucket shows."""
     first, last = decile_profiles["d0"], decile_profiles["d9"]
     fall = 100 * (1 - last / first)
     return judge(

@@ -29,7 +29,7 @@ def c002_drop_signs(reported_length_bins: pd.DataFrame, reported_plasticity: pd.
     same = sum(one.number * two.number > 0 for one, two in zip(totals, drops, strict=True))
     return judge(
         same == len(models),
-        f"Table 2 takes the last bin less the first and the table of all models the first fifth less the last: the "
+        f"Table 2 takes the last bin minus the first and the table of all models the first fifth minus the last: the "
         f"signs agree for {same} of {len(models)} models, as of {models[0]} ({totals[0].printed} and "
         f"{drops[0].printed}).",
         reported=f"{totals[0].printed}, {drops[0].printed}",

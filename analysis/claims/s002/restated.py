@@ -65,7 +65,7 @@ c002_restated_deciles = Cells(
         because="{0} - {1}.",
         places=3,
         key="t4_llama32_3b_drop",
-        says="The last decile of Llama-3.2-3B less its first.",
+        says="The last decile of Llama-3.2-3B minus its first.",
     ),
 )
 

@@ -29,12 +29,12 @@ def _drop_relation(table: Artifact) -> Relation:
         because="{0} - {1}.",
         places=4,
         key="{model}",
-        says="ap_drop of {model} is its ap_first_20 less its ap_last_20.",
+        says="ap_drop of {model} is its ap_first_20 minus its ap_last_20.",
     )
 
 
 c002_t1_drop = Cells(
-    "In Table 1, ap_drop is ap_first_20 less ap_last_20.",
+    "In Table 1, ap_drop is ap_first_20 minus ap_last_20.",
     "002, Aggregate Scores and Mechanistic Metrics, Table 1",
     _drop_relation(MECHANISTIC),
 )
@@ -48,7 +48,7 @@ c002_t1_all_models = Cells(
 
 
 c002_all_models_drop = Cells(
-    "In the table of all models, ap_drop is ap_first_20 less ap_last_20.",
+    "In the table of all models, ap_drop is ap_first_20 minus ap_last_20.",
     "002, All models with mechanistic data",
     _drop_relation(ALL_MODELS),
 )
@@ -83,7 +83,7 @@ def c002_all_models_sorted(reported_plasticity: pd.DataFrame) -> Verdict:
 
 
 c002_t2_total = Cells(
-    "In Table 2, the total drop is the last length bin less the first.",
+    "In Table 2, the total drop is the last length bin minus the first.",
     "002, Per-Length-Bin Plasticity Profile, Table 2",
     Relation(
         each=BINS.rows("model"),
@@ -92,7 +92,7 @@ c002_t2_total = Cells(
         because="{0} - {1}.",
         places=4,
         key="{model}",
-        says="The total drop of {model} is its last length bin less its first.",
+        says="The total drop of {model} is its last length bin minus its first.",
     ),
 )
 

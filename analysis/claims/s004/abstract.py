@@ -67,8 +67,8 @@ def c004_passkey_zeroed(drope_stated: pd.DataFrame) -> Verdict:
     return judge(
         ("zero" in stated_method) == ("zero" in method),
         (
-            f"Section 4.1 describes that experiment, on {count.printed} dimension a head, with the same word.",
-            f"According to Section 4.1, that experiment replaces {count.printed} dimension a head by its mean; the "
+            f"Section 4.1 describes that experiment, on {count.printed} dimension per head, with the same word.",
+            f"According to Section 4.1, that experiment replaces {count.printed} dimension per head by its mean; the "
             "experiments on perplexity zero all massive dimensions.",
         ),
         reported="zeroed",

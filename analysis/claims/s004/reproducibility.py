@@ -18,7 +18,7 @@ def c004_rep_precision(drope_stated: pd.DataFrame, drope_protocols: pd.DataFrame
         f"Of {len(precision)} runs the scripts load {len(half)} in fp16 (experiments "
         f"{', '.join(dict.fromkeys(half['experiment']))}), {int((fp4 & ~nf4).sum())} in FP4, {int(alone.sum())} in "
         "NF4, and "
-        f"{int((fp4 & nf4).sum())} with one model in either; {int((precision == '4-bit').sum())} names no type.",
+        f"{int((fp4 & nf4).sum())} with one model in each; {int((precision == '4-bit').sum())} names no type.",
         reported=quote(drope_stated, statement="s13_bits").printed,
         recomputed=f"{int(alone.sum())} of {len(precision)} in NF4",
         n=len(precision),

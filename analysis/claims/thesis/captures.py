@@ -43,7 +43,7 @@ def thesis_heads_left(
             recomputed=str(kept),
             reported=str(counted),
             key="draw",
-            statement="The draw of Llama-3.2-11B-Vision, less its layers of cross-attention, gives the heads counted.",
+            statement="The draw of Llama-3.2-11B-Vision without its layers of cross-attention gives the heads counted.",
         ),
         judge(
             drawn - analysed == int(pick(capture_heads, model="llama3.2-11b")["drawn"]) - kept,
@@ -56,7 +56,7 @@ def thesis_heads_left(
         ),
         judge(
             common > chance,
-            f"{common:.0f} heads of the text network are in both draws, {chance:.0f} would be by chance.",
+            f"{common:.0f} heads of the text network are in both draws; by chance {chance:.0f} would be.",
             recomputed=f"{common:.0f}",
             key="common",
             statement="The draws of the two captures of one text network share more heads than two independent ones.",

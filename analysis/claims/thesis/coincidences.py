@@ -9,7 +9,7 @@ from boundpaper.claims import Verdict, claim, judge, untestable
 from boundpaper.claims.words import listed
 from boundpaper.statistics.rounding import Interval, difference, meets, printed_interval, ratio
 
-TIES = {"difference": "less", "ratio": "over"}
+TIES = {"difference": "minus", "ratio": "over"}
 
 
 @claim("thesis, Methods", severity="detail")

@@ -20,7 +20,7 @@ def thesis_plasticity_falls(decile_profiles: pd.DataFrame) -> Verdict:
     return judge(
         bool(ordered.all()),
         f"the fall from the first decile to the last is {falls.min():.0f} to {falls.max():.0f} % in "
-        f"{len(decile_profiles)} models, and in {int(ordered.sum())} no rounding lets another decile lie outside these",
+        f"{len(decile_profiles)} models, and rounding cannot change that order in {int(ordered.sum())}",
         recomputed=f"{falls.min():.0f} to {falls.max():.0f} %",
         n=len(decile_profiles),
     )

@@ -68,7 +68,7 @@ def thesis_equal_positions_rise(training_equal_positions: pd.DataFrame) -> Verdi
     verdict = judge(
         min(margins.values()) > 0,
         f"the least value of the extensions exceeds the largest of pre-training by {words} at 0-1K, 1K-2K and 2K-4K, "
-        "rounding against it included",
+        "even if rounding works against it",
         recomputed=min(margins.values()),
         n=len(training_equal_positions),
     )

@@ -27,7 +27,7 @@ def anchoring_curves(anchoring: pd.DataFrame, models: pd.DataFrame) -> pd.DataFr
 
     A model in the sources has the sources' key and name. `entity` is a small model's arm, else the model; `depth` is
     the layer's relative depth in percent. `control` is Delta P with as many other tokens cut, `filler` with as many
-    filler tokens cut (if any), `excess` the mean Delta P less the mean control. `above_chance` says whether the
+    filler tokens cut (if any), `excess` the mean Delta P minus the mean control. `above_chance` says whether the
     probe's AUROC, over samples that need the question if known, has an interval above one half. `n` counts units.
     """
     parts = anchoring["condition"].str.split("/", expand=True)

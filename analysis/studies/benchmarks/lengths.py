@@ -191,7 +191,7 @@ def lbp_length_steps(lbp_lengths: pd.DataFrame, test_families: pd.DataFrame) -> 
 
 
 def _centred_steps(rows: pd.DataFrame, name: str) -> FloatArray:
-    """Return each model's changes (models, steps) less the mean over models at each step."""
+    """Return each model's changes (models, steps) minus the mean over models at each step."""
     series = rows.pivot(index="model", columns="position", values=name).to_numpy(dtype=np.float64)
     steps = np.diff(series, axis=1)
     return np.asarray(steps - steps.mean(axis=0), dtype=np.float64)

@@ -152,8 +152,8 @@ def bin_fates(
     that of the rotations and widths for an even mean where captures are compared. A conclusion `survives` where no
     plasticity enters, one network is compared with itself, or more is needed than was seen; it is `open` otherwise; a
     level `falls`. `verdicts` are those of the ledger, which judges what was measured; `note` has the reason that was
-    given for the comparison. Raises DataError when a conclusion names a capture, a claim or a comparison that is not
-    there, or says that no plasticity enters and gives no reason.
+    given for the comparison. Raises DataError when a conclusion names an unknown capture, claim or
+    comparison, or states without a reason that no plasticity enters.
     """
     known = ConclusionInputs(
         {name: table for name, table in locals().items() if name not in ("bin_conclusions", "claims")}

@@ -65,7 +65,7 @@ def family_separation(captured_models: pd.DataFrame, matched_models: pd.DataFram
     """Return how well each metric separates the families, over the 7 matched models, and over all captured beyond 128K.
 
     `eta_squared` is the share of variance between families; `least_gap` the smallest distance between neighbouring
-    families (lowest member of the upper less highest of the lower, negative where they overlap), and `gap_share` is
+    families (lowest member of the upper minus highest of the lower, negative where they overlap), and `gap_share` is
     this distance over the widest family's range.
     """
     full = captured_models[captured_models["captured_context"] == captured_models["captured_context"].max()]

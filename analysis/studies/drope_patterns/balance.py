@@ -17,7 +17,7 @@ HALF = 50.0
 def balance_layers(drope_published_series: pd.DataFrame) -> pd.DataFrame:
     """Return mean output norms of attention and MLP in every layer, and attention's share of the sum in percent.
 
-    `difference` is DroPE less RoPE in points; `attention_ratio` and `mlp_ratio` are the norms of DroPE over RoPE;
+    `difference` is DroPE minus RoPE in points; `attention_ratio` and `mlp_ratio` are the norms of DroPE over RoPE;
     `inverted` says whether attention is the larger part in exactly one model.
     """
     series = drope_published_series[drope_published_series["experiment"] == EXPERIMENT]

@@ -103,7 +103,7 @@ def attention_experiments(
     """Return quantities that several experiments of the report print: attention to BOS and the share of sink heads.
 
     Both models share the checkpoint and, where a share is counted, the threshold; the texts differ. `difference` is
-    DroPE less RoPE in points.
+    DroPE minus RoPE in points.
     """
     layer1_sinks = drope_sink_rates[drope_sink_rates["layers"] == "1"]
     mean_sinks = drope_sink_rates[drope_sink_rates["layers"].str.lower().isin(["average", "mean", "all"])]

@@ -132,7 +132,7 @@ def _binary_entropy(share: float) -> float:
 def phase_summary(phase_metrics: pd.DataFrame) -> pd.DataFrame:
     """Return the report's contrasts between models in the phase metrics, recomputed from the published series.
 
-    `*_delay` is DroPE's layer less RoPE's.
+    `*_delay` is DroPE's layer minus RoPE's.
     """
 
     def rope(quantity: str) -> float:

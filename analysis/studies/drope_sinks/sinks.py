@@ -18,7 +18,7 @@ SINKS, PATTERNS = "5 (sinks)", "8"
 def sink_rate_layers(drope_published_series: pd.DataFrame) -> pd.DataFrame:
     """Return the published share of sink heads by layer in percent, the standard deviation over prompts, and the gap.
 
-    `gap` is RoPE less DroPE in percentage points.
+    `gap` is RoPE minus DroPE in percentage points.
     """
     series = drope_published_series[drope_published_series["metric"] == "sink_rate"]
     rates = 100 * series.pivot(index="layer", columns="positional", values="value")
@@ -93,7 +93,7 @@ def sink_rate_tests(
             comparison=f"layer {row['layer']:.0f}",
             unit="prompt",
             note=(
-                "percentage points, RoPE less DroPE; prompts of both models taken as independent; the tests of all "
+                "percentage points, RoPE minus DroPE; prompts of both models taken as independent; the tests of all "
                 "layers share the prompts"
             ),
             names=PAIR,

@@ -34,7 +34,7 @@ def disruption_trials(drope_published_disruption_trials: pd.DataFrame) -> pd.Dat
     """Return by model, over the published trials: perplexities, percent increases, and both standard deviations.
 
     `massive_values` counts the distinct perplexities in the massive arm. Columns `*_sd_n1` have the divisor n - 1,
-    `*_sd_n` the divisor n; `mr_*` is the massive less the random increase in percent. `mr_d` is Cohen's d as in the
+    `*_sd_n` the divisor n; `mr_*` is the massive minus the random increase in percent. `mr_d` is Cohen's d as in the
     source's script, by model: the mean over seeds divided by the deviation with divisor n.
     """
     rows = []
@@ -162,7 +162,7 @@ def _over_seeds(trials: pd.DataFrame) -> list[Estimate]:
         first["difference"],
         second["difference"],
         study="disruption_tests",
-        comparison="RoPE against DroPE: massive less random",
+        comparison="RoPE against DroPE: massive minus random",
         unit="seed",
         names=PAIR,
         note="the source's test, percent of the baseline perplexity",
@@ -217,7 +217,7 @@ def _tests_over_texts(texts: pd.DataFrame) -> list[Estimate]:
         arm[("DroPE", "random_zeroed")],
         arm[("DroPE", "massive_zeroed")],
         study="disruption_tests",
-        comparison="RoPE against DroPE: massive less random",
+        comparison="RoPE against DroPE: massive minus random",
         unit="text set",
     )
     tests.append(attach(contrast, chosen))

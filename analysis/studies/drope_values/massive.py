@@ -160,7 +160,7 @@ def massive_tests(massive_counts: pd.DataFrame, test_families: pd.DataFrame) -> 
             note=(
                 "DroPE minus RoPE; printed sd, divisor n as the source's script has it, scaled to n - 1; "
                 "the same texts in both arms, unpaired; "
-                "one model per side, of the same pretrained weights: it speaks of further texts, not of further models"
+                "one model per side, of the same pretrained weights: the test is about further texts, not models"
             ),
         )
         tests.append(test)

@@ -157,7 +157,7 @@ def nope_depth_tests(
     """Test whether the five printed top layers have a typical depth: exact rank-sum tests, and overlap between models.
 
     Layers are indexed along the text network, so equal indices have equal weights. `estimate` is the mean index of
-    the top layers less that of the others; the last row counts the layers among both models' top five, with the exact
+    the top layers minus that of the others; the last row counts the layers among both models' top five, with the exact
     p of as few or fewer. Every p assumes exchangeable layers, which layers of one network are not; each row has a
     guard that says so.
     """

@@ -13,7 +13,7 @@ from analysis.studies.population._outcomes import by_seed, each, key_questions, 
 from analysis.studies.population._ranks import head_damage_rows, head_damages, relation_rows
 
 BASES = (400, 10_000)
-LESS = "400 less 10000"
+LESS = "400 minus 10000"
 UNIT = "seed"  # unit of contrasts of arms
 BLIND = "E"  # the arm that never rotates
 PLANNED = {"keys_far_4x": "bases"}  # planned difference of the bases, and its family
@@ -33,7 +33,7 @@ def population_bases(
 ) -> pd.DataFrame:
     """Return every planned contrast at both bases, and the difference of the two effects by seed.
 
-    `of` is a base, or `400 less 10000`; `difference` is the mean over seeds of first minus second arm, or of the first
+    `of` is a base, or `400 minus 10000`; `difference` is the mean over seeds of first minus second arm, or of the first
     base's effect minus the second's, `low` and `high` Student's 95 % interval, `p` is from all sign flips, `p_holm`
     within the family of each `of`. The arm that never rotates has no base: it is compared with C of each base, but
     not between bases. Far keys at base 10,000, and the difference of the bases at four lengths, were in the original

@@ -22,7 +22,7 @@ def population_experiments(
     """Return headline quantities over seeds, for starting models and those trained further with or without rotation.
 
     All trained models of the primary base are included, whether or not they met the criterion (post hoc).
-    `difference` is dropped less kept; `since_start` is dropped less start, as in a comparison without the control;
+    `difference` is dropped minus kept; `since_start` is dropped minus start, as in a comparison without the control;
     both are paired by seed, with Student's interval. `appears` and `appears_since_start` compare the interval with
     the reported direction: `yes` if it is on the reported side of zero, `opposite` on the other, `no` if it contains
     zero; `two directions` if the report states both directions for what is one quantity here; `not measurable` if

@@ -13,7 +13,7 @@ LESS = ("C", "B")  # arms contrasted in the plan
 def population_near(population_distances: pd.DataFrame) -> pd.DataFrame:
     """Return the share found of keys within one training length, by base, arm and prompt length, over seeds.
 
-    Post hoc. `compared` is an arm, or `C less B` by seed, with p from exact sign flips and Holm's over the lengths of
+    Post hoc. `compared` is an arm, or `C minus B` by seed, with p from exact sign flips and Holm's over the lengths of
     a base; `p_least` and `p_holm_least` are the smallest possible with this number of seeds. Intervals are Student's
     over seeds; all trained models are included.
     """
@@ -29,7 +29,7 @@ def population_near(population_distances: pd.DataFrame) -> pd.DataFrame:
     first, second = (wide[arm] for arm in LESS)
     for levels, seeds in (first - second).groupby(level=["base", "multiple"]):
         base, multiple = levels
-        rows.append(_near_row(base, " less ".join(LESS), multiple, seeds.to_numpy(), tested=True))
+        rows.append(_near_row(base, " minus ".join(LESS), multiple, seeds.to_numpy(), tested=True))
     table = corrected(pd.DataFrame(rows), "base")
     table["note"] = ["; ".join(_why_empty(row)) for _, row in table.iterrows()]
     return table.sort_values(["base", "compared", "multiple"], ignore_index=True)

@@ -8,7 +8,7 @@ from scipy import stats
 from analysis.studies.population._outcomes import each
 from boundpaper.statistics.power import ALPHA, smallest_d_flips
 
-LESS = "400 less 10000"  # a difference of two differences: for shares at most 2
+LESS = "400 minus 10000"  # a difference of two differences: for shares at most 2
 SHARES = ("keys_far", "keys_far_extended", "keys_all", "facts_held")  # outcomes that are shares, at most 1
 
 

@@ -42,7 +42,7 @@ def population_reach_levels(population_reach: pd.DataFrame, population_models: p
 def population_reach_tests(population_reach: pd.DataFrame, population_models: pd.DataFrame) -> pd.DataFrame:
     """Three comparisons a base over seeds, Holm-corrected together: how plasticity changes from first to last length.
 
-    `B_change` and `C_change` are last less first of an arm, `C_less_B` the arms at the last length. A larger base
+    `B_change` and `C_change` are last minus first of an arm, `C_less_B` the arms at the last length. A larger base
     stands in the name. Exact sign flips over seeds, with Student's interval beside them.
     """
     rows: list[dict[str, Any]] = []

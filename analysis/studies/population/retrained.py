@@ -80,7 +80,7 @@ def retrained_tests(
 ) -> pd.DataFrame:
     """Test every testable item of the amendment, over all trained models.
 
-    `value` is the mean over seeds of first less second, or the rank correlation within seeds; `p` is from exact sign
+    `value` is the mean over seeds of first minus second, or the rank correlation within seeds; `p` is from exact sign
     flips or permutations, `p_same` from the test against the margin; both Holm-corrected over the planned family,
     with p = 1 for an item without seeds. `outcome` is `different`, `equivalent`, `different within the margin`, or
     `open`, and `reachable` says whether this number of seeds could decide it. For information only, `single_*` is the
@@ -158,7 +158,7 @@ def retrained_apart(
 ) -> pd.DataFrame:
     """Return the exchange's change from the first to the last quarter of the texts, at a fixed key distance.
 
-    Late queries have keys that are farther apart. `value` is last less first, mean over seeds, with Student's
+    Late queries have keys that are farther apart. `value` is last minus first, mean over seeds, with Student's
     interval; the distance range from 0 to the whole text includes all pairs. Not in the amendment, but post hoc.
     """
     values = _by_distance(retrained_exchange)

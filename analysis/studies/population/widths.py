@@ -20,7 +20,7 @@ def width_levels(
     """Return means over heads of the shipped models, by width and quarter, with equal weights and weighted by cost.
 
     The cost of a head is the loss on keys at the training length when it is removed, at least 0. `off` is the value
-    less that at one position (width 1).
+    minus that at one position (width 1).
     """
     plasticity = shipped_widths.assign(quantity="plasticity", value=shipped_widths["plasticity"].astype(float))
     parts = [plasticity]
@@ -68,8 +68,8 @@ def width_ranges(width_levels: pd.DataFrame, bin_kept: pd.DataFrame) -> pd.DataF
 def null_levels(null_initialisations: pd.DataFrame) -> pd.DataFrame:
     """Return means over seeds, with intervals, for random-weight networks by size, position, estimator and width.
 
-    Quantities are plasticity and sway in the first and last training length, and `change`, last less first. `own_size`:
-    whether the population's models are as large.
+    Quantities are plasticity and sway in the first and last training length, and `change`, last minus first; `own_size`
+    says whether the population's models are as large.
     """
     own = f"{PopulationRecipe().layers} x {PopulationRecipe().width}"
     cells = ["size", "positional", "estimator", "width"]
@@ -91,7 +91,7 @@ def null_causes(null_layers: pd.DataFrame) -> pd.DataFrame:
 
     `case` is the network as it is (`written`), without what its attention writes (`silenced`), or with queries of the
     first training length in place of the later ones (`early queries`); `depth` the first layer, the last, or the mean
-    over `all`. `change` is the value in the last training length less that in the first, of gap and spread as a share
+    over `all`. `change` is the value in the last training length minus that in the first, of gap and spread as a share
     of the first, with Student's interval over initialisations.
     """
     rows = []

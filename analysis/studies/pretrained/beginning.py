@@ -54,7 +54,7 @@ def pretrained_beginning(
 ) -> pd.DataFrame:
     """Return quantities for both starts of a text, one row per model, quantity and start, and the difference by text.
 
-    Intervals are Student's over texts. `difference` is token less word over the same parts of texts (shifted by up to
+    Intervals are Student's over texts. `difference` is token minus word over the same parts of texts (shifted by up to
     one token per part). `first_change` and `local_change` are the changes of attention, by text, when it is
     recomputed without rotation; `mlp_matching`, `mlp_best`, `values_all` and `values_spike` are the costs in nats per
     token of ablations at the first token, on texts not used for choosing layers; `tokens` is the length of a text.

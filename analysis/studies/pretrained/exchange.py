@@ -23,7 +23,7 @@ def pretrained_exchange_levels(
 
     One row per capture, range of distances, quantity and weights of heads (`all`: equal; `cost`: what removing a head
     costs keys, at least 0; `most` is the largest share of one head). `first` is the mean over heads in the first
-    quarter of queries that has such keys, `last` in the last one; `change` is last less first, with equal weights the
+    quarter of queries that has such keys, `last` in the last one; `change` is last minus first, with equal weights the
     mean over key heads, with Student's interval. Ranges that only the last quarter has are left out. `role` is that of
     the model in `subjects`: pretrained, or made of one.
     """

@@ -22,7 +22,7 @@ def pretrained_knowledge_tests(
     """Return McNemar's exact test of two conditions on the same items, one row per model, task and contrast.
 
     `study` is the model, `comparison` has the form `TASK, CONTRAST`; `estimate` is the share of right answers under
-    the first condition less that under the second; unparsed answers are not right. Holm is over the tasks of one
+    the first condition minus that under the second; unparsed answers are not right. Holm is over the tasks of one
     contrast of one model; random dimensions against none is a control and is not corrected. Raises DataError if no
     pretrained model has rows, or the items of two conditions differ.
     """

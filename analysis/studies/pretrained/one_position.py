@@ -16,7 +16,7 @@ def pretrained_one_position(
     """Return plasticity of queries rotated to one position, in the widest bins, one row per capture.
 
     `first` and `last` are means over heads in the first bin with earlier keys and in the last bin; `fall` is first
-    less last, averaged over key heads (the units), with Student's interval.
+    minus last, averaged over key heads (the units), with Student's interval.
     """
     rows = []
     names = display_names(pretrained_models, subjects)

@@ -28,7 +28,7 @@ def pretrained_repeated(
     """Return the cost of filling massive dimensions on natural text and on repeated sentences, in nats per token.
 
     There is one row per model, fill and target. `plain` is the unchanged model's loss on each kind, `natural` and
-    `repeated` the added loss, mean over texts with Student's interval, and `difference` is repeated less natural with
+    `repeated` the added loss, mean over texts with Student's interval, and `difference` is repeated minus natural with
     Welch's interval. Massive dimensions are those above 5 times the mean on other texts of the kind. Raises DataError
     if no pretrained model has rows on both.
     """
@@ -64,7 +64,7 @@ def pretrained_kinds(
 ) -> pd.DataFrame:
     """Return massive values on prose and on source code, one row per model, place, threshold and tensor.
 
-    Means over texts with Student's interval; `difference` is code less prose, with Welch's. Raises DataError when no
+    Means over texts with Student's interval; `difference` is code minus prose, with Welch's. Raises DataError when no
     pretrained model was measured on both.
     """
     whole = massive_values[massive_values["unit_id"] != ""]
@@ -96,7 +96,7 @@ def pretrained_plasticity_kinds(
 ) -> pd.DataFrame:
     """Return metrics of heads on prose and on source code, one row per model and metric.
 
-    `prose` and `code` are means over heads with values on both; `difference` is the mean of code less prose by head,
+    `prose` and `code` are means over heads with values on both; `difference` is the mean of code minus prose by head,
     with an interval over key heads (the units); `r` is Spearman's correlation of the two over heads. Raises DataError
     when no pretrained model was captured on both.
     """

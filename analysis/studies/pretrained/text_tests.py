@@ -38,7 +38,7 @@ def pretrained_text_tests(
     """Return paired t-tests over texts, one row per model, contrast and quantity.
 
     `study` is the model, `comparison` has the form `CONTRAST: QUANTITY`, and `estimate` is the value without rotation
-    less that with rotation, in percent for shares; every quantity is a mean or a sum over layers and heads. Holm is
+    minus that with rotation, in percent for shares; every quantity is a mean or a sum over layers and heads. Holm is
     over the quantities of one contrast of one model. The tests generalise to further texts, not to further networks.
     Raises DataError if no network was measured in both states, or their texts differ.
     """
@@ -76,6 +76,6 @@ def _paired_test(pair: ModelPair, read: TextQuantity, first: pd.Series, second: 
         study=pair.model,
         comparison=f"{pair.contrast}: {read.name}",
         unit="text",
-        note=f"{pair.first} less {pair.second}",
+        note=f"{pair.first} minus {pair.second}",
         names=(pair.first, pair.second),
     )

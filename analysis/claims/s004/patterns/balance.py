@@ -27,7 +27,7 @@ c004_bal_shares = Cells(
 
 
 c004_bal_differences = Cells(
-    "The printed differences are DroPE's share less RoPE's.",
+    "The printed differences are DroPE's share minus RoPE's.",
     "004, 10.3 Results, layer table",
     Relation(
         each={"band, said": BANDS},

@@ -21,7 +21,7 @@ def c004_fmt_matters(context_tests: pd.DataFrame, context_cells: pd.DataFrame) -
         0,
         f"Over both contexts {int(sums['correct']['ruler'])} of {int(sums['trials']['ruler'])} against "
         f"{int(sums['correct']['simple'])} of {int(sums['trials']['simple'])} (Fisher {p(test['p_value'])}, Holm "
-        f"{p(test['p_adjusted'])}), five trials a cell; the formats also differ in the number's digits "
+        f"{p(test['p_adjusted'])}), five trials per cell; the formats also differ in the number's digits "
         f"({digits['ruler']} and {digits['simple']}).",
         p=("p_value", "p_adjusted"),
     )
@@ -75,7 +75,7 @@ def c004_fmt_cues(drope_formats: pd.DataFrame) -> Verdict:
     names = len({name for name in drope_formats["format"] if name != "any"})
     return untestable(
         f"The {names} formats differ in wording, in digits and in length at once; one prompt with and without the cue, "
-        "same digits, a hundred trials a cell, would decide it."
+        "same digits, a hundred trials per cell, would decide it."
     )
 
 

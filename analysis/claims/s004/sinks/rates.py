@@ -46,7 +46,7 @@ def c004_sink_threshold_disproportionate(sink_summary: pd.DataFrame, drope_state
         shortest < threshold,
         f"Attention spread evenly scores H_T / T, {shortest:.3f} to {longest:.3f} on prompts of "
         f"{_value(sink_summary, 'shortest_prompt'):.0f} to {_value(sink_summary, 'longest_prompt'):.0f} tokens: up to "
-        f"{_value(sink_summary, 'longest_even_sink'):.0f} tokens a head without any preference passes {threshold}.",
+        f"{_value(sink_summary, 'longest_even_sink'):.0f} tokens per head without any preference passes {threshold}.",
         otherwise="not supported",
         reported=f"{threshold}",
         recomputed=f"{longest:.3f} to {shortest:.3f}",

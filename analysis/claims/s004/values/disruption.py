@@ -13,7 +13,7 @@ from boundpaper.statistics import bound_holds, p_bound
 BOUNDS = {  # comparison in the source -> comparison of our test
     ("paired_t_p", "RoPE"): "RoPE: massive against random",
     ("paired_t_p", "DroPE"): "DroPE: massive against random",
-    ("independent_t_p", "RoPE against DroPE"): "RoPE against DroPE: massive less random",
+    ("independent_t_p", "RoPE against DroPE"): "RoPE against DroPE: massive minus random",
 }
 
 
@@ -70,7 +70,9 @@ def c004_seeds_as_unit(disruption_trials: pd.DataFrame, disruption_tests: pd.Dat
     """Tests over ten seeds show that massive disruption differs from random disruption, and the models from each
     other.
     """
-    texts = pick(disruption_tests, comparison="RoPE against DroPE: massive less random", test="log_perplexity_contrast")
+    texts = pick(
+        disruption_tests, comparison=BOUNDS["independent_t_p", "RoPE against DroPE"], test="log_perplexity_contrast"
+    )
     values = [int(count) for count in disruption_trials["massive_values"]]
     return judge(
         min(values) > 1,
@@ -98,7 +100,7 @@ def c004_cohens_d(
     above = min(effect.values()) > reported.number
     return judge(
         bool(above and pd.notna(alone["effect"])),
-        "d of massive less random, by its deviation with divisor n as the source's script has it, is "
+        "d of massive minus random, by its deviation with divisor n as the source's script has it, is "
         f"{listed([f'{d:,.0f} for {model}' for model, d in effect.items()])}; that spread is of the random control, "
         "for the massive increase alone "
         + ("d has no finite value." if pd.isna(alone["effect"]) else f"d is {alone['effect']:,.0f}."),
@@ -151,7 +153,7 @@ def c004_only_degrades(disruption_by_text: pd.DataFrame) -> Verdict:
     return judge(
         bool((drope["massive_ratio"] < USABLE).all()),
         f"DroPE's perplexity rises to {words} the baseline, {drope['massive_nats'].min():.1f} to "
-        f"{drope['massive_nats'].max():.1f} nats a token, against {rope['massive_nats'].min():.1f} to "
+        f"{drope['massive_nats'].max():.1f} nats per token, against {rope['massive_nats'].min():.1f} to "
         f"{rope['massive_nats'].max():.1f} for RoPE; at ten times the perplexity or more, either model is broken.",
         otherwise="not supported",
         recomputed=f"{drope['massive_ratio'].min():.0f} to {drope['massive_ratio'].max():.0f} times",
@@ -187,7 +189,7 @@ def c004_text_types(
     kinds = bool((repeats == 1).any())
     yield judge(
         every and kinds,
-        f"RoPE less DroPE: {', '.join(f'{nats:.1f} nats ({text})' for text, nats in more)}."
+        f"RoPE minus DroPE: {', '.join(f'{nats:.1f} nats ({text})' for text, nats in more)}."
         + (
             ""
             if kinds

@@ -47,9 +47,9 @@ c004_difference_cells = Cells(
         each={"model": PAIR},
         cell=DISRUPTION(positional="{model}", metric="mr_difference"),
         follows=INCREASE - DISRUPTION(positional="{model}", metric="random_increase_mean"),
-        because="{0} less {1}.",
+        because="{0} minus {1}.",
         key="{model}",
-        says="The difference of {model} is its massive less its random disruption.",
+        says="The difference of {model} is its massive minus its random disruption.",
     ),
 )
 

@@ -31,7 +31,7 @@ def c004_same_methodology(drope_stated: pd.DataFrame, drope_captions: pd.DataFra
     """The experiment replicates the method of Jin et al."""
     dims = quote(drope_stated, statement="s4_1_disrupted_dimensions")
     return untestable(
-        f"The report states {dims.printed} dimension a head set to its mean, and the tasks, but neither prompts nor "
+        f"The report states {dims.printed} dimension per head set to its mean, and the tasks, but neither prompts nor "
         "items; those, beside the cited paper's, would decide."
     )
 

@@ -23,7 +23,7 @@ c004_massive_change_cells = Cells(
         because="{1} against {0}.",
         places=2,
         key="{tensor}",
-        says="The change of the {tensor} count is DroPE's mean over RoPE's, less one.",
+        says="The change of the {tensor} count is DroPE's mean over RoPE's, minus one.",
     ),
 )
 

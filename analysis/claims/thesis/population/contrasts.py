@@ -22,7 +22,7 @@ CONTRASTS = {
 }
 RELATIONS = {
     "h1_plasticity": (-1, "Models whose late plasticity is higher lose fewer keys with length."),
-    "h3_bias": (1, "Models with a larger positional bias a token lose more keys with length."),
+    "h3_bias": (1, "Models with a larger positional bias per token lose more keys with length."),
     "h3_bias_window": (1, "Models with a larger positional bias over the window lose more keys with length."),
     "drop_decline": (1, "Models whose plasticity drops more within the window lose more keys with length."),
 }
@@ -30,7 +30,7 @@ RELATIONS = {
 DAMAGES = {
     "head_damage": "Within a layer, the more plastic a head is, the more retrieval loses by its removal",
     "head_damage_late": "Within a layer, the more plastic a head is for late queries, the more its removal costs",
-    "head_damage_bias": "Within a layer, the larger a head's bias a token is, the more its removal costs retrieval",
+    "head_damage_bias": "Within a layer, the larger a head's bias per token is, the more its removal costs retrieval",
 }
 ALL = ", whether or not models met the criterion (post hoc)."
 

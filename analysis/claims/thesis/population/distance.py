@@ -36,7 +36,7 @@ def thesis_population_near(population_near: pd.DataFrame) -> Iterator[Verdict]:
     Post hoc at the primary base, where it was seen; at the other base the same direction was asked before its
     reported models were measured.
     """
-    held = population_near[population_near["compared"] == "C less B"]
+    held = population_near[population_near["compared"] == "C minus B"]
     for base, where, mark in ASKED:
         for multiple, (sign, words) in LENGTHS.items():
             statement = f"{where} of {words} training lengths dropping the rotation {DOES[sign]} (post hoc)."

@@ -16,7 +16,7 @@ def thesis_beginning_token(pretrained_beginning: pd.DataFrame) -> list[Verdict]:
             row,
             str(row["model"]),
             f"{row['display_name']} attends to its beginning token more than to a word in its place.",
-            "token less word, in percent of attention, is",
+            "token minus word, in percent of attention, is",
         )
         for _, row in _rows_of_quantity(pretrained_beginning, "first_attention", "difference")
     ]
@@ -51,8 +51,8 @@ def thesis_spike_mlp(pretrained_sweeps: pd.DataFrame) -> Iterator[Verdict]:
         phrase = ", ".join(f"{int(row['layer'])} ({row['peak']:.1f})" for _, row in half.iterrows()) or "none"
         yield judge(
             len(half) > 1,
-            f"its largest ratio to the others' is {usual:.1f}; layers whose MLP output, zeroed at the first token, "
-            f"more than halves it: {phrase}",
+            f"its norm is at most {usual:.1f} times that of the others; zeroing the MLP output there more than halves "
+            f"this ratio in the layers: {phrase}",
             recomputed=str(len(half)),
             n=len(rows),
             key=str(model),
@@ -70,7 +70,7 @@ def thesis_spike_cost(pretrained_beginning: pd.DataFrame) -> list[Verdict]:
             str(row["model"]),
             f"{row['display_name']} loses when the MLP output at its beginning token is zeroed in the layer where that "
             "costs most on other texts.",
-            f"{_layer_prefix(row)}in nats a token, the cost is",
+            f"{_layer_prefix(row)}in nats per token, the cost is",
         )
         for _, row in _rows_of_quantity(pretrained_beginning, "mlp_best", "token")
     ]

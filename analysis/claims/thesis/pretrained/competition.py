@@ -58,7 +58,7 @@ def thesis_pretrained_competition(pretrained_competition: pd.DataFrame) -> Itera
 
 @claim("thesis, Pretrained models at hand")
 def thesis_pretrained_exchange(pretrained_exchange_levels: pd.DataFrame) -> Iterator[Verdict]:
-    """At one position, what falls, grows or stays at a fixed distance of two keys; an amendment of the plan asked it.
+    """At one position and a fixed distance of two keys, quantities fall, grow or stay (asked by a plan's amendment).
 
     Exploratory: means over heads with equal weights. Only the change of sway has an interval, over key heads.
     """

@@ -32,7 +32,7 @@ KEYS = {  # contrast of two models -> expected direction, and statement about th
     "distilled against removed": (1, "its student without rotation finds more keys than the model before its training"),
     "distilled against trained on": (-1, "its student without rotation finds fewer keys than the control"),
 }
-SAME_TRAINING = 0.05  # nats a token between two trainings (the amendment of the plan of the population)
+SAME_TRAINING = 0.05  # nats per token between two trainings (the amendment of the plan of the population)
 ARM_MARGIN = 0.05  # of plasticity between two arms (the same)
 QUARTERS = {1024: "second quarter", 3072: "last quarter"}  # of 4,096 tokens
 LESS_THAN_HALF = 0.5  # of what the student without rotation lost, in the plan
@@ -200,7 +200,7 @@ def thesis_distil_again(distillation_again: pd.DataFrame) -> Iterator[Verdict]:
 
 @claim("thesis, Pretrained models")
 def thesis_distil_exchange(distilled_exchange: pd.DataFrame) -> Iterator[Verdict]:
-    """At one position the student without rotation differs from its control; an amendment of the plan asked it.
+    """At one position the student without rotation differs from its control (asked by a plan's amendment).
 
     Exploratory: one pair of students; intervals are over key heads.
     """

@@ -36,7 +36,7 @@ def thesis_pretrained_lead(pretrained_ablations: pd.DataFrame) -> Iterator[Verdi
         phrase = ", ".join(f"{name} {_cost(row)}" for name, row in (("MLP", mlp), ("attention", attention)))
         yield judge(
             float(attention["low"]) > float(mlp["high"]),
-            f"nats a token: {phrase}, over {int(mlp['n'])} texts",
+            f"nats per token: {phrase}, over {int(mlp['n'])} texts",
             otherwise="contradicted" if float(mlp["low"]) > float(attention["high"]) else "not supported",
             recomputed=float(attention["value"]) - float(mlp["value"]),
             n=int(mlp["n"]),
@@ -58,7 +58,7 @@ def thesis_pretrained_needed(pretrained_ablations: pd.DataFrame) -> Iterator[Ver
         next_ = rest.iloc[int(rest["value"].astype(float).argmax())]
         yield judge(
             float(first["low"]) > float(next_["high"]),
-            f"nats a token: layer {int(first['layer'])} {_cost(first)}, the most of the others in layer "
+            f"nats per token: layer {int(first['layer'])} {_cost(first)}, the most of the others in layer "
             f"{int(next_['layer'])} {_cost(next_)}, over {int(first['n'])} texts",
             otherwise="contradicted" if float(first["high"]) < float(next_["low"]) else "not supported",
             recomputed=float(first["value"]) - float(next_["value"]),
@@ -84,7 +84,7 @@ def thesis_pretrained_disrupted(pretrained_disruption: pd.DataFrame) -> Iterator
             yield by_interval(
                 row,
                 1,
-                f"in nats a token, the difference is {row['less']:.3f} [{row['low']:.3f}, {row['high']:.3f}] over "
+                f"in nats per token, the difference is {row['less']:.3f} [{row['low']:.3f}, {row['high']:.3f}] over "
                 f"{int(row['texts'])} texts",
                 of=("less", "low", "high"),
                 n="texts",

@@ -21,7 +21,7 @@ def thesis_pretrained_repeated(pretrained_repeated: pd.DataFrame) -> list[Verdic
         by_interval(
             row,
             1,
-            f"in nats a token, {row['repeated']:.2f} on {int(row['repeated_texts'])} texts of one repeated sentence "
+            f"in nats per token, {row['repeated']:.2f} on {int(row['repeated_texts'])} texts of one repeated sentence "
             f"and {row['natural']:.2f} on {int(row['natural_texts'])} natural ones; the difference is "
             f"{row['difference']:.2f} [{row['low']:.2f}, {row['high']:.2f}]",
             of=("difference", "low", "high"),

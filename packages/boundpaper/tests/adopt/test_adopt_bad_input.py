@@ -23,8 +23,8 @@ def test_init_reads_usable_data_files_and_reports_the_unusable(tmp_path, files, 
     root = folder(tmp_path, **files)
     if files.get("main_dot_tex") == "x":
         (root / "main.tex").write_text("x")
-    said = run(root, "init")
-    assert words is None or words in said
+    printed = run(root, "init")
+    assert words is None or words in printed
     run(root, "build", "--check")
 
 
@@ -105,9 +105,9 @@ def test_invalid_toml_setting_is_reported_in_at_most_two_lines(tmp_path, old, ne
     path = root / "boundpaper.toml"
     assert old in path.read_text()
     path.write_text(path.read_text().replace(old, new))
-    said = run(root, "build", code=1 if words else 0)
-    assert words is None or words in said
-    assert len(said.splitlines()) <= 2
+    printed = run(root, "build", code=1 if words else 0)
+    assert words is None or words in printed
+    assert len(printed.splitlines()) <= 2
 
 
 def test_init_reads_further_data_formats(tmp_path):

@@ -38,8 +38,8 @@ def root(tmp_path):
 
 
 def test_claim_that_became_false_fails_the_check(root):
-    said = run(root, "claims", "--check")
-    assert "late: holds: The trial fails the gate of 2000 ms. It took 2295 ms." in said
+    printed = run(root, "claims", "--check")
+    assert "late: holds: The trial fails the gate of 2000 ms. It took 2295 ms." in printed
     data = root / "results/trial.json"
     data.write_text(data.read_text().replace("2295", "1995"))
     assert "late: contradicted" in run(root, "claims")

@@ -235,12 +235,12 @@ def test_page_is_measured_with_the_papers_tex_program_or_missing_program_is_name
         + BEGIN
         + BODY
     )
-    told = run(folder(tmp_path, main), "init", "--dry-run")
+    printed = run(folder(tmp_path, main), "init", "--dry-run")
     if shutil.which(program):
-        assert "columns of 229.5 pt, text of 469 pt" in told
-        assert "figures are set in Palatino: pdfLaTeX has no " in told
+        assert "columns of 229.5 pt, text of 469 pt" in printed
+        assert "figures are set in Palatino: pdfLaTeX has no " in printed
     else:
-        assert f"the page was not measured ({program} is not installed); write its sizes under [page]" in told
+        assert f"the page was not measured ({program} is not installed); write its sizes under [page]" in printed
 
 
 def test_table_that_fails_to_build_is_reported_with_file_and_line(tmp_path):

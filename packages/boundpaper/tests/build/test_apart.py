@@ -38,12 +38,12 @@ def test_error_in_a_worker_process_is_reported_as_in_this_one(root: Path) -> Non
         (root / f"{name}.txt").write_text(text)
     outcome, notes, _ = build(root)
     (root / "s11.txt").write_text("edit")
-    here, notes_here, _ = build(root, jobs=1)
-    told = {key: str(error) for key, error in outcome.failed.items()}
-    assert told == {key: str(error) for key, error in here.failed.items()}
-    assert told["numbered:s00"] == "s00.txt:1: ValueError: no number"
-    assert told["numbered:s05"] == "s05.txt: no number that is told"
-    assert "s11.txt changed while numbered:s11 was being built" in told["numbered:s11"]
+    local, notes_here, _ = build(root, jobs=1)
+    messages = {key: str(error) for key, error in outcome.failed.items()}
+    assert messages == {key: str(error) for key, error in local.failed.items()}
+    assert messages["numbered:s00"] == "s00.txt:1: ValueError: no number"
+    assert messages["numbered:s05"] == "s05.txt: no number that is told"
+    assert "s11.txt changed while numbered:s11 was being built" in messages["numbered:s11"]
     assert "ValueError" in str(outcome.failed["numbered:s00"].__cause__), "the traceback is kept for --debug"
     assert notes == ["numbered:s09: seen"]
     assert notes_here == [], "built steps are up to date"

@@ -98,9 +98,9 @@ def test_steps_in_subfolders_are_found_and_helper_modules_are_not(tmp_path, writ
 def test_two_exhibits_of_one_name_in_two_folders_are_an_error(tmp_path, write):
     write("tables/lab/means.py", "def table(mean_score): ...\n")
     steps = graph(tmp_path)
-    said = "tables/means.py:2: table:means is also defined in tables/lab/means.py"
-    assert said in steps.faults
-    assert said in steps.steps["table:means"].fault  # prevents building it
+    message = "tables/means.py:2: table:means is also defined in tables/lab/means.py"
+    assert message in steps.faults
+    assert message in steps.steps["table:means"].fault  # prevents building it
 
 
 def test_circular_dependency_is_reported_with_its_steps(tmp_path, write):

@@ -70,19 +70,19 @@ def test_starting_workers_end_when_their_command_is_killed(tmp_path: Path) -> No
 
 
 def test_watchdog_forgets_a_worker_that_has_ended(monkeypatch: pytest.MonkeyPatch) -> None:
-    told: list[tuple[str, int]] = []
+    ended: list[tuple[str, int]] = []
 
     def noted(word: str) -> Callable[[int], None]:
-        return lambda process: told.append((word, process))
+        return lambda process: ended.append((word, process))
 
     monkeypatch.setattr(watchman, "watch_process", noted("+"))
     monkeypatch.setattr(watchman, "forget_process", noted("-"))
     with pool.process_pool(2) as workers:
         assert [call.result() for call in [workers.submit(pool_work.square, number) for number in (2, 3)]] == [4, 9]
-    begun = {process for word, process in told if word == "+"}
+    begun = {process for word, process in ended if word == "+"}
     assert begun
-    assert {process for word, process in told if word == "-"} == begun
-    assert not any(told.index(("-", process)) < told.index(("+", process)) for process in begun)
+    assert {process for word, process in ended if word == "-"} == begun
+    assert not any(ended.index(("-", process)) < ended.index(("+", process)) for process in begun)
 
 
 def test_a_build_looks_for_cycles_seldom_and_so_do_its_workers(tmp_path: Path) -> None:

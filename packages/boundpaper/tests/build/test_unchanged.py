@@ -30,9 +30,9 @@ def watch(root):
     return FileStamps(root, mark)
 
 
-def keep(root, seen, steps=("table:a", "source:a")):
+def keep(root, times, steps=("table:a", "source:a")):
     entry = {"inputs": {SOURCE: digest(root / SOURCE)}, "outputs": {MADE: digest(root / MADE)}}
-    return seen.keep(steps, [entry])
+    return times.keep(steps, [entry])
 
 
 @pytest.fixture
@@ -109,9 +109,9 @@ def test_record_of_an_unknown_format_is_ignored(kept, steps, paths):
 
 
 def test_a_source_that_changed_after_the_build_began_is_not_remembered(project):
-    seen = watch(project)
+    times = watch(project)
     other_text(project / SOURCE)
-    assert not keep(project, seen)
+    assert not keep(project, times)
     assert not (project / FILE).exists()
 
 
@@ -125,17 +125,17 @@ def test_a_source_as_young_as_the_mark_is_not_remembered(project):
 
 
 def test_built_output_is_recorded_by_its_content(project):
-    seen = watch(project)
+    times = watch(project)
     (project / MADE).write_text("made anew\n")
-    assert keep(project, seen)
+    assert keep(project, times)
     assert are_unchanged(project, ["table:a"])
 
 
 def test_output_written_by_another_process_during_the_build_is_not_recorded(project):
-    seen = watch(project)
+    times = watch(project)
     entry = {"inputs": {}, "outputs": {MADE: digest(project / MADE)}}
     (project / MADE).write_text("mine\n")
-    assert not seen.keep(["table:a"], [entry])
+    assert not times.keep(["table:a"], [entry])
 
 
 def test_record_of_more_steps_is_kept_after_a_build_of_fewer(kept):

@@ -35,9 +35,9 @@ def asked(folder, text):
 def test_claim_judged_by_a_p_value_alone_is_refused(tmp_path, text):
     with pytest.raises(
         SpecError, match=r"claim\.py:7: judge\(p < \.\.\.\) says `contradicted`.* use directed\("
-    ) as told:
+    ) as caught:
         asked(tmp_path, text)
-    assert "otherwise='not supported'" in str(told.value)
+    assert "otherwise='not supported'" in str(caught.value)
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from boundpaper.claims.build import severity
 
 
 @pytest.mark.parametrize(
-    ("wrong", "said"),
+    ("wrong", "message"),
     [
         ({"verdict": "not significant"}, "needs estimate, sign and interval"),
         ({"verdict": "not significant", "sign": 1, "estimate": 2.0}, "give ci_low and ci_high"),
@@ -31,8 +31,8 @@ from boundpaper.claims.build import severity
         ({"verdict": "contradicted", "failure": "fate"}, "use one of number"),
     ],
 )
-def test_verdict_with_numbers_that_contradict_it_is_refused(wrong, said):
-    with pytest.raises(ValueError, match=said):
+def test_verdict_with_numbers_that_contradict_it_is_refused(wrong, message):
+    with pytest.raises(ValueError, match=message):
         Verdict(**{"reason": "so", **wrong})
 
 

@@ -48,7 +48,7 @@ def test_a_saved_file_is_built_and_a_result_is_not(tmp_path):
     root = tmp_path.resolve()
     for folder in ("tables", "artifacts/results"):
         (root / folder).mkdir(parents=True)
-    said: list[str] = []
+    printed: list[str] = []
     built, stop = [], threading.Event()
     log = root / "builds"
     command = [
@@ -56,7 +56,7 @@ def test_a_saved_file_is_built_and_a_result_is_not(tmp_path):
         "-c",
         f"open({str(log)!r}, 'a').write('x'); import sys; sys.exit(len(open({str(log)!r}).read()) == 2)",
     ]
-    arguments = (root, command, said.append, lambda: built.append(1), stop)
+    arguments = (root, command, printed.append, lambda: built.append(1), stop)
     thread = threading.Thread(target=watch, args=arguments, daemon=True)
     thread.start()
     try:
@@ -65,14 +65,14 @@ def test_a_saved_file_is_built_and_a_result_is_not(tmp_path):
         (root / "artifacts/results/x.csv").write_text("a\n")
         (root / "tables/one.py").write_text("one = 1\n")
         assert waited(lambda: len(built) == 2)
-        assert [line.partition(" after")[0].partition(" in ")[0] for line in said] == [
+        assert [line.partition(" after")[0].partition(" in ")[0] for line in printed] == [
             "built",
             "changed: tables/one.py",
             "failed",
         ]
         (root / "tables/two.py").write_text("two = 2\n")
         assert waited(lambda: len(built) == 3), "`watch` continues after a failed build"
-        assert said[-2] == "changed: tables/two.py"
+        assert printed[-2] == "changed: tables/two.py"
     finally:
         stop.set()
         thread.join(10)

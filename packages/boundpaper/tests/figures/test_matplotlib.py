@@ -80,8 +80,8 @@ def test_every_value_and_text_is_in_the_converted_drawing(drawing):
     assert found >= {(1, 0.9), (1, 1.1), (0.95, 1), (1.05, 1), (3, 1.2), (3, 1.8)}  # ends of error bars
     assert found >= {(0.3, 0), (0.7, 0), (0.7, 1), (1.3, 0), (1.7, 1.5), (0.5, 0.8), (0.5, 1.2)}  # bars and theirs
     assert found >= {(0, 1), (1, 2), (2, 0.5), (0.2, 0.4)}  # the band, the point
-    for said in (r"title={A \& B}", r"xlabel={$a$ (x\_1)}", r"ylabel={value \#1}", r"{50\% off}"):
-        assert said in text
+    for expected in (r"title={A \& B}", r"xlabel={$a$ (x\_1)}", r"ylabel={value \#1}", r"{50\% off}"):
+        assert expected in text
     entries = [line for line in text.splitlines() if line.startswith("\\addlegendentry")]
     names = ("plain", r"with\_error 100\%", "band", "dots", "bars")
     assert entries == [f"\\addlegendentry{{\\vphantom{{Ag}}{t}}}" for t in names]

@@ -76,9 +76,9 @@ def test_dense_heat_maps_become_pictures_of_the_same_colours():
     turned = Figure(panels=[Panel(series=[Heatmap(values=values)], y=Axis(reverse=True))], caption="c")
     (content,) = picture_files(turned, "dense").values()
     assert Image.open(io.BytesIO(content)).getpixel((0, 0)) == VIRIDIS[0]
-    seen = tex(turned, "dense")
-    assert "xmin=0, xmax=32, ymin=0, ymax=32,\n" in seen  # the axis covers the picture
-    assert "graphics[xmin=0, xmax=32, ymin=0, ymax=32] {dense-1.png}" in seen
+    turned_tex = tex(turned, "dense")
+    assert "xmin=0, xmax=32, ymin=0, ymax=32,\n" in turned_tex  # the axis covers the picture
+    assert "graphics[xmin=0, xmax=32, ymin=0, ymax=32] {dense-1.png}" in turned_tex
     assert picture_files(SAMPLES["heatmap"], "heatmap") == {}
 
 

@@ -161,16 +161,16 @@ def test_bars_below_zero_start_at_the_nearest_limit():
 
 
 @pytest.mark.parametrize(
-    ("years", "said"),
+    ("years", "labels"),
     [
         ([2018, 2019, 2020, 2021], ["2018", "2019", "2020", "2021"]),
         ([1999, 2000, 2001], ["1999", "2000", "2001"]),
         ([1850, 1900, 1950, 2000], None),
     ],
 )
-def test_year_ticks_are_whole_and_have_no_comma(years, said):
+def test_year_ticks_are_whole_and_have_no_comma(years, labels):
     texts_ = shown("x", Line(x=years, y=range(len(years))))
-    assert said is None or texts_ == said
+    assert labels is None or texts_ == labels
     assert all(text.isdigit() and len(text) == 4 for text in texts_)
 
 

@@ -92,8 +92,8 @@ def test_faulty_axes_are_refused():
     assert "9 is outside the given limits of axis y" in fault(DataError, Bars(x=["a"], y=[9]), y=Axis(high=5))
     assert "low must be less than high" in fault(SpecError, line, x=Axis(low=3, high=1))
     assert "a log axis cannot be reversed" in fault(SpecError, line, x=Axis(scale="log", reverse=True))
-    told = fault(DataError, Line(x=["8k", "9k"], y=[1, 2]), x=Axis(categories=["8k", "16k"]))
-    assert "'9k' is not a category of axis x; known are 8k, 16k" in told
+    message = fault(DataError, Line(x=["8k", "9k"], y=[1, 2]), x=Axis(categories=["8k", "16k"]))
+    assert "'9k' is not a category of axis x; known are 8k, 16k" in message
     assert "'a' is not a category of axis x: it has numbers" in fault(DataError, line, rules=[Rule(at="a", axis="x")])
 
 
@@ -114,8 +114,8 @@ def test_faulty_figures_are_refused():
 
 
 def test_unknown_entities_name_the_nearest():
-    told = fault(SpecError, Line(x=[1], y=[1], entity="bean"))
-    assert "unknown entity 'bean'; the nearest is 'beans'" in told
+    message = fault(SpecError, Line(x=[1], y=[1], entity="bean"))
+    assert "unknown entity 'bean'; the nearest is 'beans'" in message
     assert "unknown entity 'peass'" in fault(SpecError, Points(x=[1], y=[1], entities=["peass"]))
     assert "unknown entity" in fault(SpecError, Forest(rows=["a"], estimate=[1], low=[0], high=[2], entity="who"))
 

@@ -179,8 +179,8 @@ def test_copy_of_a_document_is_recognised_by_its_sentences_then_its_name(tmp_pat
     (tmp_path / "renamed.md").write_text(TEXT)
     (tmp_path / "b-1.md").write_text("Nothing of it.")
     (tmp_path / "b2.md").write_text("Another.")
-    held, others = copies(tmp_path, {"a": [loses().anchor, "0" * 12], "b": ["1" * 12], "c": []})
-    assert [(each.document, each.file) for each in held] == [("a", "renamed.md"), ("b", "b-1.md")]
+    kept_copy, others = copies(tmp_path, {"a": [loses().anchor, "0" * 12], "b": ["1" * 12], "c": []})
+    assert [(each.document, each.file) for each in kept_copy] == [("a", "renamed.md"), ("b", "b-1.md")]
     assert others == ["b2.md"]
     (tmp_path / "a.md").write_text(TEXT)
     with pytest.raises(DataError, match=r"a\.md and renamed\.md are both document a; keep one"):

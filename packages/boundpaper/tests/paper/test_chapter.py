@@ -285,9 +285,9 @@ def test_macro_returns_its_text_and_escapes_data_once():
     ],
 )
 def test_template_that_would_fill_memory_or_read_files_is_refused_with_its_line(body: str, words: str) -> None:
-    told = fault(f"One.\n{body}\n")
-    assert told.startswith(f"{FILE}:2: ")
-    assert words in told
+    message = fault(f"One.\n{body}\n")
+    assert message.startswith(f"{FILE}:2: ")
+    assert words in message
 
 
 def test_endless_template_is_stopped_with_its_line(monkeypatch: pytest.MonkeyPatch) -> None:

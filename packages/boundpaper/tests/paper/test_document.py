@@ -160,16 +160,16 @@ def test_leftovers_of_a_killed_run_do_not_fail_the_next(
     put(root, "out/state/latex/thesis/thesis.aux", CUT)
     if marked:
         put(root, f"out/state/latex/thesis/{document.RUNNING}", "")
-    seen: list[bool] = []
+    leftovers: list[bool] = []
     once = document._once
 
     def watched(out: Path, form: str) -> process.CompletedProgram | None:
-        seen.append((out / document.STATE / "thesis.aux").read_text() == CUT)
+        leftovers.append((out / document.STATE / "thesis.aux").read_text() == CUT)
         return once(out, form)
 
     monkeypatch.setattr(document, "_once", watched)
     assert content(document.build(settle(root))).startswith(b"%PDF")
-    assert seen == ([False] if marked else [True, False])
+    assert leftovers == ([False] if marked else [True, False])
     assert not (root / "out" / document.STATE / document.RUNNING).exists()
 
 
@@ -406,8 +406,8 @@ def test_preview_reports_a_sentence_that_a_chapter_repeats(tmp_path: Path, text:
 
 
 def test_several_authors_are_joined_in_the_title_and_kept_as_a_list(tmp_path: Path) -> None:
-    told = "author: [{name: Ada Alder, orcid: 0000-0002-1825-0097}, Bo Birch, {name: Cy Cedar, affiliation: Garden}]"
-    put(tmp_path, "paper/metadata.yaml", f"title: T\ndate: D\n{told}\n")
+    authors = "author: [{name: Ada Alder, orcid: 0000-0002-1825-0097}, Bo Birch, {name: Cy Cedar, affiliation: Garden}]"
+    put(tmp_path, "paper/metadata.yaml", f"title: T\ndate: D\n{authors}\n")
     described = metadata.read(tmp_path)
     assert described.author == "Ada Alder, Bo Birch and Cy Cedar"
     assert [each.orcid for each in described.authors] == ["https://orcid.org/0000-0002-1825-0097", "", ""]
@@ -415,7 +415,7 @@ def test_several_authors_are_joined_in_the_title_and_kept_as_a_list(tmp_path: Pa
 
 
 @pytest.mark.parametrize(
-    ("told", "shown"),
+    ("authors", "shown"),
     [
         ("[{name: Ada, affiliation: Garden}, Bo]", ["Ada\\\\{\\small Garden} \\and", "Bo", "}"]),
         ("[Ada, {name: Bo, affiliation: Beans & Co}]", ["Ada \\and", "Bo\\\\{\\small Beans \\& Co}", "}"]),
@@ -423,8 +423,8 @@ def test_several_authors_are_joined_in_the_title_and_kept_as_a_list(tmp_path: Pa
         ("[{name: Ada}, Bo]", []),
     ],
 )
-def test_affiliations_stand_below_the_names_on_the_title_page(tmp_path: Path, told: str, shown: list[str]) -> None:
-    put(tmp_path, "paper/metadata.yaml", f"title: T\ndate: D\nauthor: {told}\n")
+def test_affiliations_stand_below_the_names_on_the_title_page(tmp_path: Path, authors: str, shown: list[str]) -> None:
+    put(tmp_path, "paper/metadata.yaml", f"title: T\ndate: D\nauthor: {authors}\n")
     lines = document.render(tmp_path, metadata.read(tmp_path)).splitlines()
     if shown:
         begin = lines.index("\\author{%") + 1

@@ -96,9 +96,9 @@ def test_check_finds_every_kind_of_fault_at_once() -> None:
     assert [finding.line for finding in findings] == [1, 1, 1]
 
 
-@pytest.mark.parametrize("apart", [r"<< n('a') | fixed(1) >>~\%", r"<< n('a') | fixed(1) >> \%", r"$5$\,\%"])
-def test_lint_reports_a_percent_sign_apart_from_its_number(apart: str) -> None:
-    wrong = lint.find_spaced_percents(f"Text.\nIn {apart} of heads.", "c")
+@pytest.mark.parametrize("split_number", [r"<< n('a') | fixed(1) >>~\%", r"<< n('a') | fixed(1) >> \%", r"$5$\,\%"])
+def test_lint_reports_a_percent_sign_apart_from_its_number(split_number: str) -> None:
+    wrong = lint.find_spaced_percents(f"Text.\nIn {split_number} of heads.", "c")
     assert [(each.file, each.line) for each in wrong] == [("c", 2)]
     assert "percent sign directly after its number" in str(wrong[0])
     assert not lint.find_spaced_percents(r"<< n('a') | fixed(1) >>\% and << n('b') | percent(1) >> of heads", "c")

@@ -110,8 +110,8 @@ def test_a_fault_in_a_template_names_the_page():
 
 def test_ledger_text_shows_display_names_and_keeps_claim_names():
     names, claims = {"llama3.1-8b": "Llama-3.1-8B"}, ["c004_pat.DroPE-sink_heads", "c004_pat"]
-    said = "Repeats c004_pat.DroPE-sink_heads: holds. The recovery_level of llama3.1-8b, as c004_pat says."
-    assert reader_text(said, names, claims) == (
+    sentence = "Repeats c004_pat.DroPE-sink_heads: holds. The recovery_level of llama3.1-8b, as c004_pat says."
+    assert reader_text(sentence, names, claims) == (
         "Repeats c004_pat.DroPE-sink_heads: holds. The recovery level of Llama-3.1-8B, as c004_pat says."
     )
 
@@ -148,7 +148,7 @@ def test_summary_of_no_changes_says_rounding_only():
 
 
 def test_shallow_clone_reports_cut_history(tmp_path, monkeypatch):
-    whole, table = tmp_path / "whole", tmp_path / "whole/artifacts/results/drop.csv"
+    clone, table = tmp_path / "whole", tmp_path / "whole/artifacts/results/drop.csv"
     table.parent.mkdir(parents=True)
 
     def git(folder, *arguments):
@@ -160,20 +160,20 @@ def test_shallow_clone_reports_cut_history(tmp_path, monkeypatch):
         assert isinstance(found, dict)
         return [each.subject for each in found.get("drop", ())]
 
-    git(whole, "init", "-q")
+    git(clone, "init", "-q")
     for revision, value in enumerate((1.0, 2.0, 3.0)):
         table.write_text(f"model,drop\nreader,{value}\n")
-        git(whole, "add", "-A")
-        git(whole, "commit", "-qm", f"Revision {revision}")
-    assert subjects(whole) == ["Revision 2", "Revision 1", "Revision 0"]
-    assert shallow_note(whole) == ""
+        git(clone, "add", "-A")
+        git(clone, "commit", "-qm", f"Revision {revision}")
+    assert subjects(clone) == ["Revision 2", "Revision 1", "Revision 0"]
+    assert shallow_note(clone) == ""
     monkeypatch.setattr("boundpaper.paper.site.history.MOST", 2)
-    cut = histories(whole)
+    cut = histories(clone)
     assert isinstance(cut, dict)
     assert [(each.subject, each.earlier) for each in cut["drop"]] == [("Revision 2", 0), ("Revision 1", 1)]
     for depth, left in ((1, []), (2, ["Revision 2"])):
         shallow = tmp_path / f"shallow-{depth}"
-        git(tmp_path, "clone", "-q", "--depth", str(depth), whole.as_uri(), str(shallow))
+        git(tmp_path, "clone", "-q", "--depth", str(depth), clone.as_uri(), str(shallow))
         assert subjects(shallow) == left
         assert "git fetch --unshallow" in shallow_note(shallow)
     assert shallow_note(tmp_path / "nowhere") == ""
@@ -193,18 +193,18 @@ def test_works_are_listed_as_cited(tmp_path):
     (tmp_path / "paper").mkdir()
     assert cited_works(tmp_path) == {}
     (tmp_path / "paper/references.bib").write_text(BIB)
-    held = cited_works(tmp_path)
-    assert {key: work.label for key, work in held.items()} == {
+    works = cited_works(tmp_path)
+    assert {key: work.label for key, work in works.items()} == {
         "house2019": "A House, 2019",
         "many2021": "Ada et al., 2021a",
         "one2021": "Ada et al., 2021b",
         "two2020": "van der Berg and Müller, 2020",
     }
-    assert "Émile van der Berg" in held["two2020"].html
-    assert "On LLMs &lt;b&gt;and&lt;/b&gt; more" in held["two2020"].html
-    assert '<a href="https://doi.org/10.1/x">' in held["two2020"].html
-    said = 'A <span class="citation">[two2020; gone]</span>, <span class="citation">[one2021, Table 2]</span>.'
-    shown, keys = link_citations(said, held, "../")
+    assert "Émile van der Berg" in works["two2020"].html
+    assert "On LLMs &lt;b&gt;and&lt;/b&gt; more" in works["two2020"].html
+    assert '<a href="https://doi.org/10.1/x">' in works["two2020"].html
+    citations = 'A <span class="citation">[two2020; gone]</span>, <span class="citation">[one2021, Table 2]</span>.'
+    shown, keys = link_citations(citations, works, "../")
     assert keys == ("two2020", "one2021")
     assert shown.striptags() == "A (van der Berg and Müller, 2020; gone), (Ada et al., 2021b, Table 2)."
     assert 'href="../bibliography.html#one2021"' in shown

@@ -83,7 +83,7 @@ def test_run_in_headings_keep_levels_and_equations_are_focusable():
 
 
 @pytest.mark.parametrize(
-    ("written", "said"),
+    ("written", "message"),
     [
         (r"\blink{words}", r"does not support \blink"),
         (r"\begin{verse}words\end{verse}", "does not support the environment 'verse'"),
@@ -95,9 +95,9 @@ def test_run_in_headings_keep_levels_and_equations_are_focusable():
         ("\\begin{itemize}\n\\item one", "is not closed"),
     ],
 )
-def test_unsupported_latex_is_reported_with_its_line(written, said):
+def test_unsupported_latex_is_reported_with_its_line(written, message):
     made = reader(f"\\chapter{{Recall}}\n\nWords.\n{written}\n")
     made.html()
     assert len(made.faults) == 1
     assert re.match(r"out/chapters/recall\.tex:4: ", made.faults[0])
-    assert said in made.faults[0]
+    assert message in made.faults[0]

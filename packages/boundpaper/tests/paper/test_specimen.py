@@ -140,9 +140,9 @@ def test_new_empty_paper_passes_check_and_compiles(tmp_path):
     assert (done.returncode, done.stderr) == (0, "")
     assert run(root, "paper").returncode == 0
     assert (root / "out/thesis.pdf").is_file()
-    told = run(root, "claims")
-    assert told.returncode == 1
-    assert "analysis/claims contains no claim; write a function with the statement as its docstring" in told.stderr
+    printed = run(root, "claims")
+    assert printed.returncode == 1
+    assert "analysis/claims contains no claim; write a function with the statement as its docstring" in printed.stderr
 
 
 @pytest.mark.latex
@@ -151,12 +151,12 @@ def test_diff_pdf_marks_what_changed_since_a_revision(tmp_path):
     root = tmp_path / "frame"
     assert new(root).returncode == 0
     chapter = root / "paper/chapters/introduction.tex.j2"
-    told = "\\chapter{Beans}\n\nBeans grow %s under the lamp.\n"
-    for number, text in enumerate(("\\cite{nobody}", told % "fast")):
+    chapter_text = "\\chapter{Beans}\n\nBeans grow %s under the lamp.\n"
+    for number, text in enumerate(("\\cite{nobody}", chapter_text % "fast")):
         chapter.write_text(text)
         for command in (("init", "-q"), ("add", "-A"), ("commit", "-qm", "x"), ("tag", f"r{number}")):
             subprocess.run(("git", "-c", "user.name=t", "-c", "user.email=t@e", *command), cwd=root, check=True)
-    chapter.write_text(told % "slowly")
+    chapter.write_text(chapter_text % "slowly")
     done = run(root, "diff", "r1", "--pdf")
     assert (done.returncode, done.stdout.split()[-1]) == (0, "out/thesis-changes.pdf"), done.stderr
     assert "fastslowly" in pdf.whole_text((root / "out/thesis-changes.pdf").read_bytes()).replace(" ", "")

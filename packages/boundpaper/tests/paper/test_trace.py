@@ -30,14 +30,14 @@ def foreign(tmp_path_factory):
     return analysed(tmp_path_factory.mktemp("trace") / "paper")
 
 
-def traced(root, *what):
-    done = run(root, "trace", *what)
+def traced(root, *query):
+    done = run(root, "trace", *query)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
 
-def refused(root, *what):
-    done = run(root, "trace", *what)
+def refused(root, *query):
+    done = run(root, "trace", *query)
     assert (done.returncode, done.stdout) == (2, ""), done.stdout
     return done.stderr
 
@@ -62,9 +62,9 @@ def test_trace_finds_a_number_wherever_it_is_printed(foreign):
     assert "printed in recall, Recall by length, Table 2 [nobody2026]" in below
 
 
-@pytest.mark.parametrize("what", ["39.5", "71.0", "88.4", "1"])
-def test_trace_of_a_number_fits_a_page_and_is_complete_with_all(foreign, what):
-    short, full = traced(foreign, what).splitlines(), traced(foreign, what, "--all").splitlines()
+@pytest.mark.parametrize("query", ["39.5", "71.0", "88.4", "1"])
+def test_trace_of_a_number_fits_a_page_and_is_complete_with_all(foreign, query):
+    short, full = traced(foreign, query).splitlines(), traced(foreign, query, "--all").splitlines()
     assert len(short) <= 45
     assert len(full) >= len(short)
     assert {line for line in short if not line.startswith("and ")} <= set(full)
@@ -122,10 +122,10 @@ def test_cached_trace_is_reused_only_while_it_is_valid(foreign, tmp_path):
     root = shutil.copytree(foreign, tmp_path / "paper")
     shutil.rmtree(root / "out")
     asked = [("39.5", "--all"), ("71.0", "--all"), ("table:recall_lengths/reader-s/at_2048",)]
-    first = [traced(root, *what) for what in asked]
+    first = [traced(root, *query) for query in asked]
     known = json.loads((root / FILE).read_text())["value"]["values"]
     assert {key.partition(":")[0] for key in known} == {"table", "chapter", "origins"}
-    assert [traced(root, *what) for what in asked] == first
+    assert [traced(root, *query) for query in asked] == first
     source = root / "artifacts/sources/recall_by_length.csv"
     source.write_text(source.read_text().replace("71.0", "70.9"))
     assert "table:recall_lengths/Reader-Small/at_2048: 70.9" in traced(root, "70.9")

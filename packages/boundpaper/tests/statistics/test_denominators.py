@@ -23,10 +23,10 @@ def test_denominators_finds_every_fraction_with_all_multiples_and_no_other(items
 @pytest.mark.parametrize("items", [3, 20, 97])
 @pytest.mark.parametrize("thousandths", [0, 1, 67, 333, 500, 575, 895, 1000])
 def test_denominators_of_a_rounded_share_allow_all_fractions_that_round_to_it(thousandths: int, items: int) -> None:
-    apart = {
+    gaps = {
         (right, n): abs(2 * (1000 * right - thousandths * n)) - n for n in range(1, items + 1) for right in range(n + 1)
     }
-    inside, edge = ({pair for pair, gap in apart.items() if test(gap)} for test in (lambda g: g < 0, lambda g: g == 0))
+    inside, edge = ({pair for pair, gap in gaps.items() if test(gap)} for test in (lambda g: g < 0, lambda g: g == 0))
     if not inside | edge:
         with pytest.raises(ValueError, match="no counts"):
             possible_counts(thousandths / 1000, items, half_unit=0.0005)

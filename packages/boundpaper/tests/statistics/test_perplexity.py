@@ -51,9 +51,9 @@ def test_interval_over_few_texts_has_nominal_coverage(n):
 
 
 def test_swapping_arms_turns_the_sign():
-    there, back = (log_perplexity_difference(*arms, **META) for arms in ((BASE, HURT), (HURT, BASE)))
-    assert back.estimate == pytest.approx(-there.estimate)
-    assert back.p_value == pytest.approx(there.p_value)
+    swapped, back = (log_perplexity_difference(*arms, **META) for arms in ((BASE, HURT), (HURT, BASE)))
+    assert back.estimate == pytest.approx(-swapped.estimate)
+    assert back.p_value == pytest.approx(swapped.p_value)
 
 
 def test_one_text_has_no_interval():

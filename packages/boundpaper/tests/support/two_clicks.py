@@ -28,17 +28,17 @@ def rows_linked(pdf: Path, site: str) -> set[str]:
 def faults(rows: set[str], site: Path) -> list[str]:
     """Return missing links from ledger rows to their functions and data; empty if all exist."""
     ledger = site / "ledger.html"
-    held = {each.get("id"): each for each in elements(parsed(ledger), "details") if each.get("id")}
+    by_id = {each.get("id"): each for each in elements(parsed(ledger), "details") if each.get("id")}
     code: dict[Path, dict[str, str]] = {}
     collected = []
     for name in sorted(rows):
-        if name not in held:
+        if name not in by_id:
             collected.append(f"{name}: no such row")
             continue
-        links = [address for _, address in addresses(held[name])]
+        links = [address for _, address in addresses(by_id[name])]
         functions = [target(ledger, each) for each in links if each.startswith("code/")]
         data = [target(ledger, each)[0] for each in links if each.startswith("artifact/")]
-        if len(functions) != 1 or not (data or held[name].get("data-verdict") == "not testable"):  # no data exist
+        if len(functions) != 1 or not (data or by_id[name].get("data-verdict") == "not testable"):  # no data exist
             collected.append(f"{name}: links to {len(functions)} functions and {len(data)} tables")
         for file, line in functions:
             if file not in code:

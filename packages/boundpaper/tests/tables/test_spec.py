@@ -187,8 +187,8 @@ def test_shared_precision_is_used_only_when_uncertainties_agree() -> None:
     assert shown.splitlines()[1] == "45.25,1.2"
     latex = render(table(column, rows=rows), "t")
     assert [r"45.25\,$\pm$\,1.20" in latex, r"12.00\,$\pm$\,0.34" in latex] == [True, True]
-    apart = render(table(column, rows=frame(sd=[12.0, 0.34, 0.99])), "t")
-    assert r"45\phantom{.00}\,$\pm$\,12\phantom{.00}" in apart
+    separate = render(table(column, rows=frame(sd=[12.0, 0.34, 0.99])), "t")
+    assert r"45\phantom{.00}\,$\pm$\,12\phantom{.00}" in separate
 
 
 def _job(tmp_path: Path, body: str) -> Job:

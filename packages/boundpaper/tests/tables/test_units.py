@@ -43,9 +43,9 @@ def test_matching_or_undeclared_unit_is_accepted(root, field, unit):
 
 @pytest.mark.parametrize(("field", "unit"), [("paid", "furlongs"), ("share", "points"), ("paid", "thousand francs")])
 def test_unit_that_differs_from_the_data_package_is_reported(root, field, unit):
-    said = contradicted_unit(root, ["sales"], table(field, unit))
-    assert said.startswith(f"the column {field!r} has the unit {unit!r}, but artifacts/datapackage.yaml says")
-    assert "in sales; correct one of them" in said
+    message = contradicted_unit(root, ["sales"], table(field, unit))
+    assert message.startswith(f"the column {field!r} has the unit {unit!r}, but artifacts/datapackage.yaml says")
+    assert "in sales; correct one of them" in message
 
 
 def test_a_column_of_several_artifacts_may_have_the_unit_of_any(root):

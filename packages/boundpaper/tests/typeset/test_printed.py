@@ -76,6 +76,6 @@ def test_any_decimal_is_parsed_to_its_value(number):
 
 @pytest.mark.parametrize("text", ["10⁹⁹⁹", "2 × 10⁻⁹⁹⁹", "1e400", "3-1e400", "-1e-400"])
 def test_number_beyond_the_float_range_is_refused_as_printed(text):
-    with pytest.raises(Unreadable) as told:
+    with pytest.raises(Unreadable) as caught:
         parse(text)
-    assert str(told.value) == f"{text!r} is outside the range of numbers"
+    assert str(caught.value) == f"{text!r} is outside the range of numbers"

@@ -157,9 +157,9 @@ def test_item_measurements_may_differ_in_tokenizer_and_precision_with_a_note(tmp
     put(tmp_path, "a", KNOWLEDGE, of_items([1, 1, 1, 1, 1, 1, 1, 0]))
     other = {"tokenizer": "others", "dtype": "bfloat16", "quantization": {"type": "nf4"}}
     put(tmp_path, "b", KNOWLEDGE, of_items([0, 0, 0, 0, 0, 0, 1, 0]), model=other)
-    said = str(against(tmp_path, "a", "b"))
-    assert "Guard mixed protocol: precision float32 (a) against nf4 and bfloat16 (b)." in said
-    assert "Guard mixed protocol: tokenizer words (a) against others (b)." in said
+    printed = str(against(tmp_path, "a", "b"))
+    assert "Guard mixed protocol: precision float32 (a) against nf4 and bfloat16 (b)." in printed
+    assert "Guard mixed protocol: tokenizer words (a) against others (b)." in printed
 
 
 def test_items_that_tokenizers_fill_differently_are_left_out_with_a_note(tmp_path: Path) -> None:
@@ -241,14 +241,14 @@ def command(*words: object) -> Result:
 def test_the_command_prints_a_table_and_writes_a_report(outside: Path) -> None:
     done = command("tiny-a", "tiny-b", "--report", "out")
     assert done.exit_code == 0, done.output
-    assert "tiny-b less tiny-a" in done.stdout
+    assert "tiny-b minus tiny-a" in done.stdout
     page = (outside / "out/comparison.md").read_text()
     assert page.startswith("# tiny-b against tiny-a")
     assert "Holm over all 1 test as one family" in page
     assert pd.read_csv(outside / "out/comparison.csv")["p_value"].tolist() == [6 / 256]
-    told = json.loads(command("tiny-a", "tiny-b", "--json").stdout)
-    assert told == json.loads((outside / "out/comparison.json").read_text())
-    assert told["tests"][0]["p_value"] == 6 / 256
+    comparison = json.loads(command("tiny-a", "tiny-b", "--json").stdout)
+    assert comparison == json.loads((outside / "out/comparison.json").read_text())
+    assert comparison["tests"][0]["p_value"] == 6 / 256
     written = [path.suffix for path in sorted((outside / "out").iterdir())]
     assert written in ([".csv", ".json", ".md", ".pdf", ".png"], [".csv", ".json", ".md", ".tex"])
     done = CliRunner().invoke(command_line(), ["report", "own"])  # the two models measured in this folder
@@ -263,7 +263,7 @@ def test_the_command_prints_a_table_and_writes_a_report(outside: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "code", "said"),
+    ("words", "code", "message"),
     [
         (("tiny-a",), 2, "name two models or more"),
         (("tiny-a", "tiny-a"), 1, "tiny-a is compared with itself"),
@@ -274,11 +274,11 @@ def test_the_command_prints_a_table_and_writes_a_report(outside: Path) -> None:
     ],
 )
 def test_invalid_arguments_of_compare_are_reported_without_traceback(
-    outside: Path, words: tuple[str, ...], code: int, said: str
+    outside: Path, words: tuple[str, ...], code: int, message: str
 ) -> None:
     done = command(*words)
     assert done.exit_code == code
-    assert said in done.stderr
+    assert message in done.stderr
     assert "Traceback" not in done.stderr
 
 

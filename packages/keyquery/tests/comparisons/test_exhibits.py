@@ -37,12 +37,12 @@ def test_measured_table_has_one_row_per_model_and_quantity() -> None:
 
 
 def test_quantity_that_a_model_lacks_is_noted_under_table_and_figure() -> None:
-    whole = measured(one=0.1, two=0.2)
-    half = whole[(whole["model"] == "one") | (whole["metric"] == "sink_score")]
-    told = "two was not measured by: heads that are sinks at 0.3."
-    assert told in measured_table(half, "sinks").note
-    assert told in measured_figure(half, "sinks").note
-    assert not measured_table(whole, "sinks").note
+    all_values = measured(one=0.1, two=0.2)
+    half = all_values[(all_values["model"] == "one") | (all_values["metric"] == "sink_score")]
+    note = "two was not measured by: heads that are sinks at 0.3."
+    assert note in measured_table(half, "sinks").note
+    assert note in measured_figure(half, "sinks").note
+    assert not measured_table(all_values, "sinks").note
 
 
 def test_measured_figure_draws_only_quantities_with_an_interval() -> None:

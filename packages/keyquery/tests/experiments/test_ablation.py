@@ -27,8 +27,8 @@ TASKS = ("cities", "sports", "sentiment", "passkey")
 
 def found(rows: list[Row], condition: str, metric: str, layer: int | None = None) -> Row:
     """The one row without a unit."""
-    whole = [row for row in rows if not row["unit_id"] and row["head"] is None]
-    [each] = [row for row in whole if (row["condition"], row["metric"], row["layer"]) == (condition, metric, layer)]
+    all_rows = [row for row in rows if not row["unit_id"] and row["head"] is None]
+    [each] = [row for row in all_rows if (row["condition"], row["metric"], row["layer"]) == (condition, metric, layer)]
     return each
 
 
@@ -140,14 +140,14 @@ def test_model_without_a_beginning_token_is_ablated() -> None:
     assert reason(rows, "both_bos", layer=1) == layer_ablation.NO_BOS
     assert reason(rows, "sweep_both_bos", layer=0) == layer_ablation.NO_BOS
     assert value(rows, "both", "perplexity", 1) > 1
-    for some, names in (
+    for interventions, names in (
         (bos.sink_rows(subject, FEW), ("bos_mlp_matching", "combined_best", "sweep_bos_mlp")),
         (bos.bos_value_rows(subject, FEW), ("bos_value_spike", "bos_value_all", "sweep_bos_value")),
     ):
-        planted.tidy(some)
+        planted.tidy(interventions)
         for name in names:
-            assert reason(some, name, "cities_accuracy") == layer_ablation.NO_BOS
-        assert value(some, "baseline", "perplexity") > 1
+            assert reason(interventions, name, "cities_accuracy") == layer_ablation.NO_BOS
+        assert value(interventions, "baseline", "perplexity") > 1
 
 
 @pytest.mark.parametrize("layer", [0, 2])

@@ -121,9 +121,9 @@ def test_subject_and_property_of_a_question_are_found() -> None:
 
 
 def test_exact_answer_is_cut_from_a_reply() -> None:
-    def answer(said: str) -> str | None:
-        place = answer_span(said)
-        return None if place is None else said[place[0] : place[1]]
+    def answer(text: str) -> str | None:
+        place = answer_span(text)
+        return None if place is None else text[place[0] : place[1]]
 
     assert answer(' "Paris". It is large') == "Paris"
     assert answer(" J. R. R. Tolkien, who\nmore") == "J. R. R. Tolkien, who"
@@ -179,9 +179,9 @@ def asked(number: int) -> str:
 def test_answers_of_a_model_are_judged(english: Subject, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("keyquery.experiments._anchoring.groups.DRAWS", 50)
     prompts = [PROMPT[0] + asked(number) + PROMPT[1] for number in range(60)]
-    said = greedy(english.model, english.tokenizer, prompts, 24, stop=("\n",))
+    continuations = greedy(english.model, english.tokenizer, prompts, 24, stop=("\n",))
     rows = []
-    for number, text in enumerate(said):  # every second answer counts as right, so labels are known
+    for number, text in enumerate(continuations):  # every second answer counts as right, so labels are known
         place = answer_span(text)
         alias = text[place[0] : place[1]] if place and number % 2 == 0 and normal(text[slice(*place)]) else "nothing"
         rows.append({"question": asked(number), "answer": [alias]})

@@ -185,13 +185,13 @@ def test_every_answer_counts_once_by_class_form_and_depth(rotated: list[dict[str
         assert sum(counts) == 20
         assert counts[0] == pytest.approx(20 * value(rotated, "passkey_exact", condition))
         for parts in ("form", "depth"):
-            some = [
+            answers = [
                 row
                 for row in rotated
                 if row["metric"] == "passkey_exact" and row["condition"].startswith(f"{condition}/{parts}:")
             ]
-            assert sum(row["n"] for row in some) == 20
-            assert sum(row["n"] * row["value"] for row in some) == pytest.approx(counts[0])
+            assert sum(row["n"] for row in answers) == 20
+            assert sum(row["n"] * row["value"] for row in answers) == pytest.approx(counts[0])
     frame(rotated, "rope", "fp32")
 
 
@@ -330,9 +330,9 @@ def test_zero_items_are_refused_before_a_model_is_looked_for(tmp_path: Path) -> 
         return done.exit_code, done.output
 
     for name in ("context_length", "knowledge"):
-        code, said = told(name, "sinks", "--model", "no-such-model")
-        assert (code, said.count("Error")) == (2, 1)
-        assert f"--items 0: {name} measures only answers to items; give --items 1 or more" in said
+        code, printed = told(name, "sinks", "--model", "no-such-model")
+        assert (code, printed.count("Error")) == (2, 1)
+        assert f"--items 0: {name} measures only answers to items; give --items 1 or more" in printed
     assert "skipped context_length, knowledge" in told("--all")[1]
     recipe = {"title": "t", "items": 0, "experiments": ["knowledge"], "models": [{"name": "m", "id": "m"}]}
     (tmp_path / "mine.yaml").write_text(json.dumps(recipe))

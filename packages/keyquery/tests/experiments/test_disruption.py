@@ -61,11 +61,11 @@ def taken(mask: masks.Mask) -> set[tuple[str, int, int, int]]:
 
 def test_norms_equal_those_of_the_projection_output(subject: Subject) -> None:
     text = subject.texts(OPTIONS)[0].tokens
-    seen: list[Any] = []
+    recorded: list[Any] = []
     queries = blocks(subject.model)[1].attention.get_submodule("q_proj")
-    with queries.register_forward_hook(lambda m, i, o: seen.append(o[0])):
+    with queries.register_forward_hook(lambda m, i, o: recorded.append(o[0])):
         norms = dimensions(subject.model, [text])
-    made = seen[-1].reshape(24, 4, 8).double().numpy()
+    made = recorded[-1].reshape(24, 4, 8).double().numpy()
     assert norms.norms["q"][1] == pytest.approx(np.sqrt((made**2).sum(axis=0)), rel=1e-5)
     assert norms.spreads["q"][1] == pytest.approx(np.sqrt(((made - made.mean(axis=0)) ** 2).sum(axis=0)), rel=1e-4)
     assert norms.norms["k"][2].shape == (2, 8), "one row per key head"
@@ -162,9 +162,9 @@ def test_deltas_equal_those_of_masking_by_hand(subject: Subject, found: Any) -> 
     q, k = np.zeros((4, 8), bool), np.zeros((2, 8), bool)
     q[Q[1:]], k[K[1:]] = True, True
     for fill in ("mean", "zero"):
-        some = [Intervention("q", fill, dims={Q[0]: q}), Intervention("k", fill, dims={K[0]: k})]
+        interventions = [Intervention("q", fill, dims={Q[0]: q}), Intervention("k", fill, dims={K[0]: k})]
         after = []
-        with applied(subject.model, some), torch.inference_mode():
+        with applied(subject.model, interventions), torch.inference_mode():
             for text in texts:
                 logs = subject.model(input_ids=text.tokens).logits[0, :-1].log_softmax(-1)
                 after.append(-logs.gather(1, text.tokens[0, 1:, None]).mean().item())
@@ -199,12 +199,12 @@ def test_permutation_p_is_the_rank_among_random_masks(subject: Subject, found: A
     for fill in ("mean", "zero"):
         name = f"top1_massive_{fill}_pre"
         after = [losses(subject, texts, Condition("", each.interventions(fill, "pre"))) for each in drawn]
-        deltas = np.array([np.mean([loss.nats / loss.tokens for loss in some]) for some in after]) - before
-        own = value(rows, name, "delta_nats")
-        assert value(rows, name, "permutation_p") == pytest.approx((1 + (deltas >= own).sum()) / 26)
+        deltas = np.array([np.mean([loss.nats / loss.tokens for loss in of_set]) for of_set in after]) - before
+        own_delta = value(rows, name, "delta_nats")
+        assert value(rows, name, "permutation_p") == pytest.approx((1 + (deltas >= own_delta).sum()) / 26)
         assert value(rows, name, "permutation_median") == pytest.approx(np.median(deltas), abs=1e-6)
         assert value(rows, name, "permutation_highest") == pytest.approx(deltas.max(), abs=1e-6)
-        assert value(rows, name, "permutation_delta_nats") == pytest.approx(own, abs=1e-9)
+        assert value(rows, name, "permutation_delta_nats") == pytest.approx(own_delta, abs=1e-9)
     assert [r["n"] for r in rows if r["metric"] == "permutation_p"] == [25] * 4
 
 
@@ -338,12 +338,12 @@ def test_the_disruption_acts_in_the_prefill_only(subject: Subject, found: Any) -
     from keyquery.measure.evaluation import answers
 
     items = subject.book.items("passkey", 4, 0, subject.tokenizer, length=24)
-    some = masks.mask_top(found).interventions("mean", "pre")
-    said = answers(subject, items, Condition("top1", some))
-    for item, outcome in zip(items, said, strict=True):
+    interventions = masks.mask_top(found).interventions("mean", "pre")
+    given_answers = answers(subject, items, Condition("top1", interventions))
+    for item, outcome in zip(items, given_answers, strict=True):
         ids = subject.encode(item.prompt)
         with torch.inference_mode():
-            with applied(subject.model, some):
+            with applied(subject.model, interventions):
                 first = subject.model(input_ids=ids, use_cache=True)
             tokens, cache = [int(first.logits[0, -1].argmax())], first.past_key_values
             while len(tokens) < 12 and tokens[-1] != 2:

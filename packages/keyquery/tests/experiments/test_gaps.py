@@ -238,8 +238,8 @@ def test_four_bit_model_is_captured_as_loaded(tmp_path: Path) -> None:
     rows = softmax_globality.measure(subject, Options(texts=1))
     planted.tidy(rows)
     assert captured.open_or_capture(subject, Options(texts=1)).manifest["settings"]["quantization"]["type"] == "nf4"
-    seen = survey_text(loaded.model, subject.texts(Options(texts=1))[0].tokens, SurveyOptions(bos=planted.BOS))
-    assert one(rows, "top_changes", layer=0, head=1)["value"] == seen.top_changes[0, 1]
+    survey = survey_text(loaded.model, subject.texts(Options(texts=1))[0].tokens, SurveyOptions(bos=planted.BOS))
+    assert one(rows, "top_changes", layer=0, head=1)["value"] == survey.top_changes[0, 1]
 
 
 # Captures belong to their model and texts -------------------------------------------------------------------------

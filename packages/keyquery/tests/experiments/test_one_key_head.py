@@ -29,10 +29,10 @@ def test_experiments_on_queries_and_keys_run_with_one_key_head(heads: tuple[int,
 def test_key_norms_of_a_single_key_head_equal_its_projection() -> None:
     made = planted.model(2, num_attention_heads=4, num_key_value_heads=1, head_dim=8)
     tokens = planted.subject(made).texts(Options(texts=1))[0].tokens
-    seen: list[Any] = []
-    with made.model.layers[1].self_attn.k_proj.register_forward_hook(lambda module, given, out: seen.append(out[0])):
+    calls: list[Any] = []
+    with made.model.layers[1].self_attn.k_proj.register_forward_hook(lambda module, given, out: calls.append(out[0])):
         taken = survey_text(made, tokens, SurveyOptions(where="pre", bos=None), text="one")
-    norms = seen[-1].double().norm(dim=0).detach().numpy()
+    norms = calls[-1].double().norm(dim=0).detach().numpy()
     assert taken.norms_k[1].shape == (1, 8)
     assert taken.norms_k[1][0] == pytest.approx(norms, rel=1e-5)
 
@@ -41,15 +41,15 @@ def test_norm_module_whose_output_is_not_rotated_is_not_used() -> None:
     """If a module named as a norm does not give the rotated vectors, the keys are rotated back instead."""
     made = planted.model(1, num_attention_heads=4, num_key_value_heads=1, head_dim=8)
     attention = made.model.layers[0].self_attn
-    seen: list[Any] = []
+    calls: list[Any] = []
     attention.k_norm = torch.nn.Identity()
 
     def stretched(module: Any, given: Any, out: Any) -> None:
-        seen.append(out[0])
+        calls.append(out[0])
         attention.k_norm(out * torch.linspace(1.0, 2.0, out.shape[1])[None, :, None])
 
     attention.k_proj.register_forward_hook(stretched)
     tokens = planted.subject(made).texts(Options(texts=1))[0].tokens
     taken = survey_text(made, tokens, SurveyOptions(where="pre", bos=None), text="one")
-    norms = seen[-1].double().norm(dim=0).detach().numpy()
+    norms = calls[-1].double().norm(dim=0).detach().numpy()
     assert taken.norms_k[0][0] == pytest.approx(norms, rel=1e-5)

@@ -35,20 +35,20 @@ def opened(folder: Path) -> kq.Model:
 
 def counted(model: kq.Model) -> list[int]:
     """Return a list that grows by one with every forward pass of the model."""
-    seen: list[int] = []
-    blocks(model.network)[-1].module.register_forward_hook(lambda *given: seen.append(1))
-    return seen
+    forwards: list[int] = []
+    blocks(model.network)[-1].module.register_forward_hook(lambda *given: forwards.append(1))
+    return forwards
 
 
 def test_experiments_run_together_give_the_same_rows_as_alone(
     model: kq.Model, monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    seen = counted(model)
+    forwards = counted(model)
     together, alone = {}, {}
     few: dict[str, dict[str, Any]] = {"sinks": {}, "bos_value": {}, "disruption": SETTINGS["disruption"]}
     for name, more in few.items():
         together[name] = kq.run(name, model, **ASKED, **more).to_csv()
-    shared, apart = len(seen), 0
+    shared, apart = len(forwards), 0
     for name, more in few.items():
         monkeypatch.setattr(cache, "_memory", {})
         fresh = opened(tmp_path_factory.mktemp(name))
@@ -62,9 +62,9 @@ def test_experiments_run_together_give_the_same_rows_as_alone(
 def test_layer_choice_takes_one_forward_per_text_and_layer(model: kq.Model) -> None:
     subject = model.subject
     chosen, _ = masks.split_texts(subject, Options(**ASKED))
-    seen = counted(model)
+    forwards = counted(model)
     layers = bos.choose_layers(subject, chosen)
-    assert len(seen) == len(chosen) * (subject.layers + 1)
+    assert len(forwards) == len(chosen) * (subject.layers + 1)
     each = [losses(subject, chosen, bos.bos_mlp(layer, "x")) for layer in range(subject.layers)]
     nats = [sum(text.nats for text in some) for some in each]
     assert layers.best == max(range(subject.layers), key=nats.__getitem__)

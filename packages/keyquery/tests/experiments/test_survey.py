@@ -262,10 +262,10 @@ def test_planted_spike_is_found_by_all_definitions() -> None:
         assert value(rows, "spike_ratio", condition=name) > 20
     assert value(rows, "first_norm", layer=1) == pytest.approx(3000, rel=0.05)
     assert value(rows, "first_ratio", layer=1) > 20 > value(rows, "first_ratio", layer=0)
-    whole, content = (
+    all_tokens, content = (
         value(rows, "hidden_entropy", layer=1, condition=f"squared {kind}") for kind in ("all", "content")
     )
-    assert whole < 0.5 < content
+    assert all_tokens < 0.5 < content
 
 
 def test_definitions_of_the_spike_can_differ() -> None:
@@ -386,8 +386,8 @@ def test_shares_of_attention_and_mlp_follow_planted_zeros() -> None:
     silent = surveyed(model)
     missing = one(layer_content.rows(silent), name, layer=1, condition="all")
     assert (missing["value"], missing["n"], missing["reason"]) == (None, 0, "neither attention nor MLP adds anything")
-    for what in ("mean", "sd_over_layers", "attention_larger", "largest_layer"):
-        missing = one(crosslayer_balance.rows(silent), f"{name}_{what}", unit_id="text-0", condition="all")
+    for column in ("mean", "sd_over_layers", "attention_larger", "largest_layer"):
+        missing = one(crosslayer_balance.rows(silent), f"{name}_{column}", unit_id="text-0", condition="all")
         assert (missing["n"], missing["reason"]) == (0, "undefined in at least one layer")
 
 
@@ -446,13 +446,13 @@ def test_model_that_hides_projections_lacks_only_rows_that_need_them(
     asked = {"texts": 1, "tokens": 32, "items": 0, "place": str(tmp_path / "texts.jsonl")}
     rows = kq.run(name, kq.load(str(tmp_path / "model"), device="cpu", dtype="fp32"), **asked)
     for condition in hidden:
-        own = rows[(rows["condition"] == condition) & (rows["metric"] == "nats")]
-        assert own["value"].isna().all()
+        condition_rows = rows[(rows["condition"] == condition) & (rows["metric"] == "nats")]
+        assert condition_rows["value"].isna().all()
         assert (
-            own["reason"]
+            condition_rows["reason"]
             .str.contains("GPT2Attention computes '[qv]' together with other vectors .* on '[qv]' alone")
             .all()
         )
-    whole = rows[(rows["condition"] == "baseline") & (rows["metric"] == "nats")]
-    assert whole["value"].notna().all()
+    baseline_rows = rows[(rows["condition"] == "baseline") & (rows["metric"] == "nats")]
+    assert baseline_rows["value"].notna().all()
     assert rows[rows["unit_id"] != ""]["value"].notna().any()

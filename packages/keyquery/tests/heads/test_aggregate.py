@@ -45,8 +45,8 @@ def test_aggregates_without_a_value_state_the_reason() -> None:
     assert aggregates.ap_first_20.value == 0.5
     assert aggregates.ap_last_20 == Scalar(None, 0, "deciles 8, 9 have no value")
     assert aggregates.ap_drop == Scalar(None, 0, "deciles 8, 9 have no value")
-    nothing = summarise(profile_of(100, [None, None], [9, 9], [5.0, 95.0]))
-    assert nothing.ap_overall == Scalar(None, 0, "no query bin has a value")
+    empty = summarise(profile_of(100, [None, None], [9, 9], [5.0, 95.0]))
+    assert empty.ap_overall == Scalar(None, 0, "no query bin has a value")
 
 
 def test_length_bins_split_the_published_context() -> None:

@@ -61,11 +61,11 @@ def test_law_with_drift_is_evaluated_at_the_mean_position_of_the_bin(made):
 
 @pytest.mark.parametrize("counted", [False, True])
 def test_sampling_every_pair_equals_all_pairs(made, counted):
-    whole, drawn = sums(made, counted=counted), sums(made, cap=10**6, counted=counted)
+    all_sums, drawn = sums(made, counted=counted), sums(made, cap=10**6, counted=counted)
     for name in ARRAYS:
-        np.testing.assert_allclose(getattr(drawn, name), getattr(whole, name), rtol=1e-9, atol=1e-9, err_msg=name)
+        np.testing.assert_allclose(getattr(drawn, name), getattr(all_sums, name), rtol=1e-9, atol=1e-9, err_msg=name)
     assert drawn.error.tolist() == [0.0] * BINS
-    assert whole.count.sum() == whole.map_count.sum() > 100
+    assert all_sums.count.sum() == all_sums.map_count.sum() > 100
 
 
 def test_pairs_fall_into_the_cells_of_their_distances(made):
@@ -82,17 +82,17 @@ def test_pairs_fall_into_the_cells_of_their_distances(made):
 
 
 def test_a_sample_is_scaled_up_and_states_the_error_of_its_mean(made):
-    whole = sums(made)
+    all_sums = sums(made)
     drawn = [sums(made, cap=20, seed=seed) for seed in range(300)]
-    total = whole.count.sum(axis=1)
+    total = all_sums.count.sum(axis=1)
     for name in ("spread", "mean_gap"):
         mean = np.mean([getattr(each, name).sum(axis=1) for each in drawn], axis=0)
-        np.testing.assert_allclose(mean[1:], getattr(whole, name).sum(axis=1)[1:], rtol=0.05, err_msg=name)
+        np.testing.assert_allclose(mean[1:], getattr(all_sums, name).sum(axis=1)[1:], rtol=0.05, err_msg=name)
     for place in range(1, BINS):
         values = np.array([each.plasticity[place] for each in drawn]) / total[place]
         errors = np.array([each.error[place] for each in drawn])
         if total[place] > 20:
-            assert values.mean() == pytest.approx(whole.plasticity[place] / total[place], abs=0.03)
+            assert values.mean() == pytest.approx(all_sums.plasticity[place] / total[place], abs=0.03)
             assert np.sqrt(np.mean(errors**2)) == pytest.approx(values.std(), rel=0.25)
     again = sums(made, cap=20, seed=7)
     assert again.plasticity.tolist() == drawn[7].plasticity.tolist() != drawn[8].plasticity.tolist()
@@ -139,9 +139,9 @@ def test_joined_parts_sum_and_are_double_if_any_part_is_double(made):
     parts = [
         all_pairs(keys, counts, {place: laws[place]}, queries, head.context, CELLS, "double") for place in (1, 2, 3)
     ]
-    whole = add_sums(parts)
+    joined = add_sums(parts)
     for name in ARRAYS:
-        np.testing.assert_allclose(getattr(whole, name), getattr(sums(made), name), rtol=1e-9, err_msg=name)
+        np.testing.assert_allclose(getattr(joined, name), getattr(sums(made), name), rtol=1e-9, err_msg=name)
     single = replace(parts[1], precision="single")
     assert add_sums([parts[0], single]).precision == "double"
     assert add_sums([single, single]).precision == "single"
@@ -151,8 +151,8 @@ def test_bins_of_one_law_share_its_products(made):
     keys, counts, _, queries, head = made
     shared = pooled_law(head, "pooled_full")
     one = all_pairs(keys, counts, dict.fromkeys(range(1, BINS), shared), queries, head.context, CELLS, "double")
-    apart = {place: pooled_law(head, "pooled_full") for place in range(1, BINS)}
-    two = all_pairs(keys, counts, apart, queries, head.context, CELLS, "double")
+    laws = {place: pooled_law(head, "pooled_full") for place in range(1, BINS)}
+    two = all_pairs(keys, counts, laws, queries, head.context, CELLS, "double")
     for name in ARRAYS:
         np.testing.assert_allclose(getattr(one, name), getattr(two, name), rtol=1e-9, atol=1e-12, err_msg=name)
 

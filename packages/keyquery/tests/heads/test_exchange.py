@@ -100,8 +100,8 @@ def test_the_law_agrees_with_counting_queries():
                 )
                 if not np.isclose(np.mean(queries @ (near - far)), pairs.gap[row]):
                     continue
-                apart = np.array([pairs.nearer[row] - pairs.farther[row]])
-                moved = ROTARY.turned(near[None], -apart)[0] - ROTARY.turned(far[None], apart)[0]
+                distances = np.array([pairs.nearer[row] - pairs.farther[row]])
+                moved = ROTARY.turned(near[None], -distances)[0] - ROTARY.turned(far[None], distances)[0]
                 changed.append(np.mean((queries @ (near - far) > 0) != (queries @ moved > 0)))
                 break
         assert len(changed) == len(mine)
@@ -111,10 +111,10 @@ def test_the_law_agrees_with_counting_queries():
 
 def test_plasticity_of_pairs_equals_that_of_the_head():
     head = made(ROTARY, 32, position=1.5, content=0.6)
-    pairs, whole = exchanged_pairs(head, OPTIONS, 10**9), plasticity(head, OPTIONS).profile
+    pairs, profile = exchanged_pairs(head, OPTIONS, 10**9), plasticity(head, OPTIONS).profile
     for place in range(1, BINS):
-        assert exchange(pairs, pairs.bin == place).plasticity == pytest.approx(whole.values[place], abs=1e-6)
-        assert exchange(pairs, pairs.bin == place).pairs == whole.counts[place]
+        assert exchange(pairs, pairs.bin == place).plasticity == pytest.approx(profile.values[place], abs=1e-6)
+        assert exchange(pairs, pairs.bin == place).pairs == profile.counts[place]
 
 
 def test_pairs_across_texts_give_the_null_distribution():
@@ -194,13 +194,13 @@ def test_plasticity_sway_and_profile_return_what_was_planted(rotary, position, d
             far, near = np.triu_indices(early.size, 1)
             one, other = early[near], early[far]
             away = [centre - head.key_positions[side] for side in (one, other)]
-            seen = position * (np.cos(0.02 * away[0]) - np.cos(0.02 * away[1]))
+            expected = position * (np.cos(0.02 * away[0]) - np.cos(0.02 * away[1]))
             own = keys[one, 4:6].sum(axis=1) - keys[other, 4:6].sum(axis=1)
             spread = np.linalg.norm(keys[one, 6:] - keys[other, 6:], axis=1)
-            p, exchanged = ndtr((seen + own) / spread), ndtr((own - seen) / spread)
+            p, exchanged = ndtr((expected + own) / spread), ndtr((own - expected) / spread)
             values[place] += list(4 * p * (1 - p))
             sways += list(np.abs(p - exchanged))  # the spread is unchanged: winners change between the two means
     profile = plasticity(head, OPTIONS).profile.values
-    np.testing.assert_allclose(profile[1:], [np.mean(each) for each in values[1:]], atol=0.02)  # of 300 queries a bin
+    np.testing.assert_allclose(profile[1:], [np.mean(each) for each in values[1:]], atol=0.02)  # of 300 queries per bin
     found = exchange(exchanged_pairs(head, OPTIONS, 10**9))
     assert found.sway == pytest.approx(np.mean(sways), abs=0.02)

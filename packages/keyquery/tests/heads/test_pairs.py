@@ -154,9 +154,9 @@ def test_moments_over_blocks_equal_moments_over_all_rows(n):
     np.testing.assert_allclose(mean, rows.mean(axis=0), rtol=1e-13)
     off = rows - rows.mean(axis=0)
     np.testing.assert_allclose(products, off.T @ off, rtol=1e-9, atol=1e-9)
-    apart, middle = centred(rows.astype(np.float32))
-    assert apart.dtype == np.float64
-    np.testing.assert_allclose(apart + middle, rows.astype(np.float32), rtol=1e-12)
+    differences, middle = centred(rows.astype(np.float32))
+    assert differences.dtype == np.float64
+    np.testing.assert_allclose(differences + middle, rows.astype(np.float32), rtol=1e-12)
 
 
 def test_single_precision_is_used_only_for_vectors_without_more_digits():

@@ -135,8 +135,8 @@ def test_rotation_equals_its_definitions() -> None:
     head = head_with(seed=4, drift=4.0)
     plane = rotation(head_moments(head), head.context)
     q, k, tq, tk = head.queries, head.keys, head.query_positions, head.key_positions
-    apart = (q[:, None, :] - k[None, :, :]).reshape(-1, q.shape[1])
-    distance = apart.T @ apart / len(apart)
+    differences = (q[:, None, :] - k[None, :, :]).reshape(-1, q.shape[1])
+    distance = differences.T @ differences / len(differences)
     away = np.eye(6) - np.outer(plane.a, plane.a)
     values, vectors = np.linalg.eigh(away @ distance @ away)
     assert abs(vectors[:, -1] @ plane.b) == pytest.approx(1)

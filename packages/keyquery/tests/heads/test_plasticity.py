@@ -91,17 +91,17 @@ def test_maps_equal_scalar_loops(estimator: str) -> None:
     assert (count == 0).any()
     mean_gap, mean_spread, per_distance = profile.by_distance()
     np.testing.assert_array_equal(per_distance, pairs)
-    some = pairs > 0
-    np.testing.assert_allclose(mean_gap[some], gap[some] / pairs[some], rtol=1e-10)
-    np.testing.assert_allclose(mean_spread[some], spread[some] / pairs[some], rtol=1e-10)
+    compared = pairs > 0
+    np.testing.assert_allclose(mean_gap[compared], gap[compared] / pairs[compared], rtol=1e-10)
+    np.testing.assert_allclose(mean_spread[compared], spread[compared] / pairs[compared], rtol=1e-10)
 
 
 def test_documents_longer_than_a_block_and_a_tile_equal_scalar_loops() -> None:
     head = head_with(seed=7, keys=180, documents=2, queries=120)
-    whole = plasticity(head, exact())
+    expected = plasticity(head, exact())
     wanted = reference(head, "bucket_full", "earlier", 8, 10)
-    np.testing.assert_allclose(whole.profile.values, wanted["profile"], rtol=0, atol=1e-10)
-    assert whole.profile.counts.max() > 2 * kernel.TILE
+    np.testing.assert_allclose(expected.profile.values, wanted["profile"], rtol=0, atol=1e-10)
+    assert expected.profile.counts.max() > 2 * kernel.TILE
     assert np.bincount(head.key_documents).max() > 2 * kernel.BLOCK
 
 
@@ -122,9 +122,9 @@ def test_sums_over_chunks_of_documents_add_up(estimator: str) -> None:
         return np.concatenate([sides, sums.plasticity, sums.map_count.ravel(), sums.map_plasticity.ravel()])
 
     first = head.key_documents < 130
-    whole = part(np.ones(5000, dtype=np.bool_))
-    np.testing.assert_allclose(part(first) + part(~first), whole, rtol=1e-10, atol=1e-10)
-    assert whole.max() > 1000
+    total = part(np.ones(5000, dtype=np.bool_))
+    np.testing.assert_allclose(part(first) + part(~first), total, rtol=1e-10, atol=1e-10)
+    assert total.max() > 1000
 
 
 @pytest.mark.parametrize("estimator", ["bucket_full", "pooled_full", "pooled_diag", "bucket_diag"])
@@ -331,38 +331,38 @@ def test_bin_whose_pairs_are_all_excluded_is_missing() -> None:
 def test_ties_count_as_half_in_the_distribution_free_estimator() -> None:
     rng = np.random.default_rng(3)
     head = head_with(seed=14)
-    whole = with_vectors(
+    expected = with_vectors(
         head, rng.integers(-1, 2, head.queries.shape) * 1.0, rng.integers(-1, 2, head.keys.shape) * 1.0
     )
     options = exact(estimator="empirical")
-    wanted = reference(whole, "empirical", "earlier", bins=8, least=10)
-    ties = np.mean(whole.queries @ (whole.keys[0] - whole.keys[1]) == 0)
+    wanted = reference(expected, "empirical", "earlier", bins=8, least=10)
+    ties = np.mean(expected.queries @ (expected.keys[0] - expected.keys[1]) == 0)
     assert ties > 0.05
-    np.testing.assert_allclose(plasticity(whole, options).profile.values, wanted["profile"], rtol=0, atol=1e-12)
+    np.testing.assert_allclose(plasticity(expected, options).profile.values, wanted["profile"], rtol=0, atol=1e-12)
 
 
 @pytest.mark.parametrize("estimator", ESTIMATORS)
 def test_a_cap_above_the_number_of_pairs_evaluates_all(estimator: str) -> None:
     head = head_with(seed=15)
-    whole = plasticity(head, exact(estimator=estimator))
+    expected = plasticity(head, exact(estimator=estimator))
     capped = plasticity(head, exact(estimator=estimator, cap=10**6))
-    np.testing.assert_allclose(capped.profile.values, whole.profile.values, rtol=0, atol=1e-10)
-    np.testing.assert_allclose(capped.sums.count, whole.sums.count)
-    np.testing.assert_allclose(capped.sums.spread, whole.sums.spread, rtol=1e-9)
+    np.testing.assert_allclose(capped.profile.values, expected.profile.values, rtol=0, atol=1e-10)
+    np.testing.assert_allclose(capped.sums.count, expected.sums.count)
+    np.testing.assert_allclose(capped.sums.spread, expected.sums.spread, rtol=1e-9)
     assert capped.error[capped.profile.present].tolist() == [0.0] * int(capped.profile.present.sum())
 
 
 def test_a_cap_draws_with_its_seed_and_states_its_error() -> None:
     head = head_with(seed=16, keys=300, queries=400)
-    whole = plasticity(head, exact())
+    expected = plasticity(head, exact())
     inside, drawn = 0, []
     for seed in range(40):
         capped = plasticity(head, exact(cap=60, seed=seed))
         assert capped.profile.counts.max() == 60
-        assert capped.eligible.tolist() == whole.eligible.tolist()
+        assert capped.eligible.tolist() == expected.eligible.tolist()
         drawn.append(capped.profile.values[7])
-        inside += abs(drawn[-1] - whole.profile.values[7]) < 2 * capped.error[7]
-        assert capped.sums.count.sum() == pytest.approx(whole.sums.count.sum())
+        inside += abs(drawn[-1] - expected.profile.values[7]) < 2 * capped.error[7]
+        assert capped.sums.count.sum() == pytest.approx(expected.sums.count.sum())
     assert len(set(drawn)) > 30
     assert inside >= 34
     again = plasticity(head, exact(cap=60, seed=7))
@@ -423,12 +423,12 @@ def test_options_out_of_range_are_refused(changes: dict, message: str) -> None:
 @pytest.mark.parametrize("cells", [(16, 16), (7, 9)])
 def test_cells_that_do_not_divide_the_context_hold_the_right_pairs(cells: tuple[int, int]) -> None:
     head = head_with(seed=21, keys=1200, documents=20, queries=400, context=1000, buckets=10)
-    whole = plasticity(head, PlasticityOptions(cells=cells)).sums
+    expected = plasticity(head, PlasticityOptions(cells=cells)).sums
     # the same pairs, listed: their distance uses integer division
     listed = plasticity(head, PlasticityOptions(cells=cells, cap=10**9)).sums
-    np.testing.assert_array_equal(whole.map_count, listed.map_count)
-    np.testing.assert_array_equal(whole.count, listed.count)
-    assert whole.map_count.sum() > 50_000
+    np.testing.assert_array_equal(expected.map_count, listed.map_count)
+    np.testing.assert_array_equal(expected.count, listed.count)
+    assert expected.map_count.sum() > 50_000
     queries, keys = head.query_bins(10), head.key_positions
     wanted = np.zeros(cells)
     for place in np.flatnonzero(np.bincount(queries, minlength=10) >= 30):
@@ -439,7 +439,7 @@ def test_cells_that_do_not_divide_the_context_hold_the_right_pairs(cells: tuple[
                 # mean query position minus mean key position, total / n - (one + other) / 2, in integers
                 behind = (2 * total - n * (one + other)) * cells[1] // (2 * n * 1000)
                 wanted[abs(one - other) * cells[0] // 1000, behind] += 1
-    np.testing.assert_array_equal(whole.map_count, wanted)
+    np.testing.assert_array_equal(expected.map_count, wanted)
 
 
 def test_memory_does_not_grow_with_the_pairs_of_a_long_document() -> None:

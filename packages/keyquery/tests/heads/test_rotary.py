@@ -121,8 +121,8 @@ def test_single_positions_agree_with_brute_force(rotary):
 def test_shift_of_all_positions_leaves_plasticity_unchanged(rotary):
     """Scores depend only on distances, as does plasticity: the bins become those of a longer context."""
     shift = CONTEXT // BINS * 3
-    here, there = profile(made(rotary, 16)), profile(made(rotary, 16, shift=shift))
-    np.testing.assert_allclose(there[3:], here, atol=1e-9)
+    base, shifted = profile(made(rotary, 16)), profile(made(rotary, 16, shift=shift))
+    np.testing.assert_allclose(shifted[3:], base, atol=1e-9)
 
 
 def test_single_precision_is_close_to_double():

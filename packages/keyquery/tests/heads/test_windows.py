@@ -55,11 +55,11 @@ def test_maps_and_competition_hold_the_same_pairs() -> None:
 
 def test_sample_as_large_as_all_pairs_equals_all_pairs() -> None:
     head = head_with(seed=6, keys=160, window=150)
-    whole, drawn = plasticity(head, options()), plasticity(head, options(cap=10**6))
-    np.testing.assert_allclose(whole.profile.values, drawn.profile.values, atol=1e-9)
-    some = plasticity(head, options(cap=20))
-    assert some.profile.counts.max() == 20
-    assert some.eligible.tolist() == whole.eligible.tolist()
+    all_pairs, drawn = plasticity(head, options()), plasticity(head, options(cap=10**6))
+    np.testing.assert_allclose(all_pairs.profile.values, drawn.profile.values, atol=1e-9)
+    sampled = plasticity(head, options(cap=20))
+    assert sampled.profile.counts.max() == 20
+    assert sampled.eligible.tolist() == all_pairs.eligible.tolist()
 
 
 def test_pairs_of_exchange_and_gap_estimates_lie_within_the_window() -> None:
@@ -91,13 +91,13 @@ def test_window_of_a_captured_layer_is_used_in_its_analysis(tmp_path: Path) -> N
     from models_tiny import saved, text
 
     model = saved("ministral", tmp_path / "model")
-    held = captured(model, tmp_path / "made", lambda seed: text(70, seed), texts=12, rate=16.0, sliding=True)
-    assert [held.window(layer) for layer in range(3)] == [(5, False), (None, False), (5, False)]
+    capture = captured(model, tmp_path / "made", lambda seed: text(70, seed), texts=12, rate=16.0, sliding=True)
+    assert [capture.window(layer) for layer in range(3)] == [(5, False), (None, False), (5, False)]
     chosen = PlasticityOptions(bins=4, min_queries=10)
-    pairs = {head.layer: sum(row["pairs"] for row in analyse(held, head, chosen).bins) for head in held.heads}
+    pairs = {head.layer: sum(row["pairs"] for row in analyse(capture, head, chosen).bins) for head in capture.heads}
     # 12 texts, 4 bins centred at 7.5, 23.5, 39.5 and 55.5; all 5 tokens of the window are before the centre
     assert pairs[0] == pairs[2] == 12 * 4 * (5 * 4 // 2)
     assert pairs[1] == 12 * sum(n * (n - 1) // 2 for n in (8, 24, 40, 56))
-    (held.root / "manifest.json").unlink()
-    bare = open_capture(held.root)
+    (capture.root / "manifest.json").unlink()
+    bare = open_capture(capture.root)
     assert [bare.window(layer) for layer in range(3)] == [(5, False), (None, False), (5, False)]

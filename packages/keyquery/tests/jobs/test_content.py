@@ -75,7 +75,7 @@ def test_another_process_finds_the_same_key() -> None:
         "import jobs_work; from pathlib import Path; from keyquery.jobs.content import key;"
         "print(key(jobs_work.square, {'a': {'x', 'y', 'z'}, 'b': jobs_work.Shard(1, 2), 'c': Path('d')}))"
     )
-    told = [
+    lines = [
         subprocess.run(
             [sys.executable, "-c", program],
             env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "PYTHONHASHSEED": seed},
@@ -85,8 +85,8 @@ def test_another_process_finds_the_same_key() -> None:
         ).stdout.strip()
         for seed in "12"
     ]
-    here = key(jobs_work.square, {"a": {"x", "y", "z"}, "b": jobs_work.Shard(1, 2), "c": Path("d")})
-    assert told == [here, here]
+    content_key = key(jobs_work.square, {"a": {"x", "y", "z"}, "b": jobs_work.Shard(1, 2), "c": Path("d")})
+    assert lines == [content_key, content_key]
 
 
 def test_errors_name_the_argument() -> None:

@@ -100,8 +100,8 @@ def test_slurm_parameters_follow_from_the_resources() -> None:
 
 
 def test_squeue_output_is_parsed() -> None:
-    told = "7 2 7 PENDING\n7 0 8 RUNNING\n9 N/A 9 COMPLETED\n\n"
-    assert squeue.parse_queue(told) == {"7_2": "PENDING", "7_0": "RUNNING", "9": "COMPLETED"}
+    squeue_text = "7 2 7 PENDING\n7 0 8 RUNNING\n9 N/A 9 COMPLETED\n\n"
+    assert squeue.parse_queue(squeue_text) == {"7_2": "PENDING", "7_0": "RUNNING", "9": "COMPLETED"}
     assert squeue.may_run("PENDING")
     assert squeue.may_run("COMPLETING")
     assert not squeue.may_run("TIMEOUT")
@@ -119,8 +119,8 @@ def test_failed_squeue_is_not_taken_as_an_empty_queue(tmp_path: Path, monkeypatc
 
 def test_largest_array_is_read_from_the_cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
-    for said, most in (("echo 'MaxArraySize            = 301'", 300), ("exit 1", 1000)):
-        (tmp_path / "scontrol").write_text(f"#!/bin/sh\n{said}\n")
+    for program, most in (("echo 'MaxArraySize            = 301'", 300), ("exit 1", 1000)):
+        (tmp_path / "scontrol").write_text(f"#!/bin/sh\n{program}\n")
         (tmp_path / "scontrol").chmod(0o755)
         assert squeue.largest_array() == most
 
@@ -136,5 +136,5 @@ def test_importing_jobs_loads_no_heavy_package() -> None:
     program = (
         "import sys, keyquery.jobs; print([m for m in ('torch', 'numpy', 'pandas', 'submitit') if m in sys.modules])"
     )
-    told = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=Path.cwd())
-    assert told.stdout.strip() == "[]"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=Path.cwd())
+    assert done.stdout.strip() == "[]"

@@ -21,7 +21,7 @@ def test_local_executor_returns_results_and_exceptions() -> None:
         bad = executor.submit(jobs_work.fail, number=3)
         known = executor.submit(jobs_work.refuse, "m")
         odd = executor.submit(jobs_work.stubborn)
-        nothing = executor.submit(jobs_work.reads_input)
+        unstarted = executor.submit(jobs_work.reads_input)
         assert good.result() == 49
         with pytest.raises(ZeroDivisionError):
             bad.result()
@@ -29,7 +29,7 @@ def test_local_executor_returns_results_and_exceptions() -> None:
             known.result()
         with pytest.raises(JobDied, match="Stubborn: 1 is not 2"):
             odd.result()
-        assert nothing.result() == ""
+        assert unstarted.result() == ""
 
 
 def test_killed_job_does_not_affect_other_jobs() -> None:
@@ -121,8 +121,8 @@ def test_every_job_process_gets_its_own_gpu(tmp_path: Path, monkeypatch: pytest.
     assert visible_gpus() == ["0", "1"]
     with LocalExecutor("gpu") as executor:
         assert executor.workers == 2
-        seen = [executor.submit(jobs_work.environment, "CUDA_VISIBLE_DEVICES") for _ in range(2)]
-        assert {each.result() for each in seen} == {"0", "1"}
+        environments = [executor.submit(jobs_work.environment, "CUDA_VISIBLE_DEVICES") for _ in range(2)]
+        assert {each.result() for each in environments} == {"0", "1"}
     with LocalExecutor(1, gpus=2) as executor:
         assert executor.submit(jobs_work.environment, "CUDA_VISIBLE_DEVICES").result() == "0,1"
     with LocalExecutor(1, gpus=0) as executor:

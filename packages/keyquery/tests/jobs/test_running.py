@@ -81,8 +81,8 @@ def test_result_with_a_foreign_seal_is_not_unpickled(tmp_path: Path, how: str, m
     if how == "unsealed":
         place.result.write_bytes(content)
     else:
-        with monkeypatch.context() as there:
-            there.setenv("XDG_STATE_HOME", str(tmp_path / "another"))
+        with monkeypatch.context() as patch:
+            patch.setenv("XDG_STATE_HOME", str(tmp_path / "another"))
             place.result.write_bytes(seal.seal_content(content))
     assert run(jobs_work.square, [{"number": 3}], tmp_path) == [9]
     assert not marker.exists()

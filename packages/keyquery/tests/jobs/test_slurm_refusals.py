@@ -14,7 +14,7 @@ from keyquery.jobs import Resources, slurm, squeue
 
 
 @pytest.mark.parametrize(
-    ("written", "said", "mend"),
+    ("written", "message", "mend"),
     [
         (
             "sbatch: error: resolve_ctls_from_dns_srv: res_nsearch error: Unknown host\n"
@@ -40,9 +40,9 @@ from keyquery.jobs import Resources, slurm, squeue
         ),
     ],
 )
-def test_a_refusal_is_two_lines(written: str, said: str, mend: str) -> None:
+def test_a_refusal_is_two_lines(written: str, message: str, mend: str) -> None:
     first, second = slurm.refusal_lines(written).splitlines()
-    assert first == f"Slurm refused the jobs: {said}"
+    assert first == f"Slurm refused the jobs: {message}"
     assert second.startswith(mend)
 
 

@@ -121,7 +121,7 @@ def test_default_depths_are_spread_over_the_items():
 
 
 def test_false_statements_are_balanced_between_question_and_answer(tokenizer):
-    seen = Counter[object]()
+    counts = Counter[object]()
     for item in BOOK.items("statements", 64, 0, tokenizer):
         relation = getattr(world(), item.facts["property"])
         subject, shown, truth = tuple(item.facts["subject"].split()), item.facts["answer_text"], item.facts["truth"]
@@ -129,8 +129,8 @@ def test_false_statements_are_balanced_between_question_and_answer(tokenizer):
         if not truth:
             assert (shown in relation.never) == (item.facts["group"] == "answer")
         assert item.prompt.split() == ["statement", *item.facts["question"], shown, "tag"]
-        seen[item.facts["group"], truth] += 1
-    assert seen == dict.fromkeys([(g, t) for g in ("question", "answer") for t in (True, False)], 16)
+        counts[item.facts["group"], truth] += 1
+    assert counts == dict.fromkeys([(g, t) for g in ("question", "answer") for t in (True, False)], 16)
 
 
 @pytest.mark.parametrize("kind", BOOK.kinds())

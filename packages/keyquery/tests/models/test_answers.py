@@ -42,14 +42,14 @@ def test_judge_finds_an_open_answer_in_the_first_sentence(text: str, outcome: st
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "number"),
     [
         ("The key is 40712. Not 12345.", "40712"), (" 4 0 7 1 2 .", "40712"), ("4 0 7 12", "407"), ("40,712", "40712"),
         ("40,71", "40"), ("key: 00712", "00712"), ("none", ""),
     ],
 )  # fmt: skip
-def test_the_first_number_of_a_text_is_read(text: str, said: str) -> None:
-    assert first_number(text) == said
+def test_the_first_number_of_a_text_is_read(text: str, number: str) -> None:
+    assert first_number(text) == number
 
 
 def test_parse_reads_a_text_by_the_kind_of_its_answer() -> None:
@@ -75,7 +75,7 @@ def test_number_reads_digit_words_of_the_small_language() -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "key", "expected"),
+    ("answer", "key", "expected"),
     [
         ("40712", "40712", "exact"),
         ("", "40712", "no_number"),
@@ -99,8 +99,8 @@ def test_number_reads_digit_words_of_the_small_language() -> None:
         ("9071234", "40712", "wrong_length"),
     ],
 )
-def test_wrong_keys_are_classified(said: str, key: str, expected: str) -> None:
-    assert error_class(said, key) == expected
+def test_wrong_keys_are_classified(answer: str, key: str, expected: str) -> None:
+    assert error_class(answer, key) == expected
 
 
 def test_truncation_of_a_repeated_last_digit_is_ambiguous() -> None:
@@ -110,14 +110,14 @@ def test_truncation_of_a_repeated_last_digit_is_ambiguous() -> None:
 
 
 def test_each_wrong_number_has_one_error_class_consistent_with_its_length() -> None:
-    seen = set()
+    classes = set()
     for key in ("0010", "0123", "1111"):
         for length in range(6):
             for digits in itertools.product("0123", repeat=length):
-                said = "".join(digits)
-                kind = error_class(said, key)
-                seen.add(kind)
-                assert (kind in ("near_miss", "other_number", "exact")) == (len(said) == len(key))
+                answer = "".join(digits)
+                kind = error_class(answer, key)
+                classes.add(kind)
+                assert (kind in ("near_miss", "other_number", "exact")) == (len(answer) == len(key))
                 if kind in ("run_deletion", "truncation", "other_deletion"):
-                    assert 0 < len(said) < len(key)
-    assert seen == set(CLASSES)
+                    assert 0 < len(answer) < len(key)
+    assert classes == set(CLASSES)

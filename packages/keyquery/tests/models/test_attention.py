@@ -71,38 +71,38 @@ CASES = [(name, False) for name in BUILDERS] + [("mllama", True)]
 @pytest.mark.parametrize(("name", "crossed"), CASES, ids=[f"{name}{'-cross' * crossed}" for name, crossed in CASES])
 def test_recorded_attention_equals_eager_attention(name: str, crossed: bool) -> None:
     model = built(name)
-    own = model.config._attn_implementation
+    implementation = model.config._attn_implementation
     tokens, inputs = batch()
     inputs |= extra(name, crossed)
     with torch.inference_mode():
         usual = model(input_ids=tokens, use_cache=False, **inputs).logits
         model.set_attn_implementation("eager")
         expected = model(input_ids=tokens, use_cache=False, output_attentions=True, **inputs)
-    seen: list[Call] = []
-    with torch.inference_mode(), recording(model, seen.append):
+    calls: list[Call] = []
+    with torch.inference_mode(), recording(model, calls.append):
         logits = model(input_ids=tokens, use_cache=False, **inputs).logits
     assert torch.equal(logits, expected.logits)
-    own_calls = [call for call in seen if not call.cross]
+    own_calls = [call for call in calls if not call.cross]
     assert [call.layer for call in own_calls] == ([0, 2] if name == "mllama" else [0, 1, 2])
-    assert [call.layer for call in seen if call.cross] == ([1] if crossed else [])
+    assert [call.layer for call in calls if call.cross] == ([1] if crossed else [])
     attentions = [part for part in expected.attentions if part is not None and part.shape[-1] == TOKENS]
     assert len(attentions) == len(own_calls)
-    for call, there in zip(own_calls, attentions, strict=True):
+    for call, model_weights in zip(own_calls, attentions, strict=True):
         assert call.query.shape[1] == 4
         assert call.key.shape[1] == (4 if name == "gpt_neox" else 2)
-        assert torch.equal(weights(call), there), f"layer {call.layer}"
+        assert torch.equal(weights(call), model_weights), f"layer {call.layer}"
         if call.window is not None:
-            assert there[0, :, TOKENS - 1, : TOKENS - WINDOW].abs().max() == 0
-        assert there[1, :, PADDING:, :PADDING].abs().max() == 0
+            assert model_weights[0, :, TOKENS - 1, : TOKENS - WINDOW].abs().max() == 0
+        assert model_weights[1, :, PADDING:, :PADDING].abs().max() == 0
 
-    model.set_attn_implementation(own)
+    model.set_attn_implementation(implementation)
     usual_calls: list[Call] = []
     with torch.inference_mode(), recording(model, usual_calls.append):
         recorded = model(input_ids=tokens, use_cache=False, **inputs).logits
     mask = inputs["attention_mask"]
     assert torch.equal(real(recorded, mask), real(usual, mask))
-    for call, there in zip([call for call in usual_calls if not call.cross], attentions, strict=True):
-        torch.testing.assert_close(real(weights(call), mask), real(there, mask), rtol=1e-3, atol=2e-5)
+    for call, model_weights in zip([call for call in usual_calls if not call.cross], attentions, strict=True):
+        torch.testing.assert_close(real(weights(call), mask), real(model_weights, mask), rtol=1e-3, atol=2e-5)
 
 
 @pytest.mark.parametrize("name", sorted(WINDOWED))
@@ -162,15 +162,15 @@ def test_model_is_restored_after_an_interruption() -> None:
 
 def test_only_the_recording_thread_is_recorded() -> None:
     model = built("llama")
-    seen: list[Call] = []
+    capture: list[Call] = []
     results: list[Any] = []
     tokens = torch.arange(8)[None]
     expected = model(input_ids=tokens).logits
-    with recording(model, seen.append):
+    with recording(model, capture.append):
         thread = threading.Thread(target=lambda: results.append(model(input_ids=tokens).logits))
         thread.start()
         thread.join()
-    assert seen == []
+    assert capture == []
     assert torch.equal(results[0], expected)
 
 
@@ -210,15 +210,15 @@ def test_recorded_keys_under_a_cache_equal_those_of_a_plain_forward(name: str) -
                     use_cache=True,
                 ).past_key_values
     for call in cached[3:]:
-        whole = plain[call.layer or 0]
+        call_plain = plain[call.layer or 0]
         queries, keys = call.positions()
         assert queries.tolist() == [[TOKENS - 1], [TOKENS - 1 - PADDING]]
         assert keys.shape[1] == call.key.shape[2] == (WINDOW if call.window else TOKENS)
         for row, shift in ((0, 0), (1, PADDING)):
             known = keys[row] >= 0
-            there = whole.key[row][:, keys[row][known] + shift]
-            torch.testing.assert_close(call.key[row][:, known], there, rtol=1e-4, atol=1e-5)
-            torch.testing.assert_close(call.query[row][:, 0], whole.query[row][:, -1], rtol=1e-4, atol=1e-5)
+            shifted_keys = call_plain.key[row][:, keys[row][known] + shift]
+            torch.testing.assert_close(call.key[row][:, known], shifted_keys, rtol=1e-4, atol=1e-5)
+            torch.testing.assert_close(call.query[row][:, 0], call_plain.query[row][:, -1], rtol=1e-4, atol=1e-5)
 
 
 def projected(model: Any, tokens: Any, inputs: dict[str, Any]) -> tuple[list[Call], dict[int, Any]]:

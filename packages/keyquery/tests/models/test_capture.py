@@ -68,26 +68,26 @@ def contents(root: Path) -> dict[str, str]:
 def test_captured_vectors_equal_those_of_the_model(place: Path, tmp_path: Path) -> None:
     asked = options(place, tmp_path / "out")
     assert capture(asked) == tmp_path / "out"
-    held = open_capture(tmp_path / "out")
-    assert (held.context, held.bucket_size) == (CONTEXT, 8)
-    assert held.heads == tuple(HeadIndex(layer, head, head // 2) for layer in range(3) for head in range(4))
+    opened = open_capture(tmp_path / "out")
+    assert (opened.context, opened.bucket_size) == (CONTEXT, 8)
+    assert opened.heads == tuple(HeadIndex(layer, head, head // 2) for layer in range(3) for head in range(4))
     loaded = load(asked.model)
     for number in range(DOCUMENTS):
         ids = torch.tensor(loaded.tokenizer(text(40, number))["input_ids"][:CONTEXT])[None]
         assert ids[0, 0] == 1, "special tokens are included"
         calls: list[Call] = []
         forward(loaded.model, ids, calls.append)
-        for head in held.heads:
-            for vectors, side, whole, row in (
-                (held.queries(head), "q", calls[head.layer].query, head.query),
-                (held.keys(head), "k", calls[head.layer].key, head.key),
+        for head in opened.heads:
+            for vectors, side, expected_row, row in (
+                (opened.queries(head), "q", calls[head.layer].query, head.query),
+                (opened.keys(head), "k", calls[head.layer].key, head.key),
             ):
                 mine = vectors.document == number
                 positions = vectors.position[mine]
                 drawn = tokens(Buckets(CONTEXT, 4, 4.0), 0, number, head.layer, "q" if side == "q" else "k")
                 assert np.array_equal(positions, drawn)
                 assert np.array_equal(vectors.bucket[mine], positions // 8)
-                assert np.array_equal(vectors.vectors[mine], whole[0, row, positions.tolist()].numpy())
+                assert np.array_equal(vectors.vectors[mine], expected_row[0, row, positions.tolist()].numpy())
 
 
 def test_manifest_describes_the_capture(place: Path, tmp_path: Path) -> None:
@@ -111,8 +111,8 @@ def test_manifest_describes_the_capture(place: Path, tmp_path: Path) -> None:
 def test_datasets_loads_a_head_by_its_name(place: Path, tmp_path: Path) -> None:
     datasets = pytest.importorskip("datasets")
     made = capture(options(place, tmp_path / "made"))
-    held = open_capture(made)
-    for name, vectors in (("l00h00q", held.queries(held.heads[0])), ("l00h00k", held.keys(held.heads[0]))):
+    opened = open_capture(made)
+    for name, vectors in (("l00h00q", opened.queries(opened.heads[0])), ("l00h00k", opened.keys(opened.heads[0]))):
         rows = datasets.load_dataset(str(made), name, split="train", cache_dir=str(tmp_path / "cache"))
         assert np.array_equal(np.array(rows["vector"], dtype=np.float32), vectors.vectors)
         assert list(rows["position"]) == vectors.position.tolist()
@@ -238,18 +238,18 @@ def test_sliding_layers_are_left_out_and_can_be_kept(place: Path, tmp_path: Path
 def test_query_scale_is_divided_out_and_recorded(place: Path, tmp_path: Path) -> None:
     asked = options(place, tmp_path / "out", "ministral3", limit=1)
     capture(asked)
-    held = open_capture(asked.out)
+    opened = open_capture(asked.out)
     model = load(asked.model)
     calls: list[Call] = []
     forward(model.model, torch.tensor(model.tokenizer(text(40, 0))["input_ids"][:CONTEXT])[None], calls.append)
-    queries, keys = held.queries(held.heads[1]), held.keys(held.heads[1])
+    queries, keys = opened.queries(opened.heads[1]), opened.keys(opened.heads[1])
     scale = 1 + 0.3 * np.log1p(queries.position // 8)
     raw = calls[0].query[0, 1, queries.position.tolist()].numpy()
     assert scale.max() > 1.2
     np.testing.assert_allclose(queries.vectors * scale[:, None], raw, rtol=1e-5, atol=1e-6)
     assert np.array_equal(keys.vectors, calls[0].key[0, 0, keys.position.tolist()].numpy())
-    assert held.manifest is not None
-    assert held.manifest["settings"]["layers"][0]["query_scale"] == {"beta": 0.3, "period": 8.0, "shift": 0}
+    assert opened.manifest is not None
+    assert opened.manifest["settings"]["layers"][0]["query_scale"] == {"beta": 0.3, "period": 8.0, "shift": 0}
 
 
 @pytest.mark.parametrize(
@@ -360,17 +360,17 @@ def test_text_model_beside_an_image_tower_is_captured(place: Path, tmp_path: Pat
         place, tmp_path / "out", model=ModelSource(str(tmp_path / name), dtype="fp32", device="cpu"), limit=1
     )
     capture(asked)
-    held = open_capture(asked.out)
-    assert {head.layer for head in held.heads} == kept
-    whole = built(name)
+    opened = open_capture(asked.out)
+    assert {head.layer for head in opened.heads} == kept
+    full_model = built(name)
     calls: list[Call] = []
     ids = torch.tensor(load(asked.model).tokenizer(text(40, 0))["input_ids"][:CONTEXT])[None]
     with torch.inference_mode():
-        expected = whole(input_ids=ids).logits[0, -1]
-    got = forward(whole, ids, calls.append).logits[0, -1]
+        expected = full_model(input_ids=ids).logits[0, -1]
+    got = forward(full_model, ids, calls.append).logits[0, -1]
     torch.testing.assert_close(got, expected, rtol=1e-5, atol=1e-5)
     by_layer = {call.layer: call for call in calls if call.layer is not None}
-    for head in held.heads:
-        keys = held.keys(head)
-        there = by_layer[head.layer].key[0, head.key, keys.position.tolist()].numpy()
-        np.testing.assert_allclose(keys.vectors, there, rtol=1e-4, atol=1e-5)
+    for head in opened.heads:
+        keys = opened.keys(head)
+        expected_key = by_layer[head.layer].key[0, head.key, keys.position.tolist()].numpy()
+        np.testing.assert_allclose(keys.vectors, expected_key, rtol=1e-4, atol=1e-5)

@@ -56,14 +56,14 @@ def by_hand(place: Path, name: str, number: int) -> dict[str, dict[int, torch.Te
     """Return each part of one document by layer, (H, T, d), from hooks of this test."""
     loaded = load(ModelSource(str(place / name), dtype="fp32", device="cpu"))
     ids = torch.tensor(loaded.tokenizer(text(40, number))["input_ids"][:CONTEXT])[None]
-    seen: dict[str, dict[int, torch.Tensor]] = {part: {} for part in PARTS}
+    recorded: dict[str, dict[int, torch.Tensor]] = {part: {} for part in PARTS}
 
     def attended(call: Any, output: torch.Tensor) -> None:
-        seen["values"][call.layer], seen["outputs"][call.layer] = call.value[0], output[0].transpose(0, 1)
+        recorded["values"][call.layer], recorded["outputs"][call.layer] = call.value[0], output[0].transpose(0, 1)
 
     def keep(part: str, layer: int) -> Any:
         def hook(module: Any, given: Any, output: Any) -> None:
-            seen[part][layer] = (output[0] if isinstance(output, tuple) else output).reshape(1, CONTEXT, -1)
+            recorded[part][layer] = (output[0] if isinstance(output, tuple) else output).reshape(1, CONTEXT, -1)
 
         return hook
 
@@ -72,19 +72,19 @@ def by_hand(place: Path, name: str, number: int) -> dict[str, dict[int, torch.Te
         block.mlp.register_forward_hook(keep("mlp", block.layer))
     with recording(loaded.model, lambda call: None, attended):
         run_forward(loaded.model, ids)
-    return seen
+    return recorded
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_captured_parts_equal_those_of_the_model(place: Path, tmp_path: Path, name: str) -> None:
-    held = made(place, tmp_path / "out", name, parts=tuple(PARTS), limit=2)
+    opened = made(place, tmp_path / "out", name, parts=tuple(PARTS), limit=2)
     for number in range(2):
         wanted = by_hand(place, name, number)
-        for head in held.heads:
+        for head in opened.heads:
             for part, row in (("values", head.key), ("outputs", head.query), ("residual", 0), ("mlp", 0)):
-                found = held.part(part, head)
+                found = opened.part(part, head)
                 mine = found.document == number
-                beside = held.keys(head) if part == "values" else held.queries(head)
+                beside = opened.keys(head) if part == "values" else opened.queries(head)
                 assert np.array_equal(found.position, beside.position)
                 expected = wanted[part][head.layer][row, found.position[mine].tolist()].numpy()
                 assert np.array_equal(found.vectors[mine], expected)
@@ -92,8 +92,8 @@ def test_captured_parts_equal_those_of_the_model(place: Path, tmp_path: Path, na
 
 def test_residuals_of_first_and_last_layer_differ(place: Path, tmp_path: Path) -> None:
     """The residual stream grows from layer to layer, so no part of a layer is stored for two layers."""
-    held = made(place, tmp_path / "out", parts=("residual",), rate=8.0)
-    first, last = (held.part("residual", head).vectors for head in (held.heads[0], held.heads[-1]))
+    opened = made(place, tmp_path / "out", parts=("residual",), rate=8.0)
+    first, last = (opened.part("residual", head).vectors for head in (opened.heads[0], opened.heads[-1]))
     assert first.shape == last.shape
     assert not np.allclose(first, last)
 
@@ -201,8 +201,8 @@ def test_layers_and_heads_are_taken_by_name(place: Path, tmp_path: Path) -> None
     assert {head.layer for head in made(place, tmp_path / "a", only_layers=(2, 0)).heads} == {0, 2}
     named = made(place, tmp_path / "b", only_heads=((2, 3), (0, 1), (2, 3)))
     assert named.heads == (HeadIndex(0, 1, 0), HeadIndex(2, 3, 1))
-    whole = made(place, tmp_path / "c", heads=None)
-    assert np.array_equal(named.queries(named.heads[1]).vectors, whole.queries(named.heads[1]).vectors)
+    full_capture = made(place, tmp_path / "c", heads=None)
+    assert np.array_equal(named.queries(named.heads[1]).vectors, full_capture.queries(named.heads[1]).vectors)
 
 
 @pytest.mark.parametrize(
@@ -221,11 +221,11 @@ def test_unknown_selection_is_refused_by_name(place: Path, tmp_path: Path, chang
 
 
 def test_uncaptured_part_and_conflicting_selection_in_one_folder_are_refused(place: Path, tmp_path: Path) -> None:
-    held = made(place, tmp_path / "out", parts=("values",), limit=1)
+    opened = made(place, tmp_path / "out", parts=("values",), limit=1)
     with pytest.raises(DataError, match=r"mlp were not captured; capture anew with --parts mlp"):
-        held.part("mlp", held.heads[0])
+        opened.part("mlp", opened.heads[0])
     with pytest.raises(DataError, match="no part 'vaules'; did you mean 'values'"):
-        held.part("vaules", held.heads[0])
+        opened.part("vaules", opened.heads[0])
     with pytest.raises(ModelError, match="holds another capture"):
         made(place, tmp_path / "out", limit=1)
     card = (tmp_path / "out/README.md").read_text()
@@ -237,19 +237,19 @@ def test_capture_larger_than_the_free_disk_is_refused_before_loading_the_model(
     place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked = {"parts": tuple(PARTS), "rate": 8.0, "heads": None}
-    held = made(place, tmp_path / "out", **asked)
-    written = sum(path.stat().st_size for path in held.root.glob("l*/*.parquet"))
+    opened = made(place, tmp_path / "out", **asked)
+    written = sum(path.stat().st_size for path in opened.root.glob("l*/*.parquet"))
     config = load(ModelSource(str(place / "llama"), dtype="fp32", device="cpu")).model.config
     options = CaptureOptions(
         model=ModelSource(str(place / "llama")), texts=TextSource(""), context=CONTEXT, buckets=4, out=tmp_path, **asked
     )
     by_document = room.bytes_of_document(options, config)
     vectors = sum(
-        held.part(part, head).vectors.nbytes
+        opened.part(part, head).vectors.nbytes
         for part, heads in (("values", 6), ("outputs", 12), ("residual", 3), ("mlp", 3))
-        for head in held.heads[:: len(held.heads) // heads]
-    ) + sum(held.queries(head).vectors.nbytes for head in held.heads)
-    vectors += sum(held.keys(head).vectors.nbytes for head in held.heads[::2])
+        for head in opened.heads[:: len(opened.heads) // heads]
+    ) + sum(opened.queries(head).vectors.nbytes for head in opened.heads)
+    vectors += sum(opened.keys(head).vectors.nbytes for head in opened.heads[::2])
     assert by_document * DOCUMENTS == vectors
     assert written > 0
     monkeypatch.setattr(

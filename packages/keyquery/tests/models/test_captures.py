@@ -26,7 +26,7 @@ def published(root: Path, documents: int = 5) -> dict[tuple[int, str, int], np.n
     """Write a capture without a manifest; return its contents by (layer, side, head)."""
     layers = [Layer(0, "full", 4, 2, 8, 1.0), Layer(2, "sliding", 4, 2, 6, 1.0, 512)]
     generator = np.random.default_rng(3)
-    held: dict[tuple[int, str, int], list[np.ndarray]] = {}
+    by_head: dict[tuple[int, str, int], list[np.ndarray]] = {}
     for document in range(documents):
         with parts.DocumentPart(root, document) as part:
             for layer in layers:
@@ -36,21 +36,21 @@ def published(root: Path, documents: int = 5) -> dict[tuple[int, str, int], np.n
                     part.add(f"{side}{layer.index:02d}", vectors)
                     part.add(f"{side}p{layer.index:02d}", positions)
                     for row, head in enumerate(rows):
-                        held.setdefault((layer.index, side, head), []).append(vectors[row])
+                        by_head.setdefault((layer.index, side, head), []).append(vectors[row])
             part.describe({"number": document})
     layout.gather_parts(root, layers, HEADS, BUCKETS)
-    return {key: np.concatenate(found) for key, found in held.items()}
+    return {key: np.concatenate(found) for key, found in by_head.items()}
 
 
 def test_context_and_heads_are_inferred(tmp_path: Path) -> None:
-    held = published(tmp_path)
+    capture = published(tmp_path)
     opened = open_capture(tmp_path)
     assert (opened.context, opened.bucket_size, opened.buckets) == (4096, 256, 16)
     assert opened.heads == HEADS
     for head in HEADS:
         queries, keys = opened.queries(head), opened.keys(head)
-        assert np.array_equal(queries.vectors, held[head.layer, "q", head.query])
-        assert np.array_equal(keys.vectors, held[head.layer, "k", head.key])
+        assert np.array_equal(queries.vectors, capture[head.layer, "q", head.query])
+        assert np.array_equal(keys.vectors, capture[head.layer, "k", head.key])
         assert np.array_equal(queries.bucket, queries.position // 256)
         assert queries.document.tolist() == sorted(queries.document.tolist())
         assert set(queries.document) == set(range(5))
@@ -75,19 +75,19 @@ def test_captured_columns_are_those_of_the_published_layout(tmp_path: Path) -> N
 
 
 def test_plain_lists_and_token_strings_are_read_too(tmp_path: Path) -> None:
-    held = published(tmp_path)
+    capture = published(tmp_path)
     for file in tmp_path.glob("l*/data.parquet"):
         table = parquet.read_table(file)
         lists = pa.array(table["vector"].to_pylist(), type=pa.list_(pa.float32()))
         table = table.set_column(3, "vector", lists).append_column("token_str", [["a"] * len(table)])
         parquet.write_table(table, file)
-    assert np.array_equal(open_capture(tmp_path).queries(HEADS[1]).vectors, held[0, "q", 3])
+    assert np.array_equal(open_capture(tmp_path).queries(HEADS[1]).vectors, capture[0, "q", 3])
 
 
 def test_context_can_be_given(tmp_path: Path) -> None:
     published(tmp_path)
-    held = open_capture(tmp_path, context=4000)
-    assert (held.context, held.buckets) == (4000, 16)
+    capture = open_capture(tmp_path, context=4000)
+    assert (capture.context, capture.buckets) == (4000, 16)
     with pytest.raises(DataError, match="exceed --context 3000"):
         open_capture(tmp_path, context=3000)
 
@@ -144,15 +144,15 @@ def test_capture_is_read_from_the_hub_or_reported(monkeypatch: pytest.MonkeyPatc
     with pytest.raises(DataError, match=r"someone/captures \(branch model\)"):
         open_capture("someone/captures", branch="model")
     assert asked == [("someone/captures", {"repo_type": "dataset", "revision": "model"})]
-    held = published(tmp_path)
+    capture = published(tmp_path)
     monkeypatch.setattr(hub, "snapshot_download", lambda *arguments, **options: str(tmp_path))
-    assert len(open_capture("someone/captures", branch="model").heads) == len(held) // 2
+    assert len(open_capture("someone/captures", branch="model").heads) == len(capture) // 2
 
 
 def test_interrupted_gathering_resumes_without_leftovers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(layout, "WRITERS", 3)
     monkeypatch.setattr(layout, "BUFFER", 1)  # one row group per 64 rows: several per file
-    whole = published(tmp_path / "whole")
+    full_capture = published(tmp_path / "whole")
     moved: list[Path] = []
 
     class Stop(Exception):
@@ -173,8 +173,8 @@ def test_interrupted_gathering_resumes_without_leftovers(tmp_path: Path, monkeyp
     assert len(files) == 4
     layers = [Layer(0, "full", 4, 2, 8, 1.0), Layer(2, "sliding", 4, 2, 6, 1.0, 512)]
     layout.gather_parts(tmp_path / "halted", layers, HEADS, BUCKETS)
-    held = open_capture(tmp_path / "halted")
-    assert np.array_equal(held.queries(HEADS[3]).vectors, whole[2, "q", 2])
+    capture = open_capture(tmp_path / "halted")
+    assert np.array_equal(capture.queries(HEADS[3]).vectors, full_capture[2, "q", 2])
     assert not list((tmp_path / "halted").glob("l*/.*"))
 
 
@@ -324,13 +324,13 @@ def test_damaged_part_is_reported_with_the_command_that_recreates_it(tmp_path, d
         part.add("q00", np.full((4, 2), 7, np.float32))
         part.describe({"digest": "ab"})
     place = parts.path(tmp_path, 3)
-    with parts.PartReader(place) as whole:
-        assert whole.document() == {"digest": "ab"}
-        assert whole.array("q00").tolist() == [[7, 7]] * 4
+    with parts.PartReader(place) as reader:
+        assert reader.document() == {"digest": "ab"}
+        assert reader.array("q00").tolist() == [[7, 7]] * 4
     content = place.read_bytes()
     place.write_bytes(DAMAGES[damage](content))
     assert place.read_bytes() != content
-    told = r"000003\.npz: damaged \(.*\); remove it, and rerun the command"
-    with pytest.raises(DataError, match=told), parts.PartReader(place) as damaged:  # noqa: PT012
+    message = r"000003\.npz: damaged \(.*\); remove it, and rerun the command"
+    with pytest.raises(DataError, match=message), parts.PartReader(place) as damaged:  # noqa: PT012
         damaged.document()
         damaged.array("q00")

@@ -33,9 +33,9 @@ from models_tiny import SIZES, saved, text
 pytestmark = pytest.mark.models
 
 
-def without_manifest(held: Capture) -> Capture:
-    (held.root / "manifest.json").unlink()
-    return open_capture(held.root)
+def without_manifest(capture: Capture) -> Capture:
+    (capture.root / "manifest.json").unlink()
+    return open_capture(capture.root)
 
 
 @pytest.fixture(scope="module")
@@ -45,8 +45,8 @@ def models(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     for name in ("llama", "gpt_neox"):
         folder = tmp_path_factory.mktemp(name)
         model = saved(name, folder / "model")
-        held = captured(model, folder / "here", lambda seed: text(70, seed))
-        made[name] = {"model": model, "said": held.rotations, "bare": without_manifest(held)}
+        capture = captured(model, folder / "here", lambda seed: text(70, seed))
+        made[name] = {"model": model, "said": capture.rotations, "bare": without_manifest(capture)}
     return made
 
 
@@ -68,11 +68,11 @@ STATED: list[Any] = [
 def test_stated_rotation_equals_that_of_the_model(models: dict[str, Any], tmp_path: Path, content: Any) -> None:
     found = with_stated_rotation(models["llama"]["bare"], written(tmp_path, content)).rotations
     assert found is not None
-    for layer, said in models["llama"]["said"].items():
+    for layer, expected in models["llama"]["said"].items():
         stated = found[layer]
         assert isinstance(stated, Rotary)
-        assert (stated.layout, stated.start, stated.factor) == (said.layout, said.start, said.factor)
-        np.testing.assert_allclose(stated.frequencies, said.frequencies, rtol=1e-5)
+        assert (stated.layout, stated.start, stated.factor) == (expected.layout, expected.start, expected.factor)
+        np.testing.assert_allclose(stated.frequencies, expected.frequencies, rtol=1e-5)
 
 
 def test_rotation_can_be_stated_by_a_model_configuration(models: dict[str, Any], tmp_path: Path) -> None:
@@ -141,13 +141,13 @@ def test_incomplete_or_contradictory_rotation_statements_are_refused(
 
 
 def test_rotation_stated_for_a_capture_that_has_one_is_refused(tmp_path: Path) -> None:
-    held = captured(saved("llama", tmp_path / "model"), tmp_path / "here", lambda seed: text(70, seed))
+    capture = captured(saved("llama", tmp_path / "model"), tmp_path / "here", lambda seed: text(70, seed))
     with pytest.raises(DataError, match="already states its rotation"):
-        with_stated_rotation(held, written(tmp_path, STATED[0]))
+        with_stated_rotation(capture, written(tmp_path, STATED[0]))
     path = tmp_path / "no.yaml"
     path.write_text("theta: [\n")
     with pytest.raises(DataError, match=r"no\.yaml:2: did not find"):
-        with_stated_rotation(without_manifest(held), path)
+        with_stated_rotation(without_manifest(capture), path)
 
 
 def made_head(rotary: Rotary, d: int = 8, tokens: int = 600) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -196,10 +196,10 @@ def test_vectors_that_contradict_the_statement(tmp_path: Path) -> None:
             }
             parquet.write_table(pyarrow.table(columns), place)
     right = written(tmp_path, {"theta": 100.0, "layout": "interleaved"})
-    held = open_capture(tmp_path / "turned")
-    assert with_stated_rotation(held, right).rotation(0) == rotary
+    capture = open_capture(tmp_path / "turned")
+    assert with_stated_rotation(capture, right).rotation(0) == rotary
     with pytest.raises(DataError, match=r"the vectors contradict this rotation: .* with layout interleaved"):
-        with_stated_rotation(held, written(tmp_path, {"theta": 100.0, "layout": "half"}))
+        with_stated_rotation(capture, written(tmp_path, {"theta": 100.0, "layout": "half"}))
     with pytest.raises(DataError, match=r"the vectors contradict this rotation: .* as they are"):
         with_stated_rotation(open_capture(tmp_path / "plain"), right)
 

@@ -177,8 +177,8 @@ def test_config_settings_without_effect_are_accepted(copy: Path, setting: dict[s
 
 def test_config_settings_known_to_the_class_are_accepted(tmp_path: Path) -> None:
     saved("gemma2", tmp_path)
-    said = json.loads((tmp_path / "config.json").read_text())
-    assert {"query_pre_attn_scalar", "attn_logit_softcapping"} <= set(said)
+    config = json.loads((tmp_path / "config.json").read_text())
+    assert {"query_pre_attn_scalar", "attn_logit_softcapping"} <= set(config)
     assert configuration(ModelSource(str(tmp_path))).model_type == "gemma2"
     change(tmp_path, model_type="llama")
     with pytest.raises(ModelError, match="would ignore"):

@@ -79,12 +79,12 @@ def test_estimated_cache_equals_that_of_the_library(tmp_path: Path) -> None:
         model = load(ModelSource(str(saved(name, tmp_path / name)), device="cpu"), tokenizer=False).model
         with torch.inference_mode():
             cache = model(input_ids=torch.arange(40)[None].repeat(2, 1), use_cache=True).past_key_values
-        held = [layer for layer in cache.layers if getattr(layer, "keys", None) is not None]
-        there = sum(4 * (layer.keys.numel() + layer.values.numel()) for layer in held)
+        layers_with_keys = [layer for layer in cache.layers if getattr(layer, "keys", None) is not None]
+        cache_bytes = sum(4 * (layer.keys.numel() + layer.values.numel()) for layer in layers_with_keys)
         need = estimate(ModelSource(str(tmp_path / name), dtype="fp32"), context=40, batch=2)
         assert need.weights == model.get_memory_footprint(), "no image tower if only text is loaded"
         # The library's sliding layers keep one token less than the window, before the next token is added.
-        assert there <= need.cache <= 1.1 * there, name
+        assert cache_bytes <= need.cache <= 1.1 * cache_bytes, name
 
 
 def test_activations_grow_with_tokens_texts_and_logits() -> None:

@@ -70,12 +70,12 @@ def test_continuation_ends_at_an_end_token_or_stop_text() -> None:
     model, tokenizer = built("llama"), words()
     prompts = [text(6, 1), text(6, 2)]
     free = greedy(model, tokenizer, prompts, 6)
-    said = free[0].split()
-    place, word = next((place, word) for place, word in enumerate(said) if place and word != said[0])
+    free_words = free[0].split()
+    place, word = next((place, word) for place, word in enumerate(free_words) if place and word != free_words[0])
     stopped = greedy(model, tokenizer, prompts, 6, stop=[" " + word])
-    assert stopped == [" ".join(said[:place]), free[1].split(" " + word)[0]]
+    assert stopped == [" ".join(free_words[:place]), free[1].split(" " + word)[0]]
     model.generation_config.eos_token_id = [2, int(word[1:])]
-    assert greedy(model, tokenizer, prompts[:1], 6) == [" ".join(said[:place])]
+    assert greedy(model, tokenizer, prompts[:1], 6) == [" ".join(free_words[:place])]
 
 
 def test_prefill_and_decode_run_in_separate_contexts() -> None:

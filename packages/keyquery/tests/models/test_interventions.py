@@ -158,16 +158,16 @@ def test_interventions_after_rotation_change_rotated_vectors(model: Any, site: A
 def test_interventions_before_and_after_the_rotation_compose(model: Any) -> None:
     pre = Intervention("q", "scale", factor=3.0, layers=(LAYER,))
     post = Intervention("q", "scale", factor=0.5, layers=(LAYER,), where="post")
-    plain, output = (rotated(model, tokens(), some)[0] for some in ([], [post, pre]))
+    plain, output = (rotated(model, tokens(), interventions)[0] for interventions in ([], [post, pre]))
     torch.testing.assert_close(output, 1.5 * plain, atol=1e-5, rtol=1e-5)
 
 
 def test_interventions_before_and_after_the_rotation_are_equal_without_rotation(model: Any) -> None:
     from keyquery.models.attention.positions import encoding
 
-    some = {where: [Intervention("k", "mean", dims={1: mask_of("k")}, where=where)] for where in ("pre", "post")}
+    acts = {where: [Intervention("k", "mean", dims={1: mask_of("k")}, where=where)] for where in ("pre", "post")}
     with encoding(model, "drope"):
-        pre, post = ({**some}[where] for where in ("pre", "post"))
+        pre, post = ({**acts}[where] for where in ("pre", "post"))
         with applied(model, pre):
             one = logits(model, tokens())
         with applied(model, post):
@@ -179,10 +179,10 @@ def test_interventions_before_and_after_the_rotation_are_equal_without_rotation(
 def test_zeroing_values_heads_or_output_removes_attention_equally(model: Any, site: Any) -> None:
     """Zero values, zero heads and zero output are equivalent if the projection has no bias."""
     with applied(model, [Intervention("attention", "zero")]):
-        none = logits(model, tokens())
+        unchanged = logits(model, tokens())
     with applied(model, [Intervention(site, "zero")]):
-        assert torch.equal(logits(model, tokens()), none)
-    assert not torch.allclose(logits(model, tokens()), none)
+        assert torch.equal(logits(model, tokens()), unchanged)
+    assert not torch.allclose(logits(model, tokens()), unchanged)
 
 
 @pytest.mark.parametrize("length", [HEADS, KEYS, 9])
@@ -229,10 +229,10 @@ def test_interventions_work_on_many_architectures_and_are_undone(name: str) -> N
 
 def test_interventions_are_undone_after_an_exception(model: Any) -> None:
     before = logits(model, tokens())
-    some = [Intervention("mlp", "zero"), Intervention("q", "zero", where="post"), Intervention("heads", "zero")]
+    acts = [Intervention("mlp", "zero"), Intervention("q", "zero", where="post"), Intervention("heads", "zero")]
 
     def interrupted() -> None:
-        with applied(model, some):
+        with applied(model, acts):
             assert not torch.equal(logits(model, tokens()), before)
             raise KeyboardInterrupt
 
@@ -268,9 +268,9 @@ def test_interventions_in_the_prefill_leave_decoding_alone(model: Any) -> None:
     both = continued(model, ids, *phases(model, [each], decode=True))
     first = continued(model, ids, *phases(model, [each], decode=False))
     with applied(model, [each]):
-        whole = logits(model, ids)[:, -4:]
+        full_logits = logits(model, ids)[:, -4:]
     for step in range(4):
-        torch.testing.assert_close(both[step], whole[:, step], atol=1e-4, rtol=1e-4)
+        torch.testing.assert_close(both[step], full_logits[:, step], atol=1e-4, rtol=1e-4)
     torch.testing.assert_close(first[0], both[0])
     for step in range(1, 4):
         assert not torch.allclose(first[step], both[step], atol=1e-3)
@@ -282,9 +282,9 @@ def test_intervention_at_position_0_does_not_affect_decode_steps(model: Any) -> 
     each = Intervention("mlp", "zero", positions=(0,))
     output = continued(model, tokens(), *phases(model, [each], decode=True))
     with applied(model, [each]):
-        whole = logits(model, tokens())[:, -4:]
+        full_logits = logits(model, tokens())[:, -4:]
     for step in range(4):
-        torch.testing.assert_close(output[step], whole[:, step], atol=1e-4, rtol=1e-4)
+        torch.testing.assert_close(output[step], full_logits[:, step], atol=1e-4, rtol=1e-4)
 
 
 def test_a_mean_in_decode_steps_is_refused(model: Any) -> None:
@@ -339,7 +339,7 @@ def test_knockout_refuses_invalid_masks(model: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("wrong", "said"),
+    ("wrong", "message"),
     [
         (Intervention("mlp", "zero", layers=(3,)), "no layer 3 .* 0 to 2"),
         (Intervention("mlp", "zero", dims={9: np.ones(32, bool)}), "no layer 9"),
@@ -351,8 +351,8 @@ def test_knockout_refuses_invalid_masks(model: Any) -> None:
         (Intervention("mlp", "zero", dims={1: np.ones(8, bool)}), r"but 'mlp' has \(32,\)"),
     ],
 )
-def test_invalid_interventions_are_refused(model: Any, wrong: Intervention, said: str) -> None:
-    with pytest.raises(ModelError, match=said), applied(model, [wrong]):
+def test_invalid_interventions_are_refused(model: Any, wrong: Intervention, message: str) -> None:
+    with pytest.raises(ModelError, match=message), applied(model, [wrong]):
         pass
 
 

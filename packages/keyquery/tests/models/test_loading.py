@@ -79,10 +79,10 @@ def test_quantized_weights_load_on_the_cpu(wide: Path, kind: str) -> None:
             logits = loaded.model(input_ids=tokens, use_cache=False, **inputs).logits
     assert torch.equal(logits, expected.logits)
     assert [call.layer for call in calls] == [0, 1, 2]
-    for call, there in zip(calls, expected.attentions, strict=True):
+    for call, weights in zip(calls, expected.attentions, strict=True):
         key = call.key.repeat_interleave(2, dim=1)
         scores = call.query @ key.transpose(2, 3) * call.scaling + call.mask
-        assert torch.equal(torch.softmax(scores, dim=-1, dtype=torch.float32), there)
+        assert torch.equal(torch.softmax(scores, dim=-1, dtype=torch.float32), weights)
     plain = built("llama-wide")
     exact: list[Call] = []
     forward(plain, tokens, exact.append, **inputs)
@@ -158,9 +158,9 @@ def test_ignored_weights_are_reported_in_one_line(copy: Path, capsys: pytest.Cap
     path = copy / "model.safetensors"
     save_file({**load_file(path), "tower.weight": torch.ones(2)}, path, metadata={"format": "pt"})
     load(ModelSource(str(copy)))
-    told = capsys.readouterr().err
-    assert f"{copy}: weights that are none of the architecture's are left out: 1 (first: tower.weight)" in told
-    assert "LOAD REPORT" not in told
+    printed = capsys.readouterr().err
+    assert f"{copy}: weights that are none of the architecture's are left out: 1 (first: tower.weight)" in printed
+    assert "LOAD REPORT" not in printed
 
 
 @pytest.mark.parametrize(

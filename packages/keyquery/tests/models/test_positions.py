@@ -58,11 +58,11 @@ def test_shifting_all_positions_does_not_change_rope_logits() -> None:
     model = built("llama")
     mask = torch.ones_like(TOKENS)
     with torch.inference_mode():
-        there, moved = (
+        first_scores, moved = (
             model(input_ids=TOKENS, attention_mask=mask, position_ids=torch.arange(24)[None] + shift).logits
             for shift in (0, 7)
         )
-    assert (there - moved).abs().max() / there.std() < 1e-3 < shift_error(model, TOKENS, 7)
+    assert (first_scores - moved).abs().max() / first_scores.std() < 1e-3 < shift_error(model, TOKENS, 7)
 
 
 def test_a_gap_is_not_taken_for_another_text() -> None:
@@ -114,10 +114,10 @@ def test_yarn_keeps_fast_and_divides_slow_frequencies() -> None:
     size = (cosine**2 + sine**2).sqrt()
     assert torch.allclose(size, torch.full_like(size, 0.1 * math.log(8) + 1))
     angles = torch.atan2(sine, cosine)[0, 0, :64]
-    own = 1e4 ** -(torch.arange(64) / 64)
-    turns = 4096 * own / (2 * math.pi)
-    assert torch.allclose(angles[turns > 40], own[turns > 40], rtol=1e-4)
-    assert torch.allclose(angles[turns < 0.8], own[turns < 0.8] / 8, rtol=1e-4)
+    inverse_frequencies = 1e4 ** -(torch.arange(64) / 64)
+    turns = 4096 * inverse_frequencies / (2 * math.pi)
+    assert torch.allclose(angles[turns > 40], inverse_frequencies[turns > 40], rtol=1e-4)
+    assert torch.allclose(angles[turns < 0.8], inverse_frequencies[turns < 0.8] / 8, rtol=1e-4)
     with encoding(model, "yarn", factor=8, length=64):
         short = torch.atan2(*reversed(module(torch.zeros(1), one)))[0, 0, :64]
     assert (short < angles - 1e-6).any(), "a shorter training length slows more frequencies"
@@ -278,10 +278,10 @@ def test_sinusoidal_position_tables_are_classified(name: str, kind: str) -> None
     rows = min(len(table) for name, table in model.named_buffers() if name.endswith(("embed_positions", "encoding")))
     mask, places = torch.ones_like(TOKENS), torch.arange(24)[None]
     with torch.inference_mode():
-        here, there = (
+        earlier, later = (
             model(input_ids=TOKENS, attention_mask=mask, position_ids=places + shift).logits for shift in (0, 7)
         )
-    assert ((here - there).abs().max() / here.std() < 1e-3) == (kind == "rope")
+    assert ((earlier - later).abs().max() / earlier.std() < 1e-3) == (kind == "rope")
     with pytest.raises(ModelError, match=r"its attention code|added to the emb"), encoding(model, "drope"):
         pass
     refuse_longer(model)

@@ -22,11 +22,11 @@ def unrotated(model: Any, tokens: int) -> tuple[list[Call], list[tuple[Any, Any]
     calls: list[Call] = []
     pairs: list[tuple[Any, Any]] = []
     ids = torch.randint(4, 64, (1, tokens), generator=torch.Generator().manual_seed(3))
-    with projecting(model, tokens) as held:
+    with projecting(model, tokens) as projected:
 
         def see(call: Call) -> None:
             calls.append(call)
-            pairs.append(held.before(call))
+            pairs.append(projected.before(call))
 
         forward(model, ids, see)
     return calls, pairs
@@ -132,9 +132,9 @@ def test_complex_rotation_with_a_norm_behind_it_is_undone(norm: bool) -> None:
     calls: list[Call] = []
     pairs: list[Any] = []
     ids = torch.randint(4, 64, (1, 12), generator=torch.Generator().manual_seed(3))
-    with projecting(model, 12) as held:
+    with projecting(model, 12) as projected:
         made.clear()
-        forward(model, ids, lambda call: calls.append(call) or pairs.append(held.before(call)[0]))
+        forward(model, ids, lambda call: calls.append(call) or pairs.append(projected.before(call)[0]))
     for layer in (0, 2):
         query = made[layer].view(1, 12, 4, 8).transpose(1, 2)
         if norm and layer == 0:
@@ -209,8 +209,8 @@ def test_capture_before_rotation_differs_from_capture_after_it(tmp_path: Any) ->
     both = {}
     for before in (False, True):
         out = tmp_path / str(before)
-        held = captured(model, out, lambda seed: text(40, seed), context=32, texts=1, rate=8.0, pre_rope=before)
-        both[before] = held.queries(held.heads[1])
+        capture = captured(model, out, lambda seed: text(40, seed), context=32, texts=1, rate=8.0, pre_rope=before)
+        both[before] = capture.queries(capture.heads[1])
     assert np.array_equal(both[True].position, both[False].position)
     np.testing.assert_allclose(
         np.linalg.norm(both[True].vectors, axis=1), np.linalg.norm(both[False].vectors, axis=1), rtol=1e-5

@@ -48,12 +48,12 @@ def test_resumed_forward_gives_bitwise_equal_logits(name: str, inputs: dict[str,
     for place, block in enumerate(parts):
         for site in ("attention", "mlp", "heads"):
             acting = [Intervention(site, "zero", layers=(block.layer,))]
-            whole = logits(model, acting, **inputs)
+            full_run = logits(model, acting, **inputs)
             ran.clear()
             with skip_stored_blocks(model, untouched_blocks(model, acting)):
-                assert torch.equal(logits(model, acting, **inputs), whole)
+                assert torch.equal(logits(model, acting, **inputs), full_run)
             assert len(ran) == len(parts) - place
-            assert not torch.equal(whole, usual)
+            assert not torch.equal(full_run, usual)
     assert torch.equal(logits(model, [], **inputs), usual), "the model is unchanged"
 
 
@@ -80,9 +80,9 @@ def test_prompts_under_a_key_cache_resume_and_continue_with_bitwise_equal_logits
     assert torch.equal(continued(model, [], len(parts)), usual)
     for place, block in enumerate(parts):
         acting = [Intervention("mlp", "zero", layers=(block.layer,))]
-        whole = continued(model, acting, 0)
+        full_run = continued(model, acting, 0)
         ran.clear()
-        assert torch.equal(continued(model, acting, untouched_blocks(model, acting, cached=True)), whole)
+        assert torch.equal(continued(model, acting, untouched_blocks(model, acting, cached=True)), full_run)
         assert len(ran) == len(parts) - place + 3 * len(parts)
     assert torch.equal(continued(model, [], len(parts)), usual), "what is kept was not changed"
 
@@ -136,7 +136,7 @@ def test_answers_reuse_known_states_of_an_identified_model() -> None:
     acting = [
         evaluation.Condition(str(at), (Intervention("mlp", "zero", layers=(at,)),), decode=True) for at in range(3)
     ]
-    said, counts, ran = [], list[int](), list[int]()
+    given_answers, counts, ran = [], list[int](), list[int]()
     for facts in ({}, {"fingerprint": "of these weights"}):
         asked = subject(planted_model(), facts=facts)
         items = asked.book.items(asked.book.tasks()[0], 3, 0, asked.tokenizer)
@@ -146,8 +146,8 @@ def test_answers_reuse_known_states_of_an_identified_model() -> None:
             )
         untouched_blocks(asked.model, [], cached=True)  # tries it on texts of its own
         ran.clear()
-        said.append([evaluation.answers(asked, items, each) for each in (evaluation.BASELINE, *acting)])
+        given_answers.append([evaluation.answers(asked, items, each) for each in (evaluation.BASELINE, *acting)])
         counts.append(sum(length > 1 for length in ran))
-    assert said[0] == said[1]
-    whole, resumed = counts
-    assert resumed == whole // 4 + whole // 12 * (3 + 2 + 1)
+    assert given_answers[0] == given_answers[1]
+    full_count, resumed = counts
+    assert resumed == full_count // 4 + full_count // 12 * (3 + 2 + 1)

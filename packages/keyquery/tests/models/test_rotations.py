@@ -139,12 +139,12 @@ def test_equal_words_at_all_positions_have_equal_aligned_queries(kind):
     [rotary] = {one for layer, one in rotations(model, CONTEXT).items() if layer == 0}
     assert isinstance(rotary, Rotary)
     scale = survey(model)[0].query_scale
-    seen = []
+    frequencies = []
     tokens = torch.full((1, len(PLACES)), 7)
     places = torch.tensor([PLACES])
-    with recording(model, lambda call: seen.append(call.query[0].double().numpy()) if call.layer == 0 else None):
+    with recording(model, lambda call: frequencies.append(call.query[0].double().numpy()) if call.layer == 0 else None):
         run_forward(model, tokens, position_ids=places, attention_mask=torch.ones_like(tokens))
-    [queries] = seen
+    [queries] = frequencies
     if scale is not None:
         queries = queries / scale.at(np.array(PLACES))[None, :, None]
     assert np.abs(queries - queries[:, -1:]).max() > 0.1 * np.abs(queries).max()  # as captured they differ
@@ -176,8 +176,8 @@ def test_a_norm_behind_the_rotation_is_refused_by_name():
 
 def test_rotation_that_differs_from_its_cosines_and_sines_is_refused(monkeypatch):
     """A layer rotates by other angles than its cosines and sines give: here, twice as fast."""
-    model, own = KINDS[0].model(), modeling_llama.apply_rotary_pos_emb
-    twice = lambda q, k, c, s, **rest: own(q, k, c**2 - s**2, 2 * c * s, **rest)  # noqa: E731
+    model, original = KINDS[0].model(), modeling_llama.apply_rotary_pos_emb
+    twice = lambda q, k, c, s, **rest: original(q, k, c**2 - s**2, 2 * c * s, **rest)  # noqa: E731
     monkeypatch.setattr(modeling_llama, "apply_rotary_pos_emb", twice)
     found = rotations(model, CONTEXT)
     assert all(
@@ -186,10 +186,10 @@ def test_rotation_that_differs_from_its_cosines_and_sines_is_refused(monkeypatch
 
 
 def test_a_factor_that_grows_with_the_position_is_refused(monkeypatch):
-    model, own = KINDS[0].model(), modeling_llama.apply_rotary_pos_emb
+    model, original = KINDS[0].model(), modeling_llama.apply_rotary_pos_emb
 
     def grown(q, k, c, s, **rest):
-        q, k = own(q, k, c, s, **rest)
+        q, k = original(q, k, c, s, **rest)
         return q * (1 + 0.1 * torch.arange(q.shape[2]))[:, None], k
 
     monkeypatch.setattr(modeling_llama, "apply_rotary_pos_emb", grown)

@@ -24,9 +24,9 @@ def ids(tokens: int = TOKENS) -> Any:
 
 
 def calls(model: Any, tokens: int = TOKENS) -> list[Call]:
-    seen: list[Call] = []
-    forward(model, ids(tokens), seen.append)
-    return seen
+    recorded: list[Call] = []
+    forward(model, ids(tokens), recorded.append)
+    return recorded
 
 
 def attentions(model: Any) -> list[Any]:
@@ -70,16 +70,16 @@ def test_tiled_statistics_equal_those_of_the_whole_matrix(name: str) -> None:
     """For grouped queries, windows, soft-capping, learned sinks, q/k norms and scaled queries."""
     model = built(name)
     expected = attentions(built(name))
-    own = [call for call in calls(model) if not call.cross]
-    assert len(own) == len(expected)
-    for call, weights in zip(own, expected, strict=True):
-        there = dense(weights, call.window)
+    self_calls = [call for call in calls(model) if not call.cross]
+    assert len(self_calls) == len(expected)
+    for call, weights in zip(self_calls, expected, strict=True):
+        dense_weights = dense(weights, call.window)
         for block, tile in ((None, None), (128, 512), (7, 5), (5, 24)):
-            here = attention_statistics(call, query_block=block, key_tile=tile)
-            assert here.tokens == TOKENS
-            for field, value in there.items():
+            computed = attention_statistics(call, query_block=block, key_tile=tile)
+            assert computed.tokens == TOKENS
+            for field, value in dense_weights.items():
                 np.testing.assert_allclose(
-                    getattr(here, field), value, rtol=2e-4, atol=3e-5, err_msg=f"{field} of layer {call.layer}"
+                    getattr(computed, field), value, rtol=2e-4, atol=3e-5, err_msg=f"{field} of layer {call.layer}"
                 )
 
 
@@ -254,7 +254,7 @@ def test_calls_that_statistics_cannot_treat_are_refused() -> None:
     padded = torch.ones(1, 1, TOKENS, TOKENS, dtype=torch.bool).tril()
     padded[..., :3] = False
     per_head = replace(call, mask=torch.zeros(1, 4, TOKENS, TOKENS))
-    for wrong, said in (
+    for wrong, message in (
         (twice, "one whole text at a time"),
         (cached, "without a key cache"),
         (alone, "two tokens or more"),
@@ -265,16 +265,16 @@ def test_calls_that_statistics_cannot_treat_are_refused() -> None:
         (replace(call, query=call.query * torch.inf), "infinite or undefined"),
         (per_head, "not the same for all heads"),
     ):
-        with pytest.raises(ModelError, match=said):
+        with pytest.raises(ModelError, match=message):
             attention_statistics(wrong)
 
 
 def test_blocked_key_gets_no_attention() -> None:
     """Blocking one key keeps the proportions of the others; the first token's reach is measured separately."""
     call = calls(built("llama"))[0]
-    seen = torch.ones(1, 1, TOKENS, TOKENS, dtype=torch.bool).tril()
-    seen[..., 6:, 5] = False
-    even = attention_statistics(replace(call, query=call.query * 0, mask=seen))
+    mask = torch.ones(1, 1, TOKENS, TOKENS, dtype=torch.bool).tril()
+    mask[..., 6:, 5] = False
+    even = attention_statistics(replace(call, query=call.query * 0, mask=mask))
     counts = np.arange(1, TOKENS + 1) - (np.arange(TOKENS) >= 6)
     np.testing.assert_allclose(even.first, (1 / counts).mean(), rtol=1e-6)
     assert even.null == pytest.approx((1 / counts).mean())

@@ -98,10 +98,10 @@ def test_a_forward_reads_each_weight_once(place: Path, tmp_path: Path, monkeypat
     totals = []
     for batch, later in ((1, [1, 1]), (3, [0, 0])):  # the first document is also read for checks
         reads.clear()
-        seen: list[Counter[str]] = []
+        counts: list[Counter[str]] = []
         options = asked(place, "llama", tmp_path / str(batch), stream=True, batch=batch)
-        capture(options, lambda state, seen=seen: seen.append(Counter(reads)))  # type: ignore[misc]
-        for before, after, count in zip(seen[1:3], seen[2:], later, strict=True):
+        capture(options, lambda state, counts=counts: counts.append(Counter(reads)))  # type: ignore[misc]
+        for before, after, count in zip(counts[1:3], counts[2:], later, strict=True):
             assert max((after - before).values(), default=0) == count, "each weight is read this often"
             assert {after[name] - before[name] for name in reads if ".layers.0." in name} == {count}
         totals.append(reads["model.layers.0.mlp.up_proj.weight"])
@@ -111,8 +111,8 @@ def test_a_forward_reads_each_weight_once(place: Path, tmp_path: Path, monkeypat
 
 def test_streamed_blocks_are_not_kept_in_memory(place: Path, caplog: pytest.LogCaptureFixture) -> None:
     loaded = load(ModelSource(str(place / "llama"), device="cpu"), stream=True)
-    held = {name for name, each in loaded.model.named_parameters() if not each.is_meta}
-    assert held == {"model.embed_tokens.weight", "model.norm.weight", "lm_head.weight"}
+    loaded_names = {name for name, each in loaded.model.named_parameters() if not each.is_meta}
+    assert loaded_names == {"model.embed_tokens.weight", "model.norm.weight", "lm_head.weight"}
     assert "meta device" not in caplog.text, "the library's log is not shown to users"
 
 

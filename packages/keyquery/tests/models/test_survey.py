@@ -37,15 +37,15 @@ def zero(module: Any) -> None:
 @pytest.mark.parametrize("name", [name for name in BUILDERS if name != "mllama"])
 def test_attention_and_mlp_add_up_to_the_residual_update(name: str) -> None:
     """Outputs of attention and MLP, read by hooks, sum to the whole update of the residual stream."""
-    seen = survey_text(built(name), ids(), text="one")
-    assert seen.first.shape == (3, 4)
-    assert seen.norms_q.shape[:2] == (3, 4)
-    assert seen.norms_k.shape[:2] == (3, 4 if name == "gpt_neox" else 2)
-    assert seen.residual_first.shape == (4,)
-    assert seen.unexplained.max() < ROUNDING
-    assert seen.first_is_bos
+    survey = survey_text(built(name), ids(), text="one")
+    assert survey.first.shape == (3, 4)
+    assert survey.norms_q.shape[:2] == (3, 4)
+    assert survey.norms_k.shape[:2] == (3, 4 if name == "gpt_neox" else 2)
+    assert survey.residual_first.shape == (4,)
+    assert survey.unexplained.max() < ROUNDING
+    assert survey.first_is_bos
     for field in fields(TextSurvey):
-        value = getattr(seen, field.name)
+        value = getattr(survey, field.name)
         if field.name not in ("decay", "decay_content") and isinstance(value, np.ndarray):
             assert np.isfinite(value).all(), field.name
 
@@ -58,29 +58,29 @@ def test_survey_equals_the_hidden_states_of_the_model() -> None:
         module.register_forward_hook(lambda _, __, output, name=name: kept.__setitem__(name, output[0]))
     layer.self_attn.register_forward_hook(lambda _, __, output: kept.__setitem__("attention", output[0][0]))
     layer.mlp.register_forward_hook(lambda _, __, output: kept.__setitem__("mlp", output[0]))
-    seen = survey_text(model, ids())
+    survey = survey_text(model, ids())
     with torch.inference_mode():
         states = [each[0] for each in model.model(ids(), output_hidden_states=True).hidden_states]
     lengths = states[2].norm(dim=-1).numpy()  # state after layer 1; the last state is normed
-    assert seen.residual_first[2] == pytest.approx(lengths[0], rel=1e-5)
-    assert seen.residual_mean[2] == pytest.approx(lengths[1:].mean(), rel=1e-5)
-    assert seen.residual_median[2] == pytest.approx(np.median(lengths[1:]), rel=1e-5)
-    for side, norms in (("q", seen.norms_q), ("k", seen.norms_k), ("v", seen.norms_v)):
+    assert survey.residual_first[2] == pytest.approx(lengths[0], rel=1e-5)
+    assert survey.residual_mean[2] == pytest.approx(lengths[1:].mean(), rel=1e-5)
+    assert survey.residual_median[2] == pytest.approx(np.median(lengths[1:]), rel=1e-5)
+    for side, norms in (("q", survey.norms_q), ("k", survey.norms_k), ("v", survey.norms_v)):
         shaped = kept[side].reshape(TOKENS, -1, 8)
         np.testing.assert_allclose(norms[1], shaped.norm(dim=0), rtol=1e-5)
-        whole = kept[side].norm(dim=-1)
-        expected = [whole.mean(), whole[0], whole[1:].mean()]
-        np.testing.assert_allclose(getattr(seen, f"{side}_norm")[1], expected, rtol=1e-5)
+        full_norms = kept[side].norm(dim=-1)
+        expected = [full_norms.mean(), full_norms[0], full_norms[1:].mean()]
+        np.testing.assert_allclose(getattr(survey, f"{side}_norm")[1], expected, rtol=1e-5)
     values = kept["v"].reshape(TOKENS, 2, 8).norm(dim=-1)
-    np.testing.assert_allclose(seen.value_first[1], values[0], rtol=1e-5)
-    np.testing.assert_allclose(seen.value_content[1], values[1:].mean(dim=0), rtol=1e-5)
+    np.testing.assert_allclose(survey.value_first[1], values[0], rtol=1e-5)
+    np.testing.assert_allclose(survey.value_content[1], values[1:].mean(dim=0), rtol=1e-5)
     a, m = kept["attention"].norm(dim=-1), kept["mlp"].norm(dim=-1)
     share = a / (a + m)
-    np.testing.assert_allclose(seen.attention_norm[1], [a.mean(), a[0], a[1:].mean()], rtol=1e-5)
-    np.testing.assert_allclose(seen.share[1], [share.mean(), share[0], share[1:].mean()], rtol=1e-5)
+    np.testing.assert_allclose(survey.attention_norm[1], [a.mean(), a[0], a[1:].mean()], rtol=1e-5)
+    np.testing.assert_allclose(survey.share[1], [share.mean(), share[0], share[1:].mean()], rtol=1e-5)
     update = states[2] - states[1]
     cosine = torch.nn.functional.cosine_similarity(kept["attention"], update, dim=-1)
-    np.testing.assert_allclose(seen.cosine_attention[1, 0], cosine.mean(), rtol=1e-3)
+    np.testing.assert_allclose(survey.cosine_attention[1, 0], cosine.mean(), rtol=1e-3)
 
 
 def test_scaled_projection_row_appears_as_a_massive_dimension() -> None:
@@ -89,16 +89,16 @@ def test_scaled_projection_row_appears_as_a_massive_dimension() -> None:
     plain = survey_text(model, ids())
     model.model.layers[1].self_attn.q_proj.weight.data[2 * 8] *= 100
     model.model.layers[1].self_attn.k_proj.weight.data[1 * 8 + 5] *= 100
-    seen = survey_text(model, ids())
-    for norms, before, place in ((seen.norms_q, plain.norms_q, (2, 0)), (seen.norms_k, plain.norms_k, (1, 5))):
+    survey = survey_text(model, ids())
+    for norms, before, place in ((survey.norms_q, plain.norms_q, (2, 0)), (survey.norms_k, plain.norms_k, (1, 5))):
         grown = norms[1] / before[1]
         assert grown[place] == pytest.approx(100, rel=1e-4)
         others = np.delete(grown, np.ravel_multi_index(place, grown.shape))
         np.testing.assert_allclose(others, 1, rtol=1e-5)
     turned = survey_text(model, ids(), SurveyOptions(where="post"))
     assert turned.where == "post"
-    assert turned.norms_q[1, 2, 0] < 0.95 * seen.norms_q[1, 2, 0], "rotation shares it with its partner"
-    assert turned.norms_q[1, 2, 4] > 10 * seen.norms_q[1, 2, 4]
+    assert turned.norms_q[1, 2, 0] < 0.95 * survey.norms_q[1, 2, 0], "rotation shares it with its partner"
+    assert turned.norms_q[1, 2, 4] > 10 * survey.norms_q[1, 2, 4]
 
 
 def test_planted_value_at_the_first_token_gives_its_effective_write() -> None:
@@ -115,11 +115,11 @@ def test_planted_value_at_the_first_token_gives_its_effective_write() -> None:
         return output
 
     attention.v_proj.register_forward_hook(plant)
-    seen = survey_text(model, ids(), SurveyOptions(where="post"))
-    np.testing.assert_allclose(seen.value_first[1], [10, 5], rtol=1e-6)
-    assert (seen.value_content[1] == 0).all()
+    survey = survey_text(model, ids(), SurveyOptions(where="post"))
+    np.testing.assert_allclose(survey.value_first[1], [10, 5], rtol=1e-6)
+    assert (survey.value_content[1] == 0).all()
     later = np.mean(1 / np.arange(2, TOKENS + 1))
-    np.testing.assert_allclose(seen.write[1], later * np.array([10, 10, 5, 5]), rtol=1e-6)
+    np.testing.assert_allclose(survey.write[1], later * np.array([10, 10, 5, 5]), rtol=1e-6)
 
 
 def test_a_planted_spike_is_found() -> None:
@@ -132,15 +132,15 @@ def test_a_planted_spike_is_found() -> None:
         return output
 
     model.model.layers[1].mlp.register_forward_hook(plant)
-    plain, seen = survey_text(built("llama"), ids()), survey_text(model, ids())
-    np.testing.assert_allclose(seen.residual_first[:2], plain.residual_first[:2], rtol=1e-5)
-    assert seen.residual_first[2] == pytest.approx(1000, rel=0.05)
-    assert seen.residual_ratio[2] > 10 > seen.residual_ratio[1]
-    assert seen.mlp_norm[1, 1] == pytest.approx(1000, rel=0.05)
-    np.testing.assert_allclose(seen.mlp_norm[1, 2], plain.mlp_norm[1, 2], rtol=1e-5)
-    assert seen.cosine_mlp[1, 1] > 0.99
-    assert seen.unexplained.max() < ROUNDING
-    all_tokens, content = seen.hidden_entropy[2, :, 0]
+    plain, survey = survey_text(built("llama"), ids()), survey_text(model, ids())
+    np.testing.assert_allclose(survey.residual_first[:2], plain.residual_first[:2], rtol=1e-5)
+    assert survey.residual_first[2] == pytest.approx(1000, rel=0.05)
+    assert survey.residual_ratio[2] > 10 > survey.residual_ratio[1]
+    assert survey.mlp_norm[1, 1] == pytest.approx(1000, rel=0.05)
+    np.testing.assert_allclose(survey.mlp_norm[1, 2], plain.mlp_norm[1, 2], rtol=1e-5)
+    assert survey.cosine_mlp[1, 1] > 0.99
+    assert survey.unexplained.max() < ROUNDING
+    all_tokens, content = survey.hidden_entropy[2, :, 0]
     assert all_tokens < 0.2 * plain.hidden_entropy[2, 0, 0], "one direction has nearly all variance"
     assert content == pytest.approx(plain.hidden_entropy[2, 1, 0], rel=1e-4)
     assert all_tokens < content
@@ -149,12 +149,12 @@ def test_a_planted_spike_is_found() -> None:
 def test_survey_measures_the_model_under_interventions() -> None:
     model = built("llama")
     with applied(model, [Intervention("mlp", "zero", layers=(1,)), Intervention("attention", "zero", layers=(2,))]):
-        seen = survey_text(model, ids())
-    assert (seen.mlp_norm[1] == 0).all()
-    assert (seen.share[1] == 1).all()
-    assert np.isnan(seen.cosine_mlp[1]).all(), "a zero vector has no direction"
-    assert (seen.attention_norm[2] == 0).all()
-    assert (seen.share[2] == 0).all()
+        survey = survey_text(model, ids())
+    assert (survey.mlp_norm[1] == 0).all()
+    assert (survey.share[1] == 1).all()
+    assert np.isnan(survey.cosine_mlp[1]).all(), "a zero vector has no direction"
+    assert (survey.attention_norm[2] == 0).all()
+    assert (survey.share[2] == 0).all()
     with applied(model, [Intervention("mlp", "zero"), Intervention("attention", "zero")]):
         still = survey_text(model, ids())
     assert np.isnan(still.share).all(), "nothing is added, so there are no shares"
@@ -199,23 +199,23 @@ def test_reduced_precision_measures_nearly_the_same(tmp_path: Path, quantize: st
         pytest.importorskip("accelerate")
     folder = saved("llama-wide", tmp_path / "model")
     exact = survey_text(built("llama-wide"), ids())
-    seen = survey_text(load(ModelSource(str(folder), dtype=dtype, quantize=quantize, device="cpu")).model, ids())
+    survey = survey_text(load(ModelSource(str(folder), dtype=dtype, quantize=quantize, device="cpu")).model, ids())
     for name in ("norms_q", "norms_v", "first_later", "residual_mean", "attention_norm", "hidden_entropy"):
-        one, other = np.ravel(getattr(exact, name)), np.ravel(getattr(seen, name))
+        one, other = np.ravel(getattr(exact, name)), np.ravel(getattr(survey, name))
         error = np.linalg.norm(one - other) / np.linalg.norm(one)
         assert 1e-5 < error < 0.3, f"{name}: off by {error}"
-    assert seen.unexplained.max() < 5e-3
+    assert survey.unexplained.max() < 5e-3
 
 
 def test_saved_survey_reads_back_equal(tmp_path: Path) -> None:
-    seen = survey_text(built("mistral"), ids(), SurveyOptions(where="post", entropy=False), text="paragraph-3")
-    assert np.isnan(seen.hidden_entropy).all()
-    assert (seen.hidden_rank == 0).all()
+    survey = survey_text(built("mistral"), ids(), SurveyOptions(where="post", entropy=False), text="paragraph-3")
+    assert np.isnan(survey.hidden_entropy).all()
+    assert (survey.hidden_rank == 0).all()
     place = tmp_path / "deep/survey.npz"
-    keep(place, seen)
+    keep(place, survey)
     again = read(place)
     for field in fields(TextSurvey):
-        one, other = getattr(seen, field.name), getattr(again, field.name)
+        one, other = getattr(survey, field.name), getattr(again, field.name)
         if isinstance(one, np.ndarray):
             assert one.dtype == other.dtype, field.name
             assert np.array_equal(one, other, equal_nan=one.dtype.kind == "f"), field.name
@@ -264,6 +264,6 @@ def test_hidden_entropy_is_defined_for_wide_and_tall_matrices(shape: tuple[int, 
 
 
 def test_derived_measures_are_missing_when_undefined() -> None:
-    seen = survey_text(built("llama"), ids())
-    flat = replace(seen, residual_mean=np.zeros(4))
+    survey = survey_text(built("llama"), ids())
+    flat = replace(survey, residual_mean=np.zeros(4))
     assert np.isnan(flat.residual_ratio).all()

@@ -17,12 +17,12 @@ def names(place: str) -> set[str]:
 def test_parts_of_a_text_set_are_disjoint_and_cover_it() -> None:
     """Every document is in one part, chosen by its name, in about the stated shares."""
     parts = {part: names(f"code:{part}") for part in text_sets.PARTS}
-    whole = names("code")
-    assert sum(map(len, parts.values())) == len(whole) == len(set.union(*parts.values()))
+    all_names = names("code")
+    assert sum(map(len, parts.values())) == len(all_names) == len(set.union(*parts.values()))
     for part, share in text_sets.PARTS.items():
-        assert abs(len(parts[part]) / len(whole) - share) < 0.1
-    assert {"json/decoder.py", "ast.py"} <= whole
-    assert not any(name.startswith(("test/", "site-packages/", "pydoc_data/")) for name in whole)
+        assert abs(len(parts[part]) / len(all_names) - share) < 0.1
+    assert {"json/decoder.py", "ast.py"} <= all_names
+    assert not any(name.startswith(("test/", "site-packages/", "pydoc_data/")) for name in all_names)
 
 
 def test_document_stays_in_its_part_when_others_are_added(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -38,8 +38,9 @@ def test_manual_is_one_text_per_part() -> None:
     parts = {part: list(texts(TextSource(f"manual:{part}"))) for part in text_sets.PARTS}
     assert [name for [(name, _)] in parts.values()] == [f"manual-{part}" for part in text_sets.PARTS]
     for title, text in topics.items():
-        here = text_sets.part_of(f"manual/{title}")
-        assert text in parts[here][0][1]
+        chapter = text_sets.part_of(f"manual/{title}")
+        assert text in parts[chapter][0][1]
+    assert count_texts(TextSource("manual")) is None
 
 
 def test_html_pages_are_read_as_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

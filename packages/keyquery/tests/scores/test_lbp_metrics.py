@@ -58,15 +58,15 @@ def test_answer_lines_are_lower_cased_and_whitespace_collapsed():
 
 
 @pytest.mark.parametrize(
-    ("text", "opened", "said"),
+    ("text", "opened", "answer"),
     [
         ("<think>a\nb</think>\n[Answer] c", False, ("[Answer] c", "a\nb")), ("a\nb</think>c", True, ("c", "a\nb")),
         ("<think>never ends", False, ("", "never ends")), ("never ends", True, ("", "never ends")),
         ("no thoughts", False, ("no thoughts", "")),
     ],
 )  # fmt: skip
-def test_thoughts_are_split_from_the_answer(text, opened, said):
-    assert split_thoughts(text, opened=opened) == said
+def test_thoughts_are_split_from_the_answer(text, opened, answer):
+    assert split_thoughts(text, opened=opened) == answer
 
 
 # --- metrics by hand
@@ -312,8 +312,8 @@ def test_bootstrap_resamples_within_lengths():
 
 def test_equal_scores_have_no_interval_and_missing_lengths_no_overall():
     samples = grid(tasks=("T3.1",))
-    some = [one for one in samples if one.length != "256k"]
-    table = lbp_scores.aggregate(lbp_scores.score_samples(samples, said(some, lambda one, run: "right")), samples)
+    shorter = [one for one in samples if one.length != "256k"]
+    table = lbp_scores.aggregate(lbp_scores.score_samples(samples, said(shorter, lambda one, run: "right")), samples)
     overall, first, last = row(table, "overall"), row(table, "8k"), row(table, "256k")
     assert math.isnan(overall["value"])
     assert overall["reason"] == "4 of 24 samples have no prediction; no predictions of length 256k"

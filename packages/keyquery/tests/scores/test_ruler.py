@@ -15,7 +15,7 @@ LENGTHS = ("4k", "8k", "16k", "32k", "64k", "128k")
 
 
 @pytest.mark.parametrize(
-    ("said", "references", "any_of", "score"),
+    ("answer", "references", "any_of", "score"),
     [
         (" 7304918.", ["7304918"], False, 1.0), ("it is 7304919", ["7304918"], False, 0.0),
         ("1234567 and 7654321", ["1234567", "7654321", "1111111", "2222222"], False, 0.5),
@@ -24,8 +24,8 @@ LENGTHS = ("4k", "8k", "16k", "32k", "64k", "128k")
         ("12\x0034", ["1234"], False, 0.0), ("", ["1234"], False, 0.0),
     ],
 )  # fmt: skip
-def test_share_contained_counts_references_found_in_an_answer(said, references, any_of, score):
-    assert share_contained(said, references, any_of=any_of) == score
+def test_share_contained_counts_references_found_in_an_answer(answer, references, any_of, score):
+    assert share_contained(answer, references, any_of=any_of) == score
 
 
 def test_a_sample_without_references_has_no_score():
@@ -158,11 +158,11 @@ def test_needles_are_placed_at_40_depths(byte_level):
 
 def test_needle_samples_are_seeded_and_prefix_stable(byte_level):
     count = counter(byte_level)
-    some = ruler_needles.make_samples("noise_multikey", "1k", 1024 + 512, 6, count)
-    assert ruler_needles.make_samples("noise_multikey", "1k", 1024 + 512, 3, count) == some[:3]
+    first_samples = ruler_needles.make_samples("noise_multikey", "1k", 1024 + 512, 6, count)
+    assert ruler_needles.make_samples("noise_multikey", "1k", 1024 + 512, 3, count) == first_samples[:3]
     other = ruler_needles.make_samples("noise_multikey", "1k", 1024 + 512, 6, count, seed=7)
-    assert not {sample.references for sample in other} & {sample.references for sample in some}
-    assert len({sample.references for sample in some}) == 6
+    assert not {sample.references for sample in other} & {sample.references for sample in first_samples}
+    assert len({sample.references for sample in first_samples}) == 6
 
 
 def test_multikey_needles_have_distinct_keys_and_name_the_asked_one(byte_level):

@@ -68,15 +68,15 @@ def tiny(tmp_path_factory):
 @pytest.mark.models
 def test_harness_runs_each_length_separately_and_resumes(lab, harness, tiny):
     asked = ("--run", "--harness", harness, "--lengths", "1k,2k", "--samples", "20")
-    for said, hint in (
+    for message, hint in (
         ("no network", "--tasks needles"),
         ("LlamaForCausalLM() got an unexpected keyword argument 'load_in_4bit'", "install 'transformers<5'"),
         ("something else", ""),
     ):
-        (harness.parent / "fail-2048").write_text(said)
+        (harness.parent / "fail-2048").write_text(message)
         done = bench(*asked, model=tiny)
         assert done.exit_code == 1
-        assert said in done.output
+        assert message in done.output
         assert [each for each in ("--tasks needles", "install 'transformers<5'") if each in done.output] == [
             hint
         ] * bool(hint)
@@ -153,13 +153,13 @@ def test_interrupted_needle_run_resumes_to_the_same_answers(lab, tiny, monkeypat
 @pytest.mark.models
 def test_correct_predictions_score_100_and_task_blocks_share_one_file(lab, tiny, tmp_path, monkeypatch):
     def right(model, tokenizer, prompts, new_tokens, batch, **options):
-        said = []
+        predictions = []
         for prompt in prompts:
             *_, question = prompt.split("\n")
             needles = [line for line in prompt.split("\n") if line.startswith("The locker")]
             keys = {line: line.removeprefix("The locker of the ").partition(" has")[0] for line in needles}
-            said.append(" ".join(line.split()[-1] for line in needles if keys[line] in question))
-        return said
+            predictions.append(" ".join(line.split()[-1] for line in needles if keys[line] in question))
+        return predictions
 
     monkeypatch.setattr(ruler_run, "greedy", right)
     assert needled(tiny, "--batch", "2").exit_code == 0

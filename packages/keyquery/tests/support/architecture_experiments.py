@@ -199,28 +199,28 @@ def surveyed(kinds: Sequence[str], kept: Path) -> list[Cell]:
     os.chdir(tempfile.mkdtemp())  # outside any project
     list(cells(FIRST))  # imported and compiled here, so that each forked process has it
     context = multiprocessing.get_context("fork")
-    held = _held(kept)
+    rows = _held(kept)
     for kind in kinds:
-        while missing := [name for name in NAMES if (kind, name) not in held]:
+        while missing := [name for name in NAMES if (kind, name) not in rows]:
             child = context.Process(target=_append, args=(kind, missing, kept))
             child.start()
             child.join(SECONDS * (len(missing) + 1))
             if child.is_alive():
                 child.kill()
                 child.join()
-            held = _held(kept)
-            left = [name for name in missing if (kind, name) not in held]
+            rows = _held(kept)
+            left = [name for name in missing if (kind, name) not in rows]
             if left:
                 died = (
                     f"the process ended ({signal.Signals(-child.exitcode).name})"
                     if (child.exitcode or 0) < 0
                     else "no answer"
                 )
-                held[kind, left[0]] = Cell(kind, left[0], FAILED, died)
+                rows[kind, left[0]] = Cell(kind, left[0], FAILED, died)
                 with kept.open("a", encoding="utf-8") as stream:
-                    stream.write(json.dumps(asdict(held[kind, left[0]])) + "\n")
-            print(kind, dict(Counter(held[kind, name].outcome for name in missing if (kind, name) in held)), flush=True)
-    return [held[kind, name] for kind in kinds for name in NAMES]
+                    stream.write(json.dumps(asdict(rows[kind, left[0]])) + "\n")
+            print(kind, dict(Counter(rows[kind, name].outcome for name in missing if (kind, name) in rows)), flush=True)
+    return [rows[kind, name] for kind in kinds for name in NAMES]
 
 
 def _held(kept: Path) -> dict[tuple[str, str], Cell]:

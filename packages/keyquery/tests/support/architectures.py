@@ -149,9 +149,9 @@ def small(kind: str, **more: Any) -> Any:
 
 
 def _sized(default: Any, more: dict[str, Any]) -> dict[str, Any]:
-    held = default.to_dict()
-    settings = {name: size for name, size in SIZES.items() if held.get(name) is not None}
-    settings |= {name: value for name, value in more.items() if name in held}
+    values = default.to_dict()
+    settings = {name: size for name, size in SIZES.items() if values.get(name) is not None}
+    settings |= {name: value for name, value in more.items() if name in values}
     for name in getattr(default, "sub_configs", None) or {}:
         part = getattr(default, name, None)
         if part is not None and hasattr(part, "to_dict"):
@@ -207,7 +207,7 @@ def look(kind: str) -> Found:
     except ModelError as error:
         return Found(kind, refused=_short(str(error)))
     parts = {layer.kind + (f" {layer.window}" if layer.window else "") for layer in layers}
-    extra = [word for word, there in (("sink", layers[0].sink), ("softcap", layers[0].softcap)) if there]
+    extra = [word for word, present in (("sink", layers[0].sink), ("softcap", layers[0].softcap)) if present]
     turning = rotations(model, TOKENS)
     turns = {_turning(each) for each in turning.values()}
     return Found(
@@ -243,8 +243,8 @@ def _text(model: PreTrainedModel) -> Tensor:
 
 
 def _before(model: PreTrainedModel) -> None:
-    with projecting(model, TOKENS, "") as held:
-        forward(model, _text(model), lambda call: None if call.cross else held.before(call) and None)
+    with projecting(model, TOKENS, "") as projected:
+        forward(model, _text(model), lambda call: None if call.cross else projected.before(call) and None)
 
 
 def _told(step: Any) -> str:

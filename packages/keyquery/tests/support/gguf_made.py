@@ -65,16 +65,16 @@ def made(
     put("output_norm.weight", "model.norm.weight", (WIDTH,))
     small = WIDTH // HEADS * KEY_HEADS
     for layer in range(LAYERS):
-        here, there = f"blk.{layer}", f"model.layers.{layer}"
-        put(f"{here}.attn_norm.weight", f"{there}.input_layernorm.weight", (WIDTH,))
-        put(f"{here}.ffn_norm.weight", f"{there}.post_attention_layernorm.weight", (WIDTH,))
-        put(f"{here}.attn_q.weight", f"{there}.self_attn.q_proj.weight", (WIDTH, WIDTH), HEADS)
-        put(f"{here}.attn_k.weight", f"{there}.self_attn.k_proj.weight", (small, WIDTH), KEY_HEADS)
-        put(f"{here}.attn_v.weight", f"{there}.self_attn.v_proj.weight", (small, WIDTH))
-        put(f"{here}.attn_output.weight", f"{there}.self_attn.o_proj.weight", (WIDTH, WIDTH))
-        put(f"{here}.ffn_gate.weight", f"{there}.mlp.gate_proj.weight", (INNER, WIDTH))
-        put(f"{here}.ffn_up.weight", f"{there}.mlp.up_proj.weight", (INNER, WIDTH))
-        put(f"{here}.ffn_down.weight", f"{there}.mlp.down_proj.weight", (WIDTH, INNER))
+        prefix, target_prefix = f"blk.{layer}", f"model.layers.{layer}"
+        put(f"{prefix}.attn_norm.weight", f"{target_prefix}.input_layernorm.weight", (WIDTH,))
+        put(f"{prefix}.ffn_norm.weight", f"{target_prefix}.post_attention_layernorm.weight", (WIDTH,))
+        put(f"{prefix}.attn_q.weight", f"{target_prefix}.self_attn.q_proj.weight", (WIDTH, WIDTH), HEADS)
+        put(f"{prefix}.attn_k.weight", f"{target_prefix}.self_attn.k_proj.weight", (small, WIDTH), KEY_HEADS)
+        put(f"{prefix}.attn_v.weight", f"{target_prefix}.self_attn.v_proj.weight", (small, WIDTH))
+        put(f"{prefix}.attn_output.weight", f"{target_prefix}.self_attn.o_proj.weight", (WIDTH, WIDTH))
+        put(f"{prefix}.ffn_gate.weight", f"{target_prefix}.mlp.gate_proj.weight", (INNER, WIDTH))
+        put(f"{prefix}.ffn_up.weight", f"{target_prefix}.mlp.up_proj.weight", (INNER, WIDTH))
+        put(f"{prefix}.ffn_down.weight", f"{target_prefix}.mlp.down_proj.weight", (WIDTH, INNER))
     more(writer)
     writer.write_header_to_file()
     writer.write_kv_data_to_file()

@@ -84,8 +84,8 @@ def samples_of(path, name):
     return path.with_name(f"samples_{name}_{path.stem.removeprefix('results_')}.jsonl")
 
 
-def sample(tokens, references, said):
-    return json.dumps({"doc": {"max_length": tokens, "outputs": references}, "filtered_resps": [said]})
+def sample(tokens, references, answer):
+    return json.dumps({"doc": {"max_length": tokens, "outputs": references}, "filtered_resps": [answer]})
 
 
 TOKENS = tuple(length_tokens(length) for length in LENGTHS)

@@ -1,8 +1,8 @@
 """Decide from time stamps and sizes, as git's index does, whether files changed since steps were last up to date.
 
-A build with nothing to do would have to read and hash some five thousand files. Unchanged times, sizes and inodes prove
-the same without reading: of all files and folders of the project, so that a new file is noticed too, and of the outputs
-of steps. A file that changes at the moment in which its time is read would look unchanged, so stamps are saved only if
+A build with nothing to do would have to read and hash some five thousand files. If times, sizes and inodes of all files
+and folders of the project and of all outputs are unchanged, nothing has to be read. Folders are included to notice new
+files. A file that changes at the moment in which its time is read would look unchanged, so stamps are saved only if
 every file is older than a mark file just written. In all other cases, such as a copied project, hashes decide.
 """
 

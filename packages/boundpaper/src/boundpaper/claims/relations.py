@@ -7,9 +7,9 @@
             each={"lamp": LAMPS},
             cell=HEIGHTS(lamp="{lamp}", metric="growth"),
             follows=HEIGHTS(lamp="{lamp}", metric="after") - HEIGHTS(lamp="{lamp}", metric="before"),
-            because="{0} less {1}.",
+            because="{0} minus {1}.",
             key="{lamp}",
-            says="The growth under {lamp} is the height after less the height before.",
+            says="The growth under {lamp} is the height after minus the height before.",
         ),
     )
 

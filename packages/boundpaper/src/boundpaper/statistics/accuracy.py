@@ -67,7 +67,7 @@ def degradation(
         Estimate, study=study, comparison=comparison, test="degradation", unit=unit, n=base_n + disrupted_n
     )
     notes = [note, f"base {base_right} of {base_n}, disrupted {disrupted_right} of {disrupted_n}, chance {chance:.4g}"]
-    notes.append(no("statistic", "df", "p", "effect", because="a ratio with its interval, tested beside"))
+    notes.append(no("statistic", "df", "p", "effect", because="a ratio; another row has the test"))
     floor, _ = wilson_interval(base_right, base_n, confidence)
     if floor <= chance:
         because = f"the base's Wilson interval starts at {floor:.3g} and reaches chance"

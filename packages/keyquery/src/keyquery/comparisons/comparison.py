@@ -107,7 +107,7 @@ class Comparison:
         if len(self.models) == 2:
             lines = [(*line[:2], *line[3:]) for line in lines]
         return "\n".join(
-            [f"{' and '.join(self.models[1:])} less {self.models[0]}", "", align_lines(lines), "", *self.notes]
+            [f"{' and '.join(self.models[1:])} minus {self.models[0]}", "", align_lines(lines), "", *self.notes]
         )
 
     @property
@@ -162,7 +162,7 @@ class Comparison:
             ],
             groups="experiment",
             reason="note",
-            caption=f"{' and '.join(self.models[1:])} less {self.models[0]}, with 95 % intervals.",
+            caption=f"{' and '.join(self.models[1:])} minus {self.models[0]}, with 95 % intervals.",
             note=self.notes,
         )
 
@@ -197,7 +197,7 @@ class Comparison:
         if not panels:
             raise DataError("no difference has an interval to draw; measure more units")
         undrawn = [f"{each.row.study}: {each.quantity.label}" for each in self.tests if _interval_ends(each) is None]
-        contrast = f"{' and '.join(self.models[1:])} less {self.models[0]}"
+        contrast = f"{' and '.join(self.models[1:])} minus {self.models[0]}"
         return Figure(
             panels=panels,
             columns=1,

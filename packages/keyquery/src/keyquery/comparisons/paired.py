@@ -80,7 +80,7 @@ def _test_quantity(
     one, two = first.values, second.values
     named: dict[str, Any] = {
         "study": experiment,
-        "comparison": f"{names[1]} less {names[0]}: {quantity.label}",
+        "comparison": f"{names[1]} minus {names[0]}: {quantity.label}",
         "unit": first.kind,
     }
     if set(one.index) != set(two.index):

@@ -77,7 +77,7 @@ compared where they do not.
 
 \section{What was found}
 
-A difference is model less reference, with its interval; \cref{tab:comparison} has all of them, and
+A difference is model minus reference, with its interval; \cref{tab:comparison} has all of them, and
 \cref{fig:comparison} those whose size has an interval.
 
 ITEMS

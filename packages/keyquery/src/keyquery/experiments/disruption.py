@@ -64,7 +64,7 @@ def measure(
     before (`pre`) or after (`post`) the rotary embedding. Metrics: `dims` (filled dimensions of all n layers),
     `removed_share` (share of the squared norm removed), `largest_over_mean`, `delta_nats` (per token, n texts),
     `text_delta_nats` (by text; for random masks the mean over draws), `perplexity`, `minus_random`, `minus_matched`,
-    `minus_smallest` (delta of the massive dimensions less that of the control, mean over texts) with `..._sd`, and
+    `minus_smallest` (delta of the massive dimensions minus that of the control, mean over texts) with `..._sd`, and
     `permutation_p`, `permutation_median`, `permutation_highest` (n random masks). Raises DataError if there is no
     draw, text or control for a mask, or a condition is unknown.
 

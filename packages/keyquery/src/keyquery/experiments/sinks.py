@@ -63,7 +63,7 @@ def survey_rows(surveys: Sequence[TextSurvey], taus: Sequence[float] = TAUS) -> 
     `sink_score` is by head, over all query rows or those from position 1 on (see the condition); `sink_rate` is the
     share of heads with a score of tau or more, by layer, over the model, and by text. `uniform_null` is the score of
     uniform attention, by layer (it depends on the window) and, without a window, for the length of each text under
-    `T=...`; `sink_excess` is the layer's mean score less that. `spike_layer` has a layer as its value; for
+    `T=...`; `sink_excess` is the layer's mean score minus that. `spike_layer` has a layer as its value; for
     `first_norm` and similar metrics, the layer column names the layer after which the residual stream is measured,
     empty for the embeddings. Raises DataError if surveys cannot be combined.
     """

@@ -287,7 +287,7 @@ def centre_keys(
 ) -> None:
     """Write the keys less a point near their mean, the squared lengths, and the scores with the queries' means.
 
-    `vectors` are the captured keys; `means` are means of queries, or their slopes. `rows` becomes the keys less the
+    `vectors` are the captured keys; `means` are means of queries, or their slopes. `rows` becomes the keys minus the
     point `shift`, in the precision of the products; `norms` and `scores` are in double precision.
     """
     key = np.empty(shift.size)

@@ -69,7 +69,7 @@ def rotation(moments: HeadMoments, context: int, separation: Separation = "dista
     """Find the drift axis and the separation axis of a head.
 
     `separation` defines b as the direction orthogonal to a with the largest mean squared distance E[(q-k)(q-k)'] over
-    all pairs of a query and a key, or as the difference of the two means less the part along a. `context` is the
+    all pairs of a query and a key, or as the difference of the two means minus the part along a. `context` is the
     captured context in tokens. Raises ValueError if `separation` is unknown, nothing drifts with position, or, for
     `centroid`, the means differ only along a.
     """

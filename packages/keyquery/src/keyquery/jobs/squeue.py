@@ -30,7 +30,7 @@ def require_programs() -> None:
 
 
 def largest_array() -> int:
-    """Return the largest number of jobs in an array: the cluster's `MaxArraySize` less 1.
+    """Return the largest number of jobs in an array: the cluster's `MaxArraySize` minus 1.
 
     It is 1000, from Slurm's default, if the cluster does not report it.
     """

@@ -144,7 +144,7 @@ def capture(obj: dict[str, Any], /, publish: str | None, send: bool, **asked: An
 @click.option("--pairs", type=click.Choice(PAIRS), default="earlier", show_default=True, help="Which keys are paired.")
 @click.option("--bins", type=click.IntRange(1), help="Number of query bins over the context [the capture's buckets].")
 @click.option(
-    "--min-queries", type=click.IntRange(2), default=30, show_default=True, help="Fewest queries a bin may have."
+    "--min-queries", type=click.IntRange(2), default=30, show_default=True, help="Smallest number of queries in a bin."
 )
 @click.option("--context", type=click.IntRange(1), help="Tokens of each document, if the capture has no manifest.")
 @click.option("--branch", help="Branch of the capture on the Hub.")

@@ -35,7 +35,7 @@ def _percent(label: str, metric: str, condition: str = "") -> Headline:
 
 
 def _nats_headline(label: str, metric: str, condition: str) -> Headline:
-    return Headline(label, metric, condition, unit="nats a token")
+    return Headline(label, metric, condition, unit="nats per token")
 
 
 TASKS = ("cities", "sports", "sentiment", "passkey")

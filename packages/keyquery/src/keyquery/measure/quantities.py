@@ -25,7 +25,7 @@ class Quantity:
         Table, metric and condition of the quantity's rows.
     over : {"model", "layer", "largest", "mean", "lead"}
         How rows are reduced to a value: the model's only row (of one layer, if the experiment chose it); the row of
-        `layer`; the largest over layers; the mean over layers from `layer` on; or the value of `layer` less the
+        `layer`; the largest over layers; the mean over layers from `layer` on; or the value of `layer` minus the
         largest of other layers.
     scale : float
         Factor on the values, such as 100 for percent.
@@ -68,14 +68,14 @@ def _all_quantities() -> tuple[Quantity, ...]:
         )
         for name, words, letter in (("query", "queries", "q"), ("key", "keys", "k"))
     ]  # fmt: skip
-    nats = "nats a token"
+    nats = "nats per token"
     own = "the source fills the massive dimensions only"
     disruption = [
-        Quantity("massive_minus_random", 2, "massive dimensions zeroed, less random ones", nats, "disruption",
+        Quantity("massive_minus_random", 2, "massive dimensions zeroed, minus random ones", nats, "disruption",
                  "minus_random", "threshold_massive_zero_pre"),
-        Quantity("largest_minus_random", 2, "largest dimension of each head levelled, less a random one", nats,
+        Quantity("largest_minus_random", 2, "largest dimension of each head levelled, minus a random one", nats,
                  "disruption", "minus_random", "top1_massive_mean_pre", unreported=own),
-        Quantity("largest_minus_matched", 2, "the same, less dimensions of equal norm", nats, "disruption",
+        Quantity("largest_minus_matched", 2, "the same, minus dimensions of equal norm", nats, "disruption",
                  "minus_matched", "top1_massive_mean_pre", unreported=own),
     ]  # fmt: skip
     knowledge = [
@@ -91,7 +91,7 @@ def _all_quantities() -> tuple[Quantity, ...]:
         Quantity("even_attention", 4, "even attention to the first token", frame="sinks",
                  metric="uniform_null", condition="rows=all", over="mean",
                  unreported="the source has no null for its prompts", **percent),  # type: ignore[arg-type]
-        Quantity("sink_excess", 4, "attention to the first token, less even attention", frame="sinks",
+        Quantity("sink_excess", 4, "attention to the first token, minus even attention", frame="sinks",
                  metric="sink_excess", condition="rows=all", over="mean",
                  unreported="the source has no null for its prompts", **percent),  # type: ignore[arg-type]
         Quantity("largest_first_norm", 4, "norm of the first token over the others', largest of all layers", "ratio",
@@ -121,7 +121,7 @@ def _all_quantities() -> tuple[Quantity, ...]:
         )
     ]  # fmt: skip
     lead = [
-        Quantity(f"layer1_lead_{part}", 6, f"{words} zeroed: layer 1 less the costliest other layer", nats,
+        Quantity(f"layer1_lead_{part}", 6, f"{words} zeroed: layer 1 minus the costliest other layer", nats,
                  "layer_ablation", "delta_nats", f"sweep_{part}", "lead", 1,
                  unreported="the source ablates layer 1 only")
         for part, words in (("mlp", "MLP"), ("attention", "attention"), ("both", "both parts"))

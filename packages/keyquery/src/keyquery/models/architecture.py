@@ -181,9 +181,9 @@ def check_call(
     queries = queries.to(call.query.device)
     masked = definition.has_bias(call, queries)
     if call.options.get("position_bias") is not None or masked:
-        where = ", by way of its mask" if masked else ""
+        where = " through its mask" if masked else ""
         raise ModelError(
-            f"{name} adds a position bias to its scores{where}, which queries and keys do not contain; {CAPTURED}"
+            f"{name} adds a position bias to its scores{where}; queries and keys do not contain this bias; {CAPTURED}"
         )
     if not all(bool(each.isfinite().all()) for each in (call.query, call.key, call.value, output)):
         raise ModelError(f"{name}: {undefined_message(model, where=f'layer {layer.index}')}")
@@ -196,9 +196,9 @@ def check_call(
             raise ModelError(f"{name}: layer {layer.index} {why}; {CAPTURED}")
     extent = f"{layer.kind}, {layer.window} tokens" if layer.window else layer.kind
     raise ModelError(
-        f"{name}: layer {layer.index} attends otherwise than softmax(scaling q.k) over the tokens that it is said "
-        f"to see ({extent}): {apart:.2g} of the largest value apart; something takes part that queries and keys do not "
-        f"contain, and {CAPTURED}"
+        f"{name}: layer {layer.index} does not attend as softmax(scaling q.k) over the tokens that it should "
+        f"see ({extent}): the outputs differ by {apart:.2g} of the largest value; its attention uses "
+        f"something that queries and keys do not contain, and {CAPTURED}"
     )
 
 

@@ -103,7 +103,7 @@ def error_class(answer: str, key: str) -> str:
       `other_number`.
     - Shorter, the key with digits left out: `run_deletion` if only runs of equal digits became shorter (12234 to
     1234), else `truncation` if it is the key's beginning, else `other_deletion`. If a key ends in a run and is cut
-    inside it (12344 to 1234), both of the former apply and the first counts: see `is_ambiguous`.
+    inside it (12344 to 1234), it counts as `run_deletion`: see `is_ambiguous`.
     - Longer, the key with inserted digits: `insertion`.
     - `wrong_length`: everything else.
     """

@@ -31,7 +31,7 @@ def token_count(call: Call) -> int:
     if heads % call.key.shape[1]:
         raise ModelError(f"{what}: {heads} query heads do not share {call.key.shape[1]} key heads evenly")
     if call.options.get("position_bias") is not None:
-        raise ModelError(f"{what} adds a position bias to its scores, which queries and keys do not contain")
+        raise ModelError(f"{what} adds a position bias to its scores; queries and keys do not contain this bias")
     if call.options.get("cu_seq_lens_q") is not None:
         raise ModelError(f"{what}: several texts packed into one row; give one text at a time")
     causal = call.options.get("is_causal")

@@ -175,7 +175,7 @@ def _require_agreement(capture: Capture, path: Path) -> None:
 
 
 def _alignment(vectors: NDArray[np.floating[Any]]) -> float:
-    """Return the squared length of the mean over the mean squared length, less its chance value; at least 0."""
+    """Return the squared length of the mean over the mean squared length, minus its chance value; at least 0."""
     exact = vectors.astype(np.float64)
     whole = float(np.einsum("ij,ij->", exact, exact)) / len(exact)
     if not whole:

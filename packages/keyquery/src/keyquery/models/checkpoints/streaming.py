@@ -113,7 +113,7 @@ def stream_weights(name: str) -> Iterator[None]:
     """In this block, make libraries read weights one by one when they load a model.
 
     Otherwise they map the whole file into memory, which a shell limit (`ulimit -v`) may forbid. Raises ModelError if
-    weights are not used in the form that is on disk.
+    the loader converts weights to another form than the file has.
     """
     places = ("transformers.modeling_utils", "transformers.integrations.accelerate", "accelerate.utils.offload")
     modules: list[Any] = [libraries.need(each) for each in places]

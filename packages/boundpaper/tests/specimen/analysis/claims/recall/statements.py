@@ -51,8 +51,8 @@ def recall_large_better(recall_tests: pd.DataFrame) -> Verdict:
     """The large reader recalls more than the small one."""
     row = recall_tests.iloc[0]
     ci = (float(row["ci_low"]), float(row["ci_high"]))
-    said = f"Large less small: {row['estimate']:.1f} points over {row['n']} trainings, Welch's t."
-    return directed(float(row["estimate"]), ci, 1, said, p_value=float(row["p_value"]), n=int(row["n"]))
+    reason = f"Large minus small: {row['estimate']:.1f} points over {row['n']} trainings, Welch's t."
+    return directed(float(row["estimate"]), ci, 1, reason, p_value=float(row["p_value"]), n=int(row["n"]))
 
 
 @claim("recall, Near and far")
@@ -69,10 +69,10 @@ def recall_near_small(recall_shares: pd.DataFrame) -> Verdict:
 
 def _nearer(shares: pd.DataFrame, reader: str) -> Verdict:
     near, far = (pick(shares, reader=reader, place=place) for place in ("near", "far"))
-    apart = near["low"] > far["high"]
-    said = f"Near {near['low']:.1f} to {near['high']:.1f}, far {far['low']:.1f} to {far['high']:.1f} percent."
+    distinct = near["low"] > far["high"]
+    reason = f"Near {near['low']:.1f} to {near['high']:.1f}, far {far['low']:.1f} to {far['high']:.1f} percent."
     n = int(near["n"] + far["n"])
-    return judge(apart, said, otherwise="contradicted" if near["share"] <= far["share"] else "not supported", n=n)
+    return judge(distinct, reason, otherwise="contradicted" if near["share"] <= far["share"] else "not supported", n=n)
 
 
 @claim("recall, Conclusion")
