@@ -103,7 +103,8 @@ def key_cache(model: PreTrainedModel) -> Any:
     if not tokens_at_once(model):
         raise ModelError(
             f"{type(model).__name__} (model type {model.config.model_type}): a token that follows from the cache gets "
-            "other logits than in a pass over the whole text, so that answers cannot be generated or scored"
+            "other logits than in a pass over the whole text, so that answers cannot be generated or scored; with "
+            "--items 0 only losses are measured"
         )
     return _empty_cache(model)
 
@@ -118,14 +119,14 @@ def tokens_at_once(model: PreTrainedModel) -> float:
     if model not in _at_once:
         layers = {type(layer).__name__ for layer in _empty_cache(model).layers}
         _at_once[model] = math.inf if layers <= {"DynamicLayer", "DynamicSlidingWindowLayer"} else 0
-        tokens = torch.tensor([PROBE], device=device_of(model)) % int(model.config.get_text_config().vocab_size)
-        half = len(PROBE) // 2
+        tokens = torch.arange(3, 123, 5, device=device_of(model))[None] % int(model.config.get_text_config().vocab_size)
+        length, half = tokens.shape[1], tokens.shape[1] // 2
         for size, most in ((1, 1), (half, math.inf)) if not _at_once[model] else ():
             cache = _empty_cache(model)
             with torch.inference_mode():
                 whole = model(input_ids=tokens, use_cache=False).logits[:, half - 1 :].float()
                 parts = [step(model, tokens[:, :half], None, cache, 0)]
-                for start in range(half, len(PROBE), size):
+                for start in range(half, length, size):
                     parts.append(step(model, tokens[:, start : start + size], None, cache, start, keep=size))
             apart = float((torch.cat(parts, dim=1).float() - whole).abs().max())
             if not apart <= rounding_of(model) * float(whole.std()):
