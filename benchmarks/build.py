@@ -1,17 +1,16 @@
 """Speed of the build, as ratios to baselines timed in the same run.
 
-    python benchmarks/build.py [--repeat 3] [--folder DIR] [--built]
+    python benchmarks/build.py [--repeat 3] [--folder DIR] [--against REVISION]
 
 Baselines: `python -c "import click"` for a command with nothing to do, and one monolithic latexmk run of the same
 thesis (figures inlined as PGFPlots code, the same tables and the same PNG heat maps) for the TeX stage. Of the TeX
 stage TeX alone is measured: figures compiled side by side and the passes over the thesis, without what Python computes.
 Its critical path is what no number of processes can beat: the longest figure, or all of them over the cores, and then
-the thesis. The project is copied to a folder of its own, so nothing here is touched; with --built its `out/` goes
-along, and the profile is that of the builds that made it; without it the first build, of nothing, is measured as well.
-Wide questions (`trace`, `site`, `diff`) are asked once of the built project, `trace` twice. Prints Markdown: CPU
-seconds of a process
-and its children, and wall seconds, each the least of the repeats; whether each goal is met, where a command that is one
-process has its processor's seconds for those of an idle machine; and where the seconds of a whole build are.
+the thesis. The project is copied to a folder of its own, without `out/`, so nothing here is touched. Wide questions
+(`trace`, `site`, `diff`) are asked once of the built project, `trace` twice. With --against a copy of REVISION is built
+and asked as well, in the same Python environment. Prints Markdown: CPU seconds of a process and its children, and wall
+seconds, each the least of the repeats; whether each goal is met, where a command that is one process has its
+processor's seconds for those of an idle machine; and where the seconds of a whole build are.
 """
 
 import argparse
@@ -35,10 +34,13 @@ IN_PRINT = re.compile(r"\\input\{tables/(\w+)\}")
 AGAIN = ", again"
 WIDE = {"trace 0.935": 5.0, f"trace 0.935{AGAIN}": 1.0, "site": 15.0, "diff HEAD": 3.0}
 """Commands that read a whole built project, and the maximum seconds of each."""
+AGAINST = {"paper": 35 / 69, "site": 15 / 47, f"trace 0.935{AGAIN}": 1 / 17}
+"""Commands compared with another revision, and the maximum ratio of each; `paper` builds from nothing."""
+Seconds = tuple[float, float]  # by the clock, by the processor
 END = r"\csname endofdump\endcsname"
 
 
-def time_action(action: Callable[[], object]) -> tuple[float, float]:
+def time_action(action: Callable[[], object]) -> Seconds:
     """Return wall and CPU seconds of an action, including child processes."""
     before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
     action()
@@ -46,9 +48,7 @@ def time_action(action: Callable[[], object]) -> tuple[float, float]:
     return wall, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
-def fastest_times(
-    action: Callable[[], object], repeat: int, before: Callable[[], object] = lambda: None
-) -> tuple[float, float]:
+def fastest_times(action: Callable[[], object], repeat: int, before: Callable[[], object] = lambda: None) -> Seconds:
     """Return the least wall and CPU seconds of several runs, each after `before`."""
     runs = []
     for _ in range(repeat):
@@ -72,9 +72,7 @@ def write_inlined(project: Path, target: Path) -> None:
     shutil.copytree(out, target, ignore=shutil.ignore_patterns("state", "logs", "checked", "claims", "*.pdf"))
     (target / "references.bib").write_text(bibliography.read(project).text, encoding="utf-8")
     preamble, figures = "", {}
-    for path in sorted((target / "figures").glob("*.tex")):
-        if path.name.endswith(".float.tex"):
-            continue
+    for path in sorted({*(target / "figures").glob("*.tex")} - {*(target / "figures").glob("*.float.tex")}):
         text = path.read_text(encoding="utf-8")
         preamble = text.partition(END)[0]
         body = re.search(r"\\begin\{document\}(.*)\\end\{document\}", text, re.DOTALL)
@@ -109,7 +107,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--repeat", type=int, default=3)
     parser.add_argument("--folder", type=Path, help="Folder to work in [a temporary folder].")
-    parser.add_argument("--built", action="store_true", help="Start from this project's out/ [an empty out/].")
+    parser.add_argument("--against", metavar="REVISION", help="Also build this revision, and print ratios to it.")
     options = parser.parse_args()
     from boundpaper.paper import bibliography, document
     from boundpaper.paper.tex import figure_pdf
@@ -119,24 +117,19 @@ def main() -> None:
         base = options.folder or Path(scratch)
         project = base / "project"
         shutil.copytree(ROOT, project, ignore=shutil.ignore_patterns("out", ".*", "__pycache__"))
-        if options.built:
-            for name in ("bound", "chapters", "checked", "claims", "figures", "logs", "state", "tables"):
-                if (ROOT / "out" / name).is_dir():
-                    shutil.copytree(ROOT / "out" / name, project / "out" / name)
         build = (sys.executable, "build.py", "paper")
         cold = time_action(lambda: run_quietly(*build, cwd=project))
         rows = []
 
         click = fastest_times(lambda: run_quietly(sys.executable, "-c", "import click", cwd=project), options.repeat)
-        nothing = 'python -c "import click"'
         noop = fastest_times(lambda: run_quietly(*build, cwd=project), options.repeat)
-        rows.append(("no-op `paper`", noop, nothing, click))
+        rows.append(("no-op `paper`", noop, 'python -c "import click"', click))
         changed = first_table(project)
-        table_again = (sys.executable, "build.py", "table", changed)
-        fresh = fastest_times(lambda: run_quietly(*table_again, cwd=project), options.repeat)
-        rows.append(("fresh `table`", fresh, nothing, click))
+        fresh = fastest_times(lambda: run_quietly(*build[:2], "table", changed, cwd=project), options.repeat)
+        rows.append(("fresh `table`", fresh, 'python -c "import click"', click))
         profile = step_seconds(project)
         wide = time_commands(project)
+        ratios = ratios_to(options.against, base / "against", {"paper": cold, **wide}) if options.against else []
 
         single = base / "monolith"
         write_inlined(project, single)
@@ -147,8 +140,7 @@ def main() -> None:
             run_quietly("latexmk", "-norc", "-C", "thesis.tex", cwd=single, env=env)
             (single / "thesis.bbl").unlink(missing_ok=True)
 
-        out = project / "out"
-        seconds: dict[str, float] = {}
+        out, seconds = project / "out", dict[str, float]()
 
         def clean_split() -> None:
             for folder in ("state/latex", "state/formats"):
@@ -161,11 +153,9 @@ def main() -> None:
             (out / f"figures/{name}.pdf").write_bytes(figure_pdf.compile_figure(out, name))
             seconds[name] = time.perf_counter() - start
 
-        def compile_whole() -> None:
-            document.compile_thesis(project)
-
-        names = sorted(path.stem for path in (out / "figures").glob("*.pdf"))
-        longest = sorted(names, key=lambda name: -profile.get(f"picture:{name}", 0.0))
+        compile_whole = partial(document.compile_thesis, project)
+        names = [path.stem for path in (out / "figures").glob("*.pdf")]
+        longest = sorted(names, key=lambda name: (-profile.get(f"picture:{name}", 0.0), name))
 
         def compile_split() -> None:
             with ThreadPoolExecutor(max_workers=os.cpu_count() or 1) as pool:
@@ -177,8 +167,7 @@ def main() -> None:
         slow = fastest_times(lambda: run_quietly(*latexmk, cwd=single, env=env), 1, clean_single)
         fast = fastest_times(compile_split, options.repeat, clean_split)
         rows.append(("TeX stage, cold", fast, "monolithic latexmk", slow))
-        thesis = seconds.pop("thesis")
-        path = max(max(seconds.values()), sum(seconds.values()) / (os.cpu_count() or 1)) + thesis
+        path = seconds.pop("thesis") + max(*seconds.values(), sum(seconds.values()) / (os.cpu_count() or 1))
         rows.append(("TeX stage, cold", fast, "its critical path", (path, float("nan"))))
 
         edits = iter(range(1000))
@@ -202,22 +191,21 @@ def main() -> None:
     print("| what | wall s | CPU s | baseline | wall s | CPU s | wall ratio | CPU ratio |")
     print("|---|--:|--:|---|--:|--:|--:|--:|")
     for what, (wall, cpu), name, (base_wall, base_cpu) in rows:
-        ratios = f"{wall / base_wall:.3f} | {cpu / base_cpu:.3f}"
-        print(f"| {what} | {wall:.2f} | {cpu:.2f} | {name} | {base_wall:.2f} | {base_cpu:.2f} | {ratios} |")
+        quotients = f"{wall / base_wall:.3f} | {cpu / base_cpu:.3f}"
+        print(f"| {what} | {wall:.2f} | {cpu:.2f} | {name} | {base_wall:.2f} | {base_cpu:.2f} | {quotients} |")
     print()
     print("| goal | by the clock | by the processor | at most | |")
     print("|---|--:|--:|--:|---|")
     stage = rows[2]
-    asked = [(f"`{what}`, seconds", *seconds, WIDE[what]) for what, seconds in wide.items()]
-    whole_cold = [] if options.built else [("whole cold `paper`, seconds", *cold, 35.0)]
     for what, wall, cpu, goal in (
         ("no-op `paper`, seconds", *noop, 0.2),
         ("fresh `table`, seconds", *fresh, 0.2),
         ("TeX stage cold, of the monolithic run", stage[1][0] / stage[3][0], stage[1][1] / stage[3][1], 0.3),
         ("TeX stage cold, of its critical path", stage[1][0] / path, float("nan"), 1.3),
         ("one table changed, of the monolithic run", fast[0] / slow[0], fast[1] / slow[1], 1 / 7),
-        *whole_cold,
-        *asked,
+        ("whole cold `paper`, seconds", *cold, 35.0),
+        *((f"`{what}`, seconds", *seconds, WIDE[what]) for what, seconds in wide.items()),
+        *ratios,
     ):
         outcome = "met" if wall <= goal else "met on an idle machine" if cpu <= goal and "seconds" in what else "missed"
         print(f"| {what} | {wall:.3f} | {cpu:.3f} | {goal:.3f} | {outcome} |")
@@ -232,7 +220,7 @@ def main() -> None:
         print(f"| {kind} | {len(found)} | {sum(each for each, _ in found):.1f} | {name} | {most:.2f} |")
 
 
-def time_commands(project: Path) -> dict[str, tuple[float, float]]:
+def time_commands(project: Path) -> dict[str, Seconds]:
     """Return wall and CPU seconds of each command of `WIDE`, run once in a built and committed project."""
     git = ("git", "-c", "user.name=nobody", "-c", "user.email=nobody@example.org")
     for arguments in (("init", "-q"), ("add", "-A"), ("commit", "-qm", "All")):
@@ -242,6 +230,19 @@ def time_commands(project: Path) -> dict[str, tuple[float, float]]:
         command = (sys.executable, "build.py", *what.removesuffix(AGAIN).split())
         asked[what] = time_action(partial(run_quietly, *command, cwd=project))
     return asked
+
+
+def ratios_to(revision: str, folder: Path, now: dict[str, Seconds]) -> list[tuple[str, float, float, float]]:
+    """Return name, wall ratio, CPU ratio and goal of each command of `AGAINST`, to a revision copied to `folder`."""
+    run_quietly(
+        "bash", "-c", 'set -eo pipefail; mkdir "$1"; git archive "$0" | tar -xC "$1"', revision, str(folder), cwd=ROOT
+    )
+    paper = time_action(lambda: run_quietly(sys.executable, "build.py", "paper", cwd=folder))
+    then = {"paper": paper, **time_commands(folder)}
+    return [
+        (f"`{what}`, of {revision}", now[what][0] / then[what][0], now[what][1] / then[what][1], most)
+        for what, most in AGAINST.items()
+    ]
 
 
 def step_seconds(project: Path) -> dict[str, float]:

@@ -329,10 +329,11 @@ def main(faults: int, seed: int, seconds: int, only: tuple[str, ...], files_only
         sites = [(file, each) for file in files for each in range(count_faults(file))]
         random.Random(f"{seed}/{room}").shuffle(sites)  # a longer run then begins with the faults of a shorter one
         chosen += [plant_fault(*site) for site in sites[: faults // len(rooms) + (number < faults % len(rooms))]]
-    known = {}
+    known: dict[tuple[str, ...], list[str]] = {}  # two places of a line can have the same text
     if out.is_file():
         with out.open(encoding="utf-8", newline="") as stream:
-            known = {(row["file"], row["line"], row["change"]): row["outcome"] for row in csv.DictReader(stream)}
+            for row in csv.DictReader(stream):
+                known.setdefault((row["file"], row["line"], row["change"]), []).append(row["outcome"])
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder) / "project"
         shutil.copytree(ROOT, place, ignore=shutil.ignore_patterns("out", ".*", "golden"))
@@ -342,7 +343,7 @@ def main(faults: int, seed: int, seconds: int, only: tuple[str, ...], files_only
         rows = []
         for fault in chosen:
             key = (fault.file, str(fault.line), fault.change)
-            outcome = known.get(key) or run_tests(place, fault, seconds)
+            outcome = known[key].pop(0) if known.get(key) else run_tests(place, fault, seconds)
             rows.append((*key, outcome))
             click.echo(f"{fault.file}:{fault.line}: {fault.change}: {outcome}")
             with out.open("w", encoding="utf-8", newline="") as stream:

@@ -4,6 +4,7 @@ import dataclasses
 import functools
 import json
 import random
+import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -294,21 +295,20 @@ def test_sick_measurement_keeps_the_valid_one(project: Path, models: Path, monke
     assert lines(project, "massive_values") == before
 
 
-def test_failing_experiment_does_not_stop_the_others(
-    project: Path, models: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def impossible(*_: Any) -> Any:
-        raise DataError("there is no such thing here")
-
-    replaced(monkeypatch, massive_values, impossible)
-    done = run(*QUICK, "--model", models / "m", "--against", models / "n", *FEW)
+@pytest.mark.parametrize("jobs", [(), ("--cpus", "1")], ids=["here", "one model a job"])
+def test_refused_experiment_hides_none_of_the_others(project: Path, models: Path, jobs: tuple[str, ...]) -> None:
+    both = ("--model", models / "m", "--against", models / "n", *FEW, "--seeds", "900001", *jobs)
+    done = run("crosslayer_balance", "disruption", *both)
     assert done.exit_code == 1
-    assert lines(project, "crosslayer_balance", "m")
-    assert lines(project, "crosslayer_balance", "n")
-    for name in "mn":
-        error = f"{name}: 1 of 2 experiments not measured, the others are kept: massive_values: there is no such thing"
-        assert error in done.stderr
-    assert len(done.stderr.split("error: ")[1].splitlines()) == 2
+    files = [f"artifacts/measurements/crosslayer_balance/{name}.csv" for name in ("m", "n")]
+    assert [*done.stdout.split()] == files
+    summary, refusal = done.stderr.split("error: ")
+    assert re.search(r"^m +crosslayer_balance (.*\n)+n +crosslayer_balance ", summary, re.M)
+    for line, name in zip(refusal.splitlines(), ("m", "n"), strict=True):
+        assert f"{name}: 1 of 2 experiments not measured, the others are kept: disruption: seed 900001" in line
+    machine = run("crosslayer_balance", "disruption", *both, "--json")
+    assert (machine.exit_code, json.loads(machine.stdout)["files"]) == (1, files)
+    assert {each["model"] for each in json.loads(machine.stdout)["summary"]} == {"m", "n"}
 
 
 # Errors -------------------------------------------------------------------------------------------------------

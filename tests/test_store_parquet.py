@@ -1,5 +1,6 @@
 """Large measurements as Parquet: cells and hashes as in CSV, and one clear error line for every invalid file."""
 
+import csv
 import io
 import json
 import subprocess
@@ -14,14 +15,14 @@ from pyarrow import parquet  # noqa: E402
 from boundpaper.build.graph import load  # noqa: E402
 from boundpaper.errors import DataError  # noqa: E402
 from boundpaper.store import measurement  # noqa: E402
-from boundpaper.store.canonical import content_hash  # noqa: E402
+from boundpaper.store.canonical import content_hash, records_hash  # noqa: E402
 from boundpaper.store.descriptor import files, standard_package  # noqa: E402
 from boundpaper.store.manifest import contradiction, manifest_text, sealed_text  # noqa: E402
 from boundpaper.store.measurement import MOST, convert_all, path_of, put  # noqa: E402
 from boundpaper.store.parquet_file import pack_table  # noqa: E402
 from boundpaper.store.reader import read  # noqa: E402
 from boundpaper.store.schema import check  # noqa: E402
-from boundpaper.store.table_file import header_of, rows, table_hash, table_text  # noqa: E402
+from boundpaper.store.table_file import header_of, records, rows, table_hash, table_text  # noqa: E402
 from conftest import ROOT  # noqa: E402
 from keyquery.measure.measurements import save  # noqa: E402
 
@@ -85,11 +86,12 @@ def test_parquet_holds_the_same_cells_as_its_csv(root):
     expected = {"unit": "string", "layer": "int64", "kept": "bool", "side": "string", "value": "double"}
     assert types == expected | {"reason": "string"}
     assert header_of(path) == HEADER.split(",")
+    assert list(map(tuple, records(path))) == list(map(tuple, csv.reader(io.StringIO(text, newline=""))))
     assert dict(rows(path))[MOST + 2]["unit"] == " padded "
     plain = root / "plain.csv"
     plain.write_bytes(text.encode())
     assert table_hash(path) == table_hash(plain)
-    assert content_hash(table_text(path)) == content_hash(plain.read_text())
+    assert records_hash(records(path)) == content_hash(plain.read_text())
 
 
 def test_store_reads_equal_frames_from_parquet_and_csv(root):

@@ -24,6 +24,7 @@ FIELDS = [
 ]
 GOOD = ["a,0,0.5,True,rope,1", "a,1,-1e-3,false,drope,2", "b,,,,,", 'b,9,7,1,rope,"3"']
 KEY = ["model", "layer"]
+LACKING = "the row is truncated, or lacks the comma before an empty cell"
 KNOWN = {("model",): ("models", {("a",), ("b",)})}
 
 # A cell of a row, its value, our message, and the error name of the standard's reader.
@@ -44,23 +45,9 @@ DAMAGED = [
     (1, ",2", ",1", "order", "the value appears twice (1)", "unique-error"),
     (1, "a,1", "a,0", "", "the key appears twice (a, 0)", "primary-key"),
     (1, "a,1", "c,1", "model", "'c' is not in the table 'models'; add it there or correct the name", "foreign-key"),
-    (
-        1,
-        ",2",
-        "",
-        "",
-        "5 cells for 6 columns; the row is truncated, or lacks the comma before an empty cell",
-        "missing-cell",
-    ),
+    (1, ",2", "", "", f"5 cells for 6 columns; {LACKING}", "missing-cell"),
     (1, ",2", ",2,3", "", "7 cells for 6 columns; a comma in a cell needs quotes around it", "extra-cell"),
-    (
-        1,
-        GOOD[1],
-        "",
-        "",
-        "0 cells for 6 columns; the row is truncated, or lacks the comma before an empty cell",
-        "blank-row",
-    ),
+    (1, GOOD[1], "", "", f"0 cells for 6 columns; {LACKING}", "blank-row"),
 ]
 
 
@@ -100,6 +87,13 @@ def test_non_finite_number_is_refused(cell):
     assert "is not a number; leave it empty" in CheckedField({"name": "value", "type": "number"}).read(cell)[1]
 
 
+@pytest.mark.parametrize("cell", ["1e999", "-1e999", "nan", " 1", "1_0", "1\n2", "NA", "9", "-2", "half"])
+def test_fault_of_a_number_is_found_from_the_deciding_cells(cell):
+    column, cells = CheckedField(FIELDS[2]), ["0.5", "-1.5", "", "3"]
+    assert set(column.deciding(cells)) == {"", "-1.5", "3"}
+    assert any(column.read(each)[1] for each in column.deciding([*cells, cell]))
+
+
 @pytest.mark.parametrize(
     ("field", "words"),
     [
@@ -107,7 +101,7 @@ def test_non_finite_number_is_refused(cell):
         ({"type": "string", "format": "email"}, "or its format is not supported"),
         ({"type": "string", "constraints": {"jsonSchema": {}}}, "constraint 'jsonSchema'; constraints are required"),
         ({"type": "integer", "constraints": {"maxLength": 3}}, "a column of type integer has no length"),
-        ({"type": "string", "constraints": {"minimum": 3}}, "a string has no minimum or maximum"),
+        ({"type": "string", "constraints": {"minimum": 3}}, "of type string has no minimum or maximum"),
         ({"type": "string", "constraints": {"pattern": "["}}, "a constraint is invalid"),
         ({"type": "integer", "constraints": {"minimum": "low"}}, "a constraint is invalid"),
     ],

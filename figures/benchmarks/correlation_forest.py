@@ -4,6 +4,7 @@ import pandas as pd
 
 from boundpaper.figures import Axis, Figure, Forest, Panel, Rule, Style
 from boundpaper.store.paper_vocabulary import printed_word
+from boundpaper.typeset.numbers import fixed, interval
 
 COEFFICIENTS = {"pearson": ("by value", "Pearson's $r$"), "spearman": ("by rank", "Spearman's $\\rho$")}
 KINDS = {True: "plasticity", False: "rotation"}
@@ -14,6 +15,7 @@ def figure(lbp_correlations: pd.DataFrame, lbp_correlations_extended: pd.DataFra
     samples = {"total": lbp_correlations, "every": lbp_correlations_extended}
     counts = {entity: int(tests["n"].max()) for entity, tests in samples.items()}
     names = {"total": f"{counts['total']} models of the study", "every": f"all {counts['every']} models"}
+    number, bracket = fixed(2), interval(2)
     panels = []
     for test, (title, label) in COEFFICIENTS.items():
         series = []
@@ -29,6 +31,12 @@ def figure(lbp_correlations: pd.DataFrame, lbp_correlations_extended: pd.DataFra
                     estimate=rows["estimate"],
                     low=rows["ci_low"],
                     high=rows["ci_high"],
+                    texts=[
+                        f"${number.show(estimate, 'plain')}\\;{bracket.show(ends, 'plain')}$"
+                        for estimate, *ends in rows[["estimate", "ci_low", "ci_high"]].itertuples(index=False)
+                    ]
+                    if entity == "total"
+                    else None,
                 )
             )
         panels.append(
@@ -52,7 +60,8 @@ def figure(lbp_correlations: pd.DataFrame, lbp_correlations_extended: pd.DataFra
             "No metric's correlation with LongBench Pro survives a correction for the metrics tried, (a) by value or "
             f"(b) by rank, over the {counts['total']} models that the study compares or all {counts['every']} with a "
             "score [@shcherb2026; @longbenchpro2026]. Unit: one model. Bars: 95 % intervals (Fisher; Bonett and "
-            f"Wright). The smallest exact $p$ after Holm's correction is {least:.2f}."
+            f"Wright), in numbers for the {counts['total']} models. The smallest exact $p$ after Holm's correction is "
+            f"{least:.2f}."
         ),
         short="Correlation of every metric with LongBench Pro",
     )

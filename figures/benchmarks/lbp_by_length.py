@@ -1,68 +1,52 @@
-"""LongBench Pro scores in both prompt modes, and plasticity, by input length; one column per family."""
-
-import math
+"""LongBench Pro scores against plasticity: one path per model, from 8K to 128K tokens; one panel per prompt mode."""
 
 import pandas as pd
 
-from boundpaper.figures import Axis, Figure, Line, Panel
+from boundpaper.figures import Annotation, Axis, Figure, Line, Panel
 from boundpaper.store.paper_vocabulary import words
 
 
 def figure(lbp_lengths: pd.DataFrame, matched_models: pd.DataFrame) -> Figure:
     """Return the figure."""
-    ticks = dict(zip(lbp_lengths["tokens"], lbp_lengths["length"].str.upper(), strict=True))
-    top = 10 * math.ceil(lbp_lengths["lbp"].max() / 10)
-    shown = {tokens: name for place, (tokens, name) in enumerate(sorted(ticks.items())) if place % 2 == 0}
-    x = Axis(label="length (tokens)", scale="log", base=2, ticks=shown)
-    level = Axis(label="plasticity", low=0.4, high=0.8, ticks=[0.4, 0.6, 0.8])
-    binned = lbp_lengths[lbp_lengths["plasticity"].notna()].drop_duplicates(["model", "length"])
-    rows_of = [
-        (lbp_lengths[lbp_lengths["mode"] == mode], "lbp", label, Axis(label="score", low=0, high=top))
-        for mode, label in words("mode").items()
-    ]
-    rows_of.append((binned, "plasticity", "plasticity", level))
-    families = list(dict.fromkeys(matched_models["family"]))
+    binned = lbp_lengths[lbp_lengths["plasticity"].notna()].sort_values("position")
+    models = [model for model in matched_models["model"] if model in set(binned["model"])]
+    absent = matched_models.loc[~matched_models["model"].isin(models), "display_name"]
+    low, high = binned["plasticity"].min() - 0.04, binned["plasticity"].max() + 0.02
     panels = [
         Panel(
-            series=_lines(rows, matched_models[matched_models["family"] == family], value),
-            x=x,
-            y=y,
-            title=f"{family}, {label.replace('without', 'no').removeprefix('with ')}",
+            series=[_path(rows[rows["model"] == model]) for model in models],
+            x=Axis(label="plasticity", low=low, high=high),
+            y=Axis(label="LongBench Pro score", low=0, high=60, ticks=[0, 20, 40, 60]),
+            title=f"Prompts {label}",
+            annotations=[
+                Annotation(x=end["plasticity"], y=end["lbp"], text=end["length"].upper(), anchor="below")
+                for end in (rows[rows["family"] == "Llama 3"].iloc[place] for place in (0, -1))
+            ],
         )
-        for rows, value, label, y in rows_of
-        for family in families
+        for label, rows in ((label, binned[binned["mode"] == mode]) for mode, label in words("mode").items())
     ]
-    models = list(matched_models["model"])
-    present = [model for model in models if model in set(binned["model"])]
-    absent = matched_models.loc[~matched_models["model"].isin(present), "display_name"]
     questions = lbp_lengths["questions"].iloc[0]
     scores = lbp_lengths.pivot(index=["model", "mode"], columns="length", values="lbp")
     fallen = (scores["128k"] < scores["8k"]).sum()
     return Figure(
         panels=panels,
-        columns=len(families),
-        height=24,
+        columns=2,
+        height=62,
         legend="none",
-        share_x=True,
+        share_y=True,
         letters=True,
         caption=(
-            f"From 8K to 128K {fallen} of {len(scores)} scores fall, and so does plasticity: LongBench Pro by input "
-            f"length, {len(models)} matched models in both prompt modes [@longbenchpro2026], and plasticity of the bin "
-            f"that ends at each length [@shcherb2026]; all as reported (hollow marks). Unit: one model; {questions} "
-            f"questions per length. No bins are reported for {', '.join(absent)}, and none beyond the captured context."
+            "Score and plasticity of a model both fall as the input grows; that more plastic models score higher at "
+            f"one length is not seen. {len(models)} models, one path each, a mark at every doubling from 8K to 128K "
+            "tokens [@shcherb2026; @longbenchpro2026]; all as reported (hollow marks). Not drawn, since no plasticity "
+            f"is reported for them: {', '.join(absent)}, and scores at 256K. With {', '.join(absent)}, {fallen} of "
+            f"{len(scores)} scores fall from 8K to 128K. Unit: one model; {questions} questions per length."
         ),
-        short="LongBench Pro and plasticity by input length",
+        short="LongBench Pro against plasticity, by input length",
     )
 
 
-def _lines(rows: pd.DataFrame, models: pd.DataFrame, value: str) -> list[Line]:
-    """Return one line per model of a family, labelled by the part of the name that differs within the family."""
-    lines = []
-    for model, name in zip(models["model"], models["display_name"], strict=True):
-        chosen = rows[rows["model"] == model].sort_values("position")
-        if len(chosen):
-            short = str(name).rpartition("-")[2]
-            lines.append(
-                Line(entity=model, x=chosen["tokens"], y=chosen[value], origin="reported", direct=short, legend=False)
-            )
-    return lines
+def _path(rows: pd.DataFrame) -> Line:
+    """Return the path of a model over the lengths."""
+    name, model = rows["display_name"].iloc[0], rows["model"].iloc[0]
+    return Line(entity=model, x=rows["plasticity"], y=rows["lbp"], origin="reported", direct=str(name), legend=False)

@@ -40,13 +40,13 @@ def figure(
             Panel(
                 series=series,
                 x=Axis(label="plasticity drop", low=0.03, high=0.25, ticks=[0.05, 0.1, 0.15, 0.2, 0.25]),
-                y=Axis(label="score lost, 8K to 128K", percent=True, low=0, high=65),
+                y=Axis(label="score lost, 8K to 128K", percent=True, low=0, high=70),
                 title=f"Prompts {shown}",
                 annotations=[
                     Annotation(
                         x=0.032, y=y, text=f"$n = {n}$: {correlation_phrase(test).partition(SIGN)[0]}", anchor="right"
                     )
-                    for y, (n, test) in zip((62, 58), of.items(), strict=True)
+                    for y, (n, test) in zip((67.5, 63), of.items(), strict=True)
                 ],
             )
         )

@@ -17,7 +17,7 @@ def figure(decile_profiles: pd.DataFrame, measured_profiles: pd.DataFrame, subje
     middles = [10 * number + 5 for number in range(10)]
     full = decile_profiles["captured_context"].max()
     ends = (decile_profiles[names].min().min(), *measured_profiles["plasticity"].agg(["min", "max"]))
-    scale = Axis(label="plasticity", low=math.floor(10 * min(ends)) / 10, high=math.ceil(10 * max(ends)) / 10)
+    scale = Axis(label="plasticity", low=math.floor(10 * min(ends)) / 10 - 0.1, high=math.ceil(10 * max(ends)) / 10)
     panels = []
     for family, rows in decile_profiles.groupby("family", sort=False):
         lines = [
@@ -45,7 +45,7 @@ def figure(decile_profiles: pd.DataFrame, measured_profiles: pd.DataFrame, subje
         panels=panels,
         columns=3,
         legend="none",
-        height=32,
+        height=38,
         letters=True,
         share_x=True,
         share_y=True,

@@ -40,8 +40,9 @@ def figure(effect_overview: pd.DataFrame) -> Figure:
         columns=1,
         letters=True,
         caption=(
-            f"{len(effect_overview)} effects that the chapters cite, each in its unit and with the ledger's verdict on "
-            "the statement that rests on it [@shcherb2026; @africa2026; @longbenchpro2026; @hsieh2024]. Bars: 95 % "
+            f"Effects of any size stand under statements that fail: {len(effect_overview)} effects that the chapters "
+            "cite, each in its unit and with the ledger's verdict on the statement that rests on it [@shcherb2026; "
+            "@africa2026; @longbenchpro2026; @hsieh2024]. Bars: 95 % "
             f"intervals of {len(tests)} tests, whose unit is a model, length, checkpoint, layer, trial, item or text "
             "set; lengths, checkpoints and layers are not independent. In panel (d) bars are what rounding of the "
             "printed values leaves open, narrower than the marks. $n$ counts units, or printed values in (d)."

@@ -5,7 +5,7 @@ import pandas as pd
 from boundpaper.figures import Figure
 
 ITEM, CLAIM = "keys_far_4x", "thesis_population_every.keys_far_4x"
-BOX = r"\node[draw=black!50, rounded corners=1pt, align=center, text width=20mm, minimum height=21mm, inner sep=1mm]"
+BOX = r"\node[draw=black!50, rounded corners=1pt, align=center, text width=20mm, minimum height=23mm, inner sep=1mm]"
 
 
 def figure(population_contrasts_every: pd.DataFrame, claims: pd.DataFrame) -> Figure:

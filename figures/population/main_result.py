@@ -46,10 +46,11 @@ def figure(
         height=34,
         entities=LOOKS,
         caption=(
-            "One model, trained on with its rotation (B) and without it (C). (a) Keys found that lie beyond the "
-            f"trained distance, by length of the prompt: {seeds(found)}, so this is exploratory. (b) Plasticity with "
-            "queries at one position, and (c) the share of pairs of keys whose winner changes when they exchange "
-            "positions (0 in C, by construction), by quarter of texts of four trained lengths; grey: beyond the "
+            "Models trained on with their rotation (B) and without it (C). (a) First run: keys found that lie beyond "
+            f"the trained distance, by length of the prompt: {seeds(found)}, so this is post hoc. (b, c) Second run, "
+            "of the same plan: (b) plasticity with queries at one position, and (c) the share of pairs of keys whose "
+            "winner changes when they exchange positions (0 in C, by construction: only the rotation is exchanged), "
+            "by quarter of texts of four trained lengths; grey: beyond the "
             f"trained length. {measured(again, population_members)} Thin lines: single seeds; thick: their mean. Unit: "
             "one training seed."
         ),

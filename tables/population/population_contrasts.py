@@ -39,8 +39,8 @@ def table(population_contrasts: pd.DataFrame, population_contrasts_every: pd.Dat
         size="footnotesize",
         marks={"primary": "The primary contrast."},
         caption=(
-            f"Planned contrasts of the population, {measured} of {len(rows)} measured: means over "
-            f"{_range_text(every['seeds'])} seeds of the first arm minus the second. Unit: one training seed."
+            f"Contrasts of the population's plan, asked of all trained models, {measured} of {len(rows)} measured: "
+            f"means over {_range_text(every['seeds'])} seeds, first arm minus second. Unit: one training seed."
         ),
         short="Planned contrasts of the population",
         note=(

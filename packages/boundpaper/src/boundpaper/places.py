@@ -35,7 +35,8 @@ def put_steps_first(root: Path) -> None:
     for name in ("analysis", "tables", "figures"):
         folder, known = root / name, getattr(sys.modules.get(name), "__path__", ())
         if folder.is_dir() and str(folder) not in known:
-            for other in [each for each in sys.modules if each.split(".")[0] == name]:  # of another project
+            loaded = list(sys.modules) if name in sys.modules else []
+            for other in [each for each in loaded if each.split(".")[0] == name]:  # of another project
                 del sys.modules[other]
             if not (folder / "__init__.py").is_file():
                 spec = ModuleSpec(name, None, is_package=True)

@@ -1,6 +1,8 @@
 """`boundpaper audit`: output in each format, exit codes, and the file of accepted findings."""
 
 import json
+import subprocess
+import sys
 from importlib import resources
 
 import jsonschema
@@ -59,6 +61,14 @@ def test_slip_is_reported_in_each_output_format(folder, name, text, line, target
     assert "3 of 4 rows" in result.output
     assert "1 error, 0 warnings" in result.output
     assert "read 1 table with 12 numbers" in result.output
+
+
+def test_document_without_a_statistical_test_loads_no_numerical_library(folder):
+    (folder / "a.md").write_text(RIGHT, encoding="utf-8")
+    command = [sys.executable, "-X", "importtime", "-m", "boundpaper", "audit", "a.md"]
+    told = subprocess.run(command, capture_output=True, text=True).stderr
+    loaded = {line.rpartition("|")[2].strip() for line in told.splitlines()}
+    assert loaded & {"boundpaper.audit.reported", "numpy", "pandas", "scipy"} == {"boundpaper.audit.reported"}
 
 
 def test_audit_without_findings_reports_what_was_read(folder):
@@ -242,17 +252,19 @@ def test_promoted_equation_share_or_copy_becomes_a_check_with_the_same_finding(f
 
 
 @pytest.mark.parametrize(
-    ("text", "kind"),
+    ("text", "words"),
     [
-        ("They differ, t(20) = 1.10, p = .03.", "statistic"),
-        ("Figure 1: A lamp.\n\nFigure 2: A bean.\n\nFigure 2: A pot.", "caption-number"),
+        ("They differ, t(20) = 1.10, p = .03.", "is [statistic] and cannot be promoted"),
+        ("Figure 1: A lamp.\n\nFigure 2: A bean.\n\nFigure 2: A pot.", "is [caption-number] and cannot be promoted"),
+        ("It rose from 12.0 to 18.0 cm (a 30% increase).", "only a relation of cells becomes a declared check"),
     ],
 )
-def test_promote_refuses_a_kind_that_has_no_check(folder, text, kind):
+def test_promote_refuses_a_finding_that_has_no_check(folder, text, words):
     (folder / "a.md").write_text(text, encoding="utf-8")
     (finding,) = json.loads(run("a.md", "--level", "note", "--format", "json").output)["findings"]
-    refused = run("a.md", "--promote", finding["id"], "-o", "lamps.py")
-    assert f"is [{kind}] and cannot be promoted" in str(refused.exception)
+    assert words in str(run("a.md", "--promote", finding["id"], "-o", "lamps.py").exception)
+    assert f"known: {finding['id']}" in run("a.md", "--promote", "absent", "-o", "lamps.py").output
+    assert run("a.md", "--promote", finding["id"]).exit_code == 2
 
 
 def test_a_less_certain_kind_is_counted_and_shown_on_demand(folder):
@@ -262,12 +274,3 @@ def test_a_less_certain_kind_is_counted_and_shown_on_demand(folder):
     assert "1 less certain (--level note shows all)" in silent.output
     assert "note [arithmetic] 12.5 - 3.1 = 9.9, expected 9.3 to 9.5" in printed.output
     assert (silent.exit_code, printed.exit_code) == (0, 1)
-
-
-def test_promote_refuses_a_finding_that_is_no_relation(folder):
-    (folder / "a.md").write_text("It rose from 12.0 to 18.0 cm (a 30% increase).\n", encoding="utf-8")
-    (finding,) = json.loads(run("a.md", "--level", "note", "--format", "json").output)["findings"]
-    refused = run("a.md", "--promote", finding["id"], "-o", "lamps.py")
-    assert "cannot be promoted: only a relation of cells becomes a declared check" in str(refused.exception)
-    assert f"known: {finding['id']}" in run("a.md", "--promote", "absent", "-o", "lamps.py").output
-    assert run("a.md", "--promote", finding["id"]).exit_code == 2

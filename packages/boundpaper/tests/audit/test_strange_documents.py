@@ -31,8 +31,6 @@ PARTS = [
     "<table><tr><td>a</td><td>1.5</td></tr><tr><td>b</td><td>2.5</td></tr></table>\n",
     "{", "&", "\\", "$1$", "# 1. A\n", "\\begin{tabular}", "1 + ", "<p>", "(", "| ",
 ]  # fmt: skip
-
-
 RUN = [0]
 
 

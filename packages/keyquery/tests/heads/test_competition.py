@@ -7,16 +7,8 @@ import pytest
 from scipy import stats
 
 from heads_reference import head_with
-from keyquery.heads import kernel
-from keyquery.heads.competition import (
-    NEGLIGIBLE,
-    add_sums,
-    all_pairs,
-    counted_pairs,
-    listed_pairs,
-    sampled_pairs,
-    slack,
-)
+from keyquery.heads import competition, kernel
+from keyquery.heads.competition import add_sums, all_pairs, counted_pairs, listed_pairs, sampled_pairs
 from keyquery.heads.laws import binned, bucket_law, pooled_law
 from keyquery.heads.pairs import competing, drawn_pairs
 
@@ -123,7 +115,7 @@ def test_direction_below_a_share_of_the_mean_variance_counts_as_no_variance(shru
     rows = (rows - rows.mean(axis=0)) / rows.std(axis=0, ddof=1)
     # uncorrelated, so that the planted variance along the second axis is exact
     rows[:, 1] -= rows[:, 0] * (rows[:, 0] @ rows[:, 1]) / (rows[:, 0] @ rows[:, 0])
-    rows[:, 1] *= np.sqrt(shrunk * NEGLIGIBLE / 2) / rows[:, 1].std(ddof=1)
+    rows[:, 1] *= np.sqrt(shrunk * competition.NEGLIGIBLE / 2) / rows[:, 1].std(ddof=1)
     head = head_with(seed=1, queries=500, dimension=2)
     queries = binned(head, 1)
     order = queries.order
@@ -171,7 +163,7 @@ def test_single_precision_scores_stay_within_their_error_bound(d):
     rows /= np.linalg.norm(rows, axis=2, keepdims=True)
     single = rows.astype(np.float32)
     off = np.einsum("ij,ij->i", single[:, 0], single[:, 1]) - np.einsum("ij,ij->i", rows[:, 0], rows[:, 1])
-    assert np.abs(off).max() <= slack(d) < 2**-24 * (d + 5)
+    assert np.abs(off).max() <= competition.slack(d) < 2**-24 * (d + 5)
 
 
 def test_double_precision_distance_keeps_digits_that_single_loses():

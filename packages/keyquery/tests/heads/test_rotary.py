@@ -79,7 +79,7 @@ def test_turn_matches_the_definition_of_the_rotation(rotary):
 
 @pytest.mark.parametrize("rotary", KINDS)
 def test_plasticity_of_aligned_queries_does_not_depend_on_the_bin_width(rotary):
-    """Content is equal at every position: aligned widths agree up to .01, the effect of drawn positions."""
+    """Content is equal at every position, so that aligned widths agree up to rounding."""
     exact = profile(made(rotary, 1))
     for width in (2, 8, 64):
         np.testing.assert_allclose(profile(made(rotary, width)), exact, atol=1e-9)
@@ -188,7 +188,7 @@ def test_centres_lie_in_their_bins(context, bins):
 @pytest.mark.parametrize("step", [1, 3])
 def test_turn_of_many_positions_matches_the_definition_with_and_without_the_compiler(rotary, step):
     """More tokens than two short tables hold, all of a range or every third of it, both layouts and any start."""
-    tokens = step * np.arange(-500, 900)
+    tokens = step * np.arange(-513, 897)  # the first token ends a row of the longer table, the last begins one
     rows = np.random.default_rng(4).normal(size=(len(tokens), D))
     wanted = np.stack([matrix(rotary, t) @ row for t, row in zip(tokens, rows, strict=True)])
     for compiled in (True, False):

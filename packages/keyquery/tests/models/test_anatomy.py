@@ -94,6 +94,9 @@ def test_latent_attention_has_its_own_value_width() -> None:
         model(input_ids=TOKENS, use_cache=False)
     silent = (seen[0].reshape(9, 4, 6) == 0).all(dim=2).all(dim=0)
     assert silent.tolist() == [False, False, True, False]
+    for side in ("q", "k", "v"):
+        with pytest.raises(ModelError, match=rf"DeepseekV3Attention compresses keys and values .*'{side}' of a head"):
+            block.projection(side)
 
 
 def hybrid(kind: str) -> Any:

@@ -24,7 +24,7 @@ from keyquery.models.answers.forwards import encode
 from keyquery.models.answers.generation import greedy
 from keyquery.models.answers.likelihood import token_nats
 from keyquery.models.answers.scoring import Scores, answer_tokens, grouped_logprobs, options_logprobs
-from models_tiny import VOCABULARY, WORDS, built, text, word_tokenizer
+from models_tiny import BUILDERS, VOCABULARY, WORDS, built, text, word_tokenizer
 
 pytestmark = pytest.mark.models
 
@@ -58,6 +58,12 @@ def test_padding_on_the_left_is_refused_where_it_changes_answers(kind: str) -> N
     with pytest.raises(ModelError, match=r"padding on the left changes its answers .*; give --batch 1"):
         greedy(model, tokenizer, [text(9, 1), text(5, 2)], 3, pad=True)
     assert len(greedy(model, tokenizer, [text(9, 1), text(9, 2)], 3, pad=True)) == 2
+
+
+def test_cache_that_changes_answers_is_refused() -> None:
+    model = architectures.built("axk2", vocab_size=VOCABULARY)
+    with pytest.raises(ModelError, match=r"AXK2ForCausalLM .* a token that follows from the cache gets other logits"):
+        greedy(model, words(), [text(9, 1)], 3)
 
 
 def test_continuation_ends_at_an_end_token_or_stop_text() -> None:
@@ -104,9 +110,11 @@ def test_prefill_and_decode_run_in_separate_contexts() -> None:
     assert len({tuple(run) for run in runs}) == 4
 
 
-@pytest.mark.parametrize("name", ["llama", "ministral"])
+@pytest.mark.parametrize("name", ["llama", "ministral", "jamba", "falcon_mamba", "mamba2"])
 def test_options_have_the_probability_of_their_whole_text(name: str) -> None:
-    model, tokenizer = built(name), words()
+    """Also in models with states that cannot take tokens back, and forget them unless they get one token at a time."""
+    tokenizer = words()
+    model = built(name) if name in BUILDERS else architectures.built(name, vocab_size=VOCABULARY)
     asked = [
         (text(7, 1), ("w5", "w6 w7 w8", "w9 w10")),
         (text(7, 2), ("w5", "w11 w7 w8", "w9 w10")),

@@ -11,16 +11,9 @@ import transformers
 
 import architectures
 from boundpaper.errors import ModelError
+from keyquery.models.attention import positions
 from keyquery.models.attention.encodings import NEVER, configured, encoding_name
-from keyquery.models.attention.positions import (
-    TOLERANCE,
-    check_position_blind,
-    encoding,
-    may_rotate,
-    positional_of,
-    rotary_modules,
-    shift_error,
-)
+from keyquery.models.attention.positions import TOLERANCE, encoding, may_rotate, positional_of, shift_error
 from keyquery.models.attention.reach import refuse_longer
 from models_tiny import BUILDERS, UNSUPPORTED, built
 
@@ -55,7 +48,7 @@ def test_rope_logits_depend_on_positions_and_drope_logits_do_not(name: str) -> N
     assert positional_of(model) == "rope"
     twin = remade(model, "drope")
     assert positional_of(twin) == "drope"
-    assert check_position_blind(twin, TOKENS, 5000) <= TOLERANCE
+    assert positions.check_position_blind(twin, TOKENS, 5000) <= TOLERANCE
     assert (logits(twin) - dropped).abs().max() <= 1e-6
     assert (dropped - logits(model)).abs().max() > 1e-3
 
@@ -135,7 +128,7 @@ def test_identity_rotation_is_recognised_as_position_blind() -> None:
     hook = model.model.rotary_emb.register_forward_hook(
         lambda module, inputs, output: (torch.ones_like(output[0]), torch.zeros_like(output[1]))
     )
-    assert check_position_blind(model) == 0
+    assert positions.check_position_blind(model) == 0
     with pytest.raises(ModelError, match="says rope, but its rotary module gives no rotation"):
         positional_of(model)
     hook.remove()
@@ -145,7 +138,7 @@ def test_identity_rotation_is_recognised_as_position_blind() -> None:
 def test_model_named_drope_that_depends_on_positions_is_refused() -> None:
     model = built("llama")
     with pytest.raises(ModelError, match=r"depends on positions: moving half a text by 1000 changes its logits by \d"):
-        check_position_blind(model)
+        positions.check_position_blind(model)
     model.config.rope_parameters = configured(model.config, "drope").rope_parameters  # the module already existed
     with pytest.raises(ModelError, match="says drope, but its rotary module rotates"):
         positional_of(model)
@@ -306,7 +299,7 @@ def test_position_encodings_of_a_model_with_alibi_are_refused_as_a_position_bias
     """The error is not about a missing rotary module, since adding one would not help."""
     model = built(name)
     assert may_rotate(model)
-    for look in (rotary_modules, positional_of, lambda made: encoding(made, "drope").__enter__()):
+    for look in (positions.rotary_modules, positional_of, lambda made: encoding(made, "drope").__enter__()):
         with pytest.raises(ModelError, match=r"adds a position bias to its scores \(ALiBi\)"):
             look(model)
 

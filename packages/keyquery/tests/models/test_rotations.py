@@ -114,6 +114,11 @@ def names(kind: Kind) -> str:
     return f"{kind.name}-{parameters.get('rope_type', 'own')}{'-still' if kind.still == (0, 1) else ''}"
 
 
+def test_every_scaling_that_transformers_knows_is_among_the_kinds():
+    tried = {(kind.changes.get("rope_parameters") or {}).get("rope_type", "default") for kind in KINDS}
+    assert set(transformers.modeling_rope_utils.ROPE_INIT_FUNCTIONS) <= tried
+
+
 @pytest.mark.parametrize("precision", ["float32", "bfloat16"])
 @pytest.mark.parametrize("kind", KINDS, ids=names)
 def test_rotation_of_each_architecture_is_read_and_checked(kind, precision):
@@ -140,8 +145,7 @@ def test_equal_words_at_all_positions_have_equal_aligned_queries(kind):
     assert isinstance(rotary, Rotary)
     scale = survey(model)[0].query_scale
     frequencies = []
-    tokens = torch.full((1, len(PLACES)), 7)
-    places = torch.tensor([PLACES])
+    tokens, places = torch.full((1, len(PLACES)), 7), torch.tensor([PLACES])
     with recording(model, lambda call: frequencies.append(call.query[0].double().numpy()) if call.layer == 0 else None):
         run_forward(model, tokens, position_ids=places, attention_mask=torch.ones_like(tokens))
     [queries] = frequencies
@@ -166,12 +170,9 @@ def test_length_dependent_frequencies_are_those_of_the_text_length():
 def test_a_norm_behind_the_rotation_is_refused_by_name():
     """The norm's weights differ by dimension, so it does not commute with the rotation."""
     found = rotations(Kind("HunYuanDenseV1", WIDE).model(), CONTEXT)
-    for reason in found.values():
-        assert isinstance(reason, str)
-        assert reason.startswith("HunYuanDenseV1Attention: ")
+    assert all(str(reason).startswith("HunYuanDenseV1Attention: ") for reason in found.values())
     [record] = rotation_records(found)
-    assert record["layers"] == [0, 1]
-    assert "refused" in record
+    assert (record["layers"], "refused" in record) == ([0, 1], True)
 
 
 def test_rotation_that_differs_from_its_cosines_and_sines_is_refused(monkeypatch):

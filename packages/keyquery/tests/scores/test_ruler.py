@@ -4,18 +4,9 @@ import pytest
 
 from boundpaper.errors import DataError
 from keyquery.scores.ruler import needles as ruler_needles
+from keyquery.scores.ruler import scores as ruler_scores
 from keyquery.scores.ruler.needles import DEPTHS, NEW_TOKENS, NOISE
-from keyquery.scores.ruler.scores import (
-    MEAN,
-    TASKS,
-    Score,
-    length_key,
-    length_tokens,
-    lengths_of,
-    score_interval,
-    share_contained,
-    tabulate,
-)
+from keyquery.scores.ruler.scores import MEAN, TASKS, Score, lengths_of, score_interval, share_contained, tabulate
 
 LENGTHS = ("4k", "8k", "16k", "32k", "64k", "128k")
 
@@ -43,8 +34,8 @@ def test_a_sample_without_references_has_no_score():
 
 
 def test_length_keys_and_tokens_convert_both_ways():
-    assert [length_key(tokens) for tokens in (4096, 131072, 5000)] == ["4k", "128k", "5000"]
-    assert [length_tokens(key) for key in ("4k", "128k", "5000")] == [4096, 131072, 5000]
+    assert [ruler_scores.length_key(tokens) for tokens in (4096, 131072, 5000)] == ["4k", "128k", "5000"]
+    assert [ruler_scores.length_tokens(key) for key in ("4k", "128k", "5000")] == [4096, 131072, 5000]
     assert lengths_of("16k,4K") == ("4k", "16k")
     for wrong in ("k", "4kb", "-4k", "0k", ","):
         with pytest.raises(DataError):

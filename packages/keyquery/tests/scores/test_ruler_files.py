@@ -4,24 +4,11 @@ import json
 
 import pytest
 
+import ruler_made
 from boundpaper.errors import DataError
 from keyquery.scores.ruler import results as ruler_results
 from keyquery.scores.ruler.scores import MEAN, TASKS
-from ruler_made import (
-    FULL,
-    LENGTHS,
-    NAMES,
-    REAL,
-    TOKENS,
-    bench,
-    results,
-    sample,
-    samples_of,
-    table,
-    value,
-    without,
-    written,
-)
+from ruler_made import FULL, LENGTHS, NAMES, REAL, TOKENS, bench, results, sample, table, value, written
 
 
 def test_a_result_file_of_lm_evaluation_harness_is_read(lab):
@@ -84,14 +71,14 @@ def test_question_scores_count_any_accepted_wording(tmp_path):
     path.write_text(json.dumps(results({"qa_1": {4096: 1 / 6}}, original=2)))
     answers = [(["Broncos", "Denver Broncos", "The Denver team"], "the Broncos won"), (["Paris"], "in Rome")]
     lines = [sample(4096, *answer) for answer in answers] + [sample(8192, ["Paris"], "in Paris")]
-    samples_of(path, NAMES["qa_1"]).write_text("\n".join(lines))
+    ruler_made.samples_of(path, NAMES["qa_1"]).write_text("\n".join(lines))
     [cell] = ruler_results.read([path]).cells
     assert (cell.task, cell.length, cell.value, cell.reason) == ("qa_1", "4k", 50.0, "")
 
 
 def test_questions_without_samples_have_no_score(lab, tmp_path):
     path = written(tmp_path / "results_1.json", results({task: dict.fromkeys(TOKENS, 0.5) for task in TASKS}))
-    samples_of(path, NAMES["qa_1"]).unlink()
+    ruler_made.samples_of(path, NAMES["qa_1"]).unlink()
     done = bench("--results", path)
     assert done.exit_code == 1
     assert "4k: qa_1; 8k: qa_1" in done.output
@@ -114,7 +101,7 @@ def test_questions_without_samples_have_no_score(lab, tmp_path):
 )
 def test_samples_of_a_different_run_are_refused(tmp_path, lines, words):
     path = written(tmp_path / "results_1.json", results({"qa_2": {4096: 0.5}}))
-    samples_of(path, NAMES["qa_2"]).write_text("\n".join(lines))
+    ruler_made.samples_of(path, NAMES["qa_2"]).write_text("\n".join(lines))
     with pytest.raises(DataError, match=words):
         ruler_results.read([path])
 
@@ -140,7 +127,7 @@ def test_limited_runs_record_the_number_of_samples_per_length(tmp_path):
         (['{"doc_id": 0}\n{"doc_id": 1}\n'], "samples as JSON lines"),
         ([{"doc_id": 0, "doc": {}}], "samples, not results"),
         ([[1]], "another kind of file"),
-        ([without(results(FULL), "configs")], "configs are missing"),
+        ([ruler_made.without(results(FULL), "configs")], "configs are missing"),
         ([results(FULL, results={"hellaswag": {"acc,none": 0.5}})], "not a task of RULER, which has hellaswag"),
         ([results(FULL, results={"niah_single_1": {"acc,none": 0.5}})], "no score by length"),
         ([results({"vt": {4096: 1.5}})], "not a score between 0 and 1"),

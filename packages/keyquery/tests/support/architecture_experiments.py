@@ -36,6 +36,7 @@ from keyquery.measure.heads import captured
 from keyquery.measure.run import experiment
 from keyquery.measure.subject import CARD, Options
 from keyquery.models import libraries
+from keyquery.models.answers.scoring import grouped_logprobs
 from keyquery.opened import Model, load
 
 SECONDS = 400  # seconds per cell, on a machine with other work
@@ -52,6 +53,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "knowledge": {"draws": 1},
 }
 LAYERS = dict.fromkeys(("num_hidden_layers", "n_layer", "n_layers", "num_layers"), 2)
+ROUNDING = 1e-3  # nats per token
 COMMAND = "python packages/keyquery/tests/support/architecture_experiments.py"
 KEPT = Path("out/architectures/cells.jsonl")
 PAGE = Path("docs/architecture-experiments.md")
@@ -126,8 +128,28 @@ def _run(name: str, model: Model, root: Path) -> None:
         geometry.write(root, model.subject, OPTIONS, replace=True)
         return
     rows = experiment(name).measure(model.subject, OPTIONS, **SETTINGS.get(name, {}))
+    if name == "context_length":
+        _compare_choices(model)
     if all(each["value"] is None for each in rows):
         raise DataError("; ".join(sorted({str(each["reason"]) for each in rows})) or "the experiment gave no row")
+
+
+def _compare_choices(model: Model) -> None:
+    """Score answers of several tokens, for which the small language has no task; raise ValueError if a pass differs."""
+    net, words = model.subject.model, model.subject.tokenizer
+    ids = [at for at in range(len(words)) if at not in words.all_special_ids]
+    prompt, *ends = (words.decode(ids[at : at + 8]) for at in (8, 16, 24))
+    answers = (words.decode(ids[:3]), words.decode(ids[3:5]))
+    group = [(prompt, answers), *((f"{prompt} {end}", answers) for end in ends)]
+    [found] = grouped_logprobs(net, words, [group])
+    for (asked, _), scores in zip(group, found, strict=True):
+        for answer, score in zip(answers, scores.logprobs, strict=True):
+            [tokens] = words(f"{asked} {answer}", return_tensors="pt")["input_ids"]
+            with libraries.torch.inference_mode():
+                logs = net(input_ids=tokens[None], use_cache=False).logits[0, :-1].float().log_softmax(-1)
+            own = range(len(tokens) - len(words(answer, add_special_tokens=False)["input_ids"]), len(tokens))
+            if abs(sum(float(logs[at - 1, tokens[at]]) for at in own) - score) > ROUNDING * len(own):
+                raise ValueError("answers scored with the cache have other probabilities than in a whole pass")
 
 
 def _tried(kind: str, name: str, step: Callable[[], None]) -> Cell:

@@ -20,8 +20,7 @@ _ABSOLUTE = re.compile(r"(?<=[\s|])\|([^|\s]++)\|(?=[\s|]|$)")
 def read(text: str, file: str) -> ReadDocument:
     """Read headings, tables and sentences, also from embedded HTML and LaTeX figures; findings name the file `file`."""
     blocks = MarkdownIt("commonmark", {"html": True}).enable("table")
-    document = ReadDocument(file)
-    reader, reached = html.HtmlReader(document), 0
+    reader, reached = html.HtmlReader(document := ReadDocument(file)), 0
     if head := _HEAD.match(text):
         text = "\n" * head[0].count("\n") + text[head.end() :]
     for token in blocks.parse(_with_bars_escaped(text)):
@@ -34,9 +33,10 @@ def read(text: str, file: str) -> ReadDocument:
             document.hidden += _HEADING.findall(token.content)
         else:
             inner = [each for each in token.children or () if each.type != "html_inline" or _BREAK.match(each.content)]
+            token.children = inner
             for each in inner:  # replace formulas by text, and keep only line breaks of HTML
                 each.content = _MATHS.sub(lambda match: latex.plain(match[0]), each.content)
-            made = blocks.renderer.render([token.copy(children=inner)], blocks.options, {}).strip("\n")
+            made = blocks.renderer.render([token], blocks.options, {}).strip("\n")
             reader.feed("\n" * (line - reached) + made)
             reached = max(reached, line) + made.count("\n")
         if token.type == "table_open" and (last := document.sentences[-1:]):

@@ -4,8 +4,6 @@ import math
 import re
 from collections.abc import Iterator
 
-from scipy import stats
-
 from boundpaper.audit import number
 from boundpaper.audit.documents import ReadDocument, Sentence
 from boundpaper.audit.finding import Finding, Level
@@ -35,7 +33,7 @@ _GRIM = re.compile(
     "trials|users|tasks|examples|layers|people|documents|runs|problems|women|men|children|queries|annotators|"
     r"repositories|sentences|benchmarks|datasets|tests|files|experiments|adults|animals|studies|articles|teachers)\b"
 )
-_TAILS = {"z": (2, stats.norm), "Z": (2, stats.norm), "t": (2, stats.t), "r": (2, stats.t), "F": (1, stats.f)}
+_LAWS = {"z": ("ndtr", 0), "Z": ("ndtr", 0), "t": ("stdtr", 1), "r": ("stdtr", 1), "F": ("fdtrc", 2)}
 _ONE_SIDED = re.compile(r"\bone[- ](?:tailed|sided)|\bdirectional\b", re.IGNORECASE)
 _OTHER_P = re.compile(
     r"(?i)\b(?:corrected|adjusted|bonferroni|holm|fdr|permutation|bootstrap\w*|exact|spearman|kendall|greenhouse|"
@@ -91,9 +89,11 @@ def _wrong_p_values(sentence: Sentence, match: re.Match[str]) -> Iterator[Findin
     sizes = [max(-statistic.low, statistic.high), max(statistic.low, -statistic.high, 0.0)]
     if test == "r":
         sizes = [size * math.sqrt(first / max(1e-300, 1 - min(size, 1) ** 2)) for size in sizes]
-    tails, distribution = _TAILS.get(test, (1, stats.chi2))
-    degrees = () if test in "zZ" else (first, second) if test == "F" else (first,)
-    true = Interval(*(tails * float(distribution.sf(size, *degrees)) for size in sizes))
+    from scipy import special  # loaded here, since most documents have no test
+
+    law, count = _LAWS.get(test, ("chdtrc", 1))
+    tails, sense = (1, 1) if law.endswith("c") else (2, -1)
+    true = Interval(*(tails * float(getattr(special, law)(*(first, second)[:count], sense * size)) for size in sizes))
     for one in (true, true * 0.5) if _ONE_SIDED.search(sentence.text) else (true,):
         if one.low <= p.middle if sign in "<≤" else one.high >= p.middle if sign in ">≥" else meets(one, p):
             return

@@ -1,5 +1,6 @@
 """Judge claims: select a cell that a source prints, and compare it with the value recomputed from artifacts."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import pandas as pd
@@ -79,8 +80,12 @@ def quote(frame: pd.DataFrame, **where: object) -> QuotedCell:
     >>> f"{cell.printed} stands for {cell.interval.low:.2f} to {cell.interval.high:.2f}"
     '18.4 stands for 18.35 to 18.45'
     """
-    row = pick(frame, **where)
-    if not set(PARSED) <= set(frame.columns):
+    return quoted(pick(frame, **where), where)
+
+
+def quoted(row: pd.Series, where: Mapping[str, object]) -> QuotedCell:
+    """Return the printed cell of a row, which `where` selected; raise errors as `quote`."""
+    if not all(name in row for name in PARSED):
         if not isinstance(row.get("printed"), str):
             raise DataError(f"the cell {where} has no text in a column `printed`; read the table with dtype=str")
         row = parsed(row.to_frame().T).iloc[0]

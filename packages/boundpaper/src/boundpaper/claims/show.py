@@ -25,9 +25,9 @@ def short_report(rows: Iterable[Mapping[str, Any]]) -> list[str]:
     lines = []
     counts: Counter[str] = Counter()
     for row in rows:
-        values = f" (reported {row['reported']}, recomputed {row['recomputed']})" if row["recomputed"] else ""
+        values = ", ".join(f"{key} {row[key]}" for key in ("reported", "recomputed") if row[key] and row["recomputed"])
         lines += [
-            f"{row['claim']}: {in_colour(str(row['verdict']))}{values}",
+            f"{row['claim']}: {in_colour(str(row['verdict']))}{values and f' ({values})'}",
             f"    {row['statement']}",
             f"    {row['reason']}",
         ]

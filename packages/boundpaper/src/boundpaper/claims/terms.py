@@ -18,7 +18,7 @@ from typing import Any
 
 import pandas as pd
 
-from boundpaper.claims.judge import QuotedCell, quote
+from boundpaper.claims.judge import QuotedCell, quoted
 from boundpaper.errors import SpecError
 from boundpaper.statistics import rounding
 from boundpaper.statistics.rounding import Interval
@@ -176,7 +176,7 @@ class ArtifactCell(Term):
         row = pick(frame, **where)
         if not self.column:
             words = pd.isna(row["low"]) and pd.notna(row.get("as_number"))
-            cell = _number_in_words(row) if words else quote(frame, **where)
+            cell = _number_in_words(row) if words else quoted(row, where)
             return TermValue(cell.printed, cell.value, cell.interval, cell.decimals, row)
         value = float(row[fill(self.column, keys)])
         within = Interval(*(float(row[end]) for end in self.ends)) if self.ends else None

@@ -68,6 +68,10 @@ class PlacedLabel:
         tall = min(self.high, other.high) - max(self.low, other.low)
         return max(wide, 0.0) * max(tall, 0.0)
 
+    def nearest(self, x: float, y: float) -> tuple[float, float]:
+        """Return where a leader from a point ends: the nearest point of the box, a little inside."""
+        return min(max(x, self.left + 0.3), self.right - 0.3), min(max(y, self.low + 0.5), self.high - 0.5)
+
     def holds(self, x: float, y: float, room: float) -> bool:
         """Return whether a point is in the box, or closer to it than `room`."""
         return self.left - room < x < self.right + room and self.low - room < y < self.high + room
@@ -97,15 +101,15 @@ def place_labels(
         placed = _descend(points, options, start)
         if best is None or placed[0] < best[0]:
             best = placed
-        if best[0] < _CALM * len(points):
+        if best[0] < _CONFLICT:
             break
     return [o[k][0] for o, k in zip(options, best[1] if best else [], strict=True)]
 
 
-_ATTEMPTS = 4
+_ATTEMPTS = 8
 """Further descents from other starts, if labels conflict after the first."""
-_CALM = 3.0
-"""Mean cost per label at which the search stops: a leader costs more than two."""
+_CONFLICT = 20.0
+"""Least cost of two labels in conflict: the search stops at places that cost less altogether."""
 _KEPT = 40
 """Number of places tried per label, those of least cost."""
 Places = list[tuple[PlacedLabel, float]]
@@ -137,17 +141,13 @@ def _conflict_cost(box: PlacedLabel, point: Point, others: Sequence[tuple[Placed
     """Return the cost of a box given other labels: overlapping area, and leader lines that cross leaders or labels."""
     total = 0.0
     for other, end in others:
-        shared = box.overlap(other)
-        if shared:
-            total += 30 * (1 + shared)
+        total += 30 * (1 + shared) if (shared := box.overlap(other)) else 0
         if not box.leader and not other.leader:
             continue
-        if box.leader and other.leader and _cross(point, box.middle, end, other.middle):
-            total += 30
-        if other.leader and _crosses_box(box, end, other.middle):
-            total += 20
-        if box.leader and _crosses_box(other, point, box.middle):
-            total += 20
+        mine, theirs = box.nearest(*point), other.nearest(*end)
+        total += 30 * (box.leader and other.leader and _cross(point, mine, end, theirs))
+        total += _CONFLICT * (other.leader and _crosses_box(box, end, theirs))
+        total += _CONFLICT * (box.leader and _crosses_box(other, point, mine))
     return total
 
 
@@ -185,8 +185,8 @@ def _options(
         over = max(-placed.left, 0) + max(-placed.low, 0) + max(placed.right - box[0], 0) + max(placed.high - box[1], 0)
         cost += 100 * (over > 0) + 20 * over
         if placed.leader:
-            mx, my = placed.middle
-            cost += 5 * sum(1 for p in points if p != (x, y) and _near((x, y), (mx, my), p) < radius * 1.4)
+            end = placed.nearest(x, y)
+            cost += 5 * sum(1 for p in points if p != (x, y) and _near((x, y), end, p) < radius * 1.4)
         scored.append((placed, cost))
     return sorted(scored, key=lambda option: option[1])[:_KEPT]
 
@@ -196,7 +196,7 @@ def _box(cx: float, cy: float, w: float, h: float, *, leader: bool) -> PlacedLab
 
 
 def _crosses_box(box: PlacedLabel, a: tuple[float, float], b: tuple[float, float]) -> bool:
-    return any(box.holds(a[0] + (b[0] - a[0]) * t / 8, a[1] + (b[1] - a[1]) * t / 8, 0.0) for t in range(1, 8))
+    return any(box.holds(a[0] + (b[0] - a[0]) * t / 32, a[1] + (b[1] - a[1]) * t / 32, 0.5) for t in range(1, 32))
 
 
 def _near(a: tuple[float, float], b: tuple[float, float], p: tuple[float, float]) -> float:

@@ -68,7 +68,7 @@ def name_points(canvas: Canvas) -> None:
         else:
             canvas.say(*box.middle, cell(text), "center", color, **clear)
         if box.leader:
-            end = (min(max(x, box.left + 0.3), box.right - 0.3), min(max(y, box.low + 0.5), box.high - 0.5))
+            end = box.nearest(x, y)
             far = math.hypot(end[0] - x, end[1] - y)
             start = (x + (end[0] - x) * MARK_MM * 1.3 / far, y + (end[1] - y) * MARK_MM * 1.3 / far)
             canvas.lead(start, end, "okgrey")

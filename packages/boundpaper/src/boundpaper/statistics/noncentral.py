@@ -3,6 +3,7 @@
 import math
 import warnings
 from collections.abc import Callable
+from functools import cache, lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -39,11 +40,14 @@ def tail_above(t: float, df: float, delta: npt.ArrayLike) -> FloatArray:
     return np.asarray(np.where((t <= 0) & (shift > FAR), 1.0, inside), dtype=np.float64)
 
 
-def tail_below(t: float, df: float, delta: npt.ArrayLike) -> FloatArray:
-    """Return P(T < t) of the noncentral t, the mirror image of `tail_above`."""
-    return tail_above(-t, df, -np.asarray(delta, dtype=np.float64))
+def _tail(t: float, df: float, delta: float) -> float:
+    """Return `tail_above` of one noncentrality, without arrays where its cases do not apply."""
+    found = float(special.nctdtr(df, -delta, -t))
+    plain = abs(delta) <= FAR or (abs(delta) <= LARGE and t * delta > 0)
+    return found if plain and not math.isnan(found) else float(tail_above(t, df, delta))
 
 
+@lru_cache(maxsize=4096)
 def noncentrality_interval(t: float, df: float, confidence: float = 0.95) -> tuple[float, float] | None:
     """Return the interval of the noncentrality parameter of an observed t (Steiger & Fouladi 1997).
 
@@ -53,8 +57,8 @@ def noncentrality_interval(t: float, df: float, confidence: float = 0.95) -> tup
     tail = (1 - check_confidence(confidence)) / 2
     if not math.isfinite(t) or df <= 0:
         return None
-    low = _rising_root(lambda delta: float(tail_above(t, df, delta)) - tail, t)
-    high = _rising_root(lambda delta: tail - float(tail_below(t, df, delta)), t)
+    low = _rising_root(lambda delta: _tail(t, df, delta) - tail, t)
+    high = _rising_root(lambda delta: tail - _tail(-t, df, -delta), t)
     if low is None or high is None or low > high:
         return None
     return low, high
@@ -62,7 +66,7 @@ def noncentrality_interval(t: float, df: float, confidence: float = 0.95) -> tup
 
 def _rising_root(function: Callable[[float], float], start: float) -> float | None:
     """Return the root of an increasing function, or None if the function cannot be evaluated."""
-    step = 1.0 + abs(start)
+    function, step = cache(function), 1.0 + abs(start)  # the search asks for each end again
     low = high = start
     for _ in range(DOUBLINGS):
         at_low, at_high = function(low), function(high)

@@ -3,11 +3,10 @@
 from functools import lru_cache
 
 import numpy as np
-import numpy.typing as npt
 from scipy import optimize, stats
 
-from boundpaper.statistics.noncentral import tail_above, tail_below
-from boundpaper.statistics.sample import check_whole
+from boundpaper.statistics.noncentral import tail_above
+from boundpaper.statistics.sample import FloatArray, check_whole
 
 ALPHA = 0.05
 POWER = 0.8
@@ -25,9 +24,9 @@ DRAWS = 10_000
 SLICES = 400
 
 
-def _t_power(noncentrality: npt.ArrayLike, df: float, alpha: float) -> float:
+def _t_power(noncentrality: float | FloatArray, df: float, alpha: float) -> float:
     critical = float(stats.t.isf(alpha / 2, df))
-    return float(np.mean(tail_above(critical, df, noncentrality) + tail_below(-critical, df, noncentrality)))
+    return float(np.mean(tail_above(critical, df, noncentrality) + tail_above(critical, df, -noncentrality)))
 
 
 def paired_power(d_z: float, n: int, alpha: float = ALPHA) -> float:

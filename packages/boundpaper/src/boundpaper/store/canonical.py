@@ -10,6 +10,7 @@ from __future__ import annotations
 import csv
 import hashlib
 import io
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -101,13 +102,17 @@ def content_hash(text: str) -> tuple[int, str]:
     The hash is of the cells, with floats to `HASHED_DIGITS` digits, so that processor, line ends and quoting do not
     matter.
     """
-    rows = list(csv.reader(io.StringIO(text, newline="")))
+    return records_hash(csv.reader(io.StringIO(text, newline="")))
+
+
+def records_hash(records: Iterable[Sequence[str]]) -> tuple[int, str]:
+    """Return the same of a table's header and rows, each a sequence of cells."""
+    rows = list(records)
     made = hashlib.blake2b(digest_size=16)
     if rows and all(len(row) == len(rows[0]) for row in rows):
         columns = zip(*rows, strict=True)
-        rows = [list(row) for row in zip(*(_hashed_cells(column) for column in columns), strict=True)]
-    for row in rows:
-        made.update("\x1f".join(row).encode() + b"\x1e")
+        rows = list(zip(*(_hashed_cells(column) for column in columns), strict=True))
+    made.update("".join("\x1f".join(row) + "\x1e" for row in rows).encode())
     return sum(map(bool, rows[1:])), made.hexdigest()
 
 
@@ -121,13 +126,10 @@ def _hashed_cells(column: tuple[str, ...]) -> list[str]:
     numbers = _as_numbers(pd.Series(cells, dtype=object))
     floats = np.array(marked, dtype=bool) & np.isfinite(numbers)
     noise = 0.0 if is_probability(name) else 10 * FLOOR * scale(numbers)
-    return [
-        name,
-        *(
-            cell if not is_float else "0" if abs(number) <= noise else f"{number:.{HASHED_DIGITS}g}"
-            for cell, number, is_float in zip(cells, numbers.tolist(), floats.tolist(), strict=True)
-        ),
-    ]
+    kept = np.where(np.abs(numbers) <= noise, 0.0, numbers)
+    texts = (f"%.{HASHED_DIGITS}g\n" * len(cells) % tuple(kept.tolist())).splitlines()  # one call, not one per cell
+    choices = zip(cells, texts, floats.tolist(), strict=True)
+    return [name, *(text if is_float else cell for cell, text, is_float in choices)]
 
 
 def _as_numbers(cells: pd.Series) -> Floats:

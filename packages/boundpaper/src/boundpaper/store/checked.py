@@ -8,16 +8,16 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from boundpaper.store.cached_files import hash_bytes
-from boundpaper.store.canonical import content_hash
+from boundpaper.store.canonical import content_hash, records_hash
 from boundpaper.store.files import digest
-from boundpaper.store.table_file import table_text
+from boundpaper.store.table_file import records
 
 PLACE = "out/checked/{name}.json"
 
 
 def checked_record(root: Path, name: str, paths: Sequence[str]) -> dict[str, str]:
     """Return the record on the tables that a step checked, as {path of the record: its text}."""
-    kept = {path: [digest(root / path), *content_hash(table_text(root / path))] for path in paths}
+    kept = {path: [digest(root / path), *records_hash(records(root / path))] for path in paths}
     return _record_file(name, kept)
 
 
@@ -32,7 +32,7 @@ def recorded_content(root: Path, name: str, path: str) -> tuple[int, str]:
     kept = json.loads(place.read_text(encoding="utf-8")) if place.is_file() else {}
     known, *found = kept.get(path, ("",))
     if known != digest(root / path):
-        return content_hash(table_text(root / path))
+        return records_hash(records(root / path))
     rows, of_content = found
     return int(rows), str(of_content)
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import csv
 import functools
 import io
-import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -63,8 +62,8 @@ def pack_table(text: str, types: Mapping[str, str]) -> bytes:
     return bytes(stream.getvalue().to_pybytes())
 
 
-def unpack_table(path: Path) -> str:
-    """Return the CSV text of a Parquet file.
+def unpack_table(path: Path) -> tuple[list[Sequence[str]], str]:
+    """Return the header and the rows of a Parquet file as text, not to be changed, and its CSV text.
 
     Raises DataError when the file is not Parquet, is truncated or damaged, or has values that no table can have;
     FileNotFoundError when there is no such file.
@@ -115,16 +114,14 @@ def _numbers_of(column: pa.ChunkedArray) -> npt.NDArray[Any]:
     return np.concatenate([*held, np.empty(0, kind)])
 
 
-@functools.lru_cache(maxsize=8)
-def _unpack_once(path: Path, stamp: tuple[int, int]) -> str:
+@functools.lru_cache(maxsize=2)
+def _unpack_once(path: Path, stamp: tuple[int, int]) -> tuple[list[Sequence[str]], str]:
     with _faults_named(path):
         table = _table(path)
-        columns = _text_cells(path, table)
+        records = [table.column_names, *zip(*_text_cells(path, table), strict=True)]
     text = io.StringIO(newline="")
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(table.column_names)
-    writer.writerows(zip(*columns, strict=True))
-    return text.getvalue()
+    csv.writer(text, lineterminator="\n").writerows(records)
+    return records, text.getvalue()
 
 
 def _table(path: Path) -> pa.Table:
@@ -197,27 +194,17 @@ def _column_kind(path: Path, name: str, column: pa.ChunkedArray) -> pa.DataType:
 
 def _text_cells(path: Path, table: pa.Table) -> list[list[str]]:
     """Return the cells as text, column by column."""
-    import pyarrow as pa
-
     cells = []
     for name, column in zip(table.column_names, table.columns, strict=True):
-        kind = _column_kind(path, name, column)
-        values = list(itertools.chain.from_iterable(part.to_pylist() for part in column.chunks))
-        if pa.types.is_floating(kind):
-            cells.append(["" if value is None else _number_text(value) for value in values])
-        elif pa.types.is_integer(kind) or pa.types.is_boolean(kind):
-            cells.append(["" if value is None else str(value) for value in values])
-        else:
-            cells.append([value or "" for value in values])
+        coded = column.cast(_column_kind(path, name, column)).combine_chunks().dictionary_encode("encode")
+        texts = [_cell_as_csv(value) for value in coded.dictionary.to_pylist()]  # once for each distinct value
+        cells.append([texts[code] for code in coded.indices.to_pylist()])
     return cells
 
 
 def _cell_as_csv(value: object) -> str:
     """Return a cell as in CSV."""
-    return "" if value is None else _number_text(value) if isinstance(value, float) else str(value)
-
-
-def _number_text(value: float) -> str:
-    """Return a number with the digits that the store writes, or with all digits if it has more."""
-    short = f"{value:.{DIGITS}g}"
+    if not isinstance(value, float):
+        return "" if value is None else str(value)
+    short = f"{value:.{DIGITS}g}"  # the digits that the store writes, or all digits if there are more
     return short if float(short) == value or value != value else repr(value)

@@ -160,11 +160,14 @@ def _additional_checks(root: Path, described: dict[str, Any], path: str) -> Iter
     explained = {name for name, cells in missing.items() if "" not in cells} | {"reason", "note"}
     explained |= {field["name"] for field in schema["fields"] if field.get("optional")}
     judged = {each.key for each in documents(root)} if path == PLACES else set()
-    header, *cells = records(root / path)
-    if not {"printed", "source"} & {*header} and not any("" in row for row in cells):
-        return
-    for number, row in enumerate((dict(zip(header, row, strict=True)) for row in cells), 2):
-        empty = [name for name, cell in row.items() if not cell and name not in explained]
+    header, *records_below = records(root / path)
+    places = [place for place, name in enumerate(header) if name not in explained]
+    always = not {"printed", "source"}.isdisjoint(header)
+    for number, cells in enumerate(records_below, 2):
+        if not always and "" not in map(cells.__getitem__, places):
+            continue
+        row = dict(zip(header, cells, strict=True))
+        empty = [header[place] for place in places if not cells[place]]
         if empty and not (row.get("reason") or row.get("note")):
             yield Fault(path, number, empty[0], "empty without a reason; fill it, or say why in `reason`")
         named = row.get("source", "").partition(" ")[0]

@@ -7,7 +7,7 @@ import csv
 import hashlib
 import io
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -26,7 +26,7 @@ def table_text(path: Path) -> str:
     if path.suffix == PARQUET:
         from boundpaper.store.parquet_file import unpack_table
 
-        return unpack_table(path)
+        return unpack_table(path)[1]
     text = text_of(path.parent, path.name)
     if '"' in text:
         read = csv.reader(io.StringIO(text, newline=""), strict=True)
@@ -48,12 +48,17 @@ def table_hash(path: Path) -> str:
 
 def header_of(path: Path) -> list[str]:
     """Return the column names of a table; empty for an empty file."""
-    return next(csv.reader(_text_stream(path)), [])
+    return list(next(records(path), []))
 
 
-def records(path: Path) -> Iterator[list[str]]:
-    """Yield every record of a table as a list of cells: the header first, and an empty list for a blank line."""
-    yield from csv.reader(_text_stream(path))
+def records(path: Path) -> Iterator[Sequence[str]]:
+    """Yield every record of a table as a sequence of cells: the header first, and an empty one for a blank line."""
+    if path.suffix == PARQUET:
+        from boundpaper.store.parquet_file import unpack_table
+
+        yield from unpack_table(path)[0]
+    else:
+        yield from csv.reader(_text_stream(path))
 
 
 def rows(path: Path) -> Iterator[tuple[int, dict[str, str]]]:

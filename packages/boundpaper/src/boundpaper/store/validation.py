@@ -7,6 +7,7 @@ supported, and others are errors. Beyond the standard, a word must not occur in 
 
 import csv
 import math
+import operator
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -24,8 +25,10 @@ from boundpaper.typeset.plural import counted
 
 QUOTES = "a comma in a cell needs quotes around it"
 Check = Callable[[Any, str], str]
+Limit = Callable[[Any, str], Check]
 
 _INTEGER = re.compile(r"[+-]?\d{1,4000}")
+_NUMBERS = re.compile(r"(?:[+-]?\d++(?:\.\d*+)?(?:[eE][+-]?\d++)?\n)*+")
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?|[+-]?(nan|inf|infinity)", re.IGNORECASE)
 
 
@@ -63,57 +66,31 @@ def _check_pattern(pattern: str, kind: str) -> Check:
     return lambda value, cell: "" if compiled.fullmatch(cell) else f"{short(cell)} does not match the pattern {pattern}"
 
 
-def _numeric_bound(value: Any, kind: str) -> float:
-    if kind not in ("integer", "number"):
-        raise TypeError(f"a {kind} has no minimum or maximum")
-    return float(value)
+def _check_bound(holds: Callable[[float, float], bool], words: str, lengths: bool = False) -> Limit:
+    """Return a maker of checks that `holds` of a number, or with `lengths` of a text's length, and the bound."""
+
+    def make(bound: Any, kind: str) -> Check:
+        if lengths != (kind == "string") or kind == "boolean":
+            raise TypeError(f"a column of type {kind} has no {'length' if lengths else 'minimum or maximum'}")
+        number = float(bound)
+        fault = words.format(bound)
+        return lambda value, cell: "" if holds(len(cell) if lengths else value, number) else f"{short(cell)} {fault}"
+
+    return make
 
 
-def _check_minimum(low: Any, kind: str) -> Check:
-    least = _numeric_bound(low, kind)
-    return lambda value, cell: f"{short(cell)} is less than {low}" if value < least else ""
-
-
-def _check_maximum(high: Any, kind: str) -> Check:
-    most = _numeric_bound(high, kind)
-    return lambda value, cell: f"{short(cell)} is more than {high}" if value > most else ""
-
-
-def _check_above(low: Any, column_type: str) -> Check:
-    least = _numeric_bound(low, column_type)
-    return lambda value, cell: "" if value > least else f"{short(cell)} is not more than {low}"
-
-
-def _check_below(high: Any, column_type: str) -> Check:
-    most = _numeric_bound(high, column_type)
-    return lambda value, cell: "" if value < most else f"{short(cell)} is not less than {high}"
-
-
-def _length_bound(value: Any, column_type: str) -> int:
-    if column_type != "string":
-        raise TypeError(f"a column of type {column_type} has no length")
-    return int(value)
-
-
-def _check_shortest(least: Any, kind: str) -> Check:
-    letters = _length_bound(least, kind)
-    return lambda value, cell: f"{short(cell)} has fewer than {letters} letters" if len(cell) < letters else ""
-
-
-def _check_longest(most: Any, kind: str) -> Check:
-    letters = _length_bound(most, kind)
-    return lambda value, cell: f"{short(cell)} has more than {letters} letters" if len(cell) > letters else ""
-
-
-LIMITS: Mapping[str, Callable[[Any, str], Check]] = {
+_BOUNDS: Mapping[str, Limit] = {
+    "minimum": _check_bound(operator.ge, "is less than {}"),
+    "maximum": _check_bound(operator.le, "is more than {}"),
+    "exclusiveMinimum": _check_bound(operator.gt, "is not more than {}"),
+    "exclusiveMaximum": _check_bound(operator.lt, "is not less than {}"),
+}
+LIMITS: Mapping[str, Limit] = {
     "enum": _check_enum,
     "pattern": _check_pattern,
-    "minimum": _check_minimum,
-    "maximum": _check_maximum,
-    "exclusiveMinimum": _check_above,
-    "exclusiveMaximum": _check_below,
-    "minLength": _check_shortest,
-    "maxLength": _check_longest,
+    **_BOUNDS,
+    "minLength": _check_bound(operator.ge, "has fewer than {} letters", lengths=True),
+    "maxLength": _check_bound(operator.le, "has more than {} letters", lengths=True),
 }
 """Constraints of single cells, except `required`; `unique` is a constraint of a column."""
 
@@ -138,6 +115,7 @@ class CheckedField:
             raise DataError(
                 f"{self.name}: unknown constraint {unknown[0]!r}; constraints are required, unique, {', '.join(LIMITS)}"
             )
+        self._bounded = self.kind == "number" and _BOUNDS.keys() | {"required", "unique"} >= set(limits)
         self.required, self.unique = bool(limits.get("required")), bool(limits.get("unique"))
         self._known: dict[str, tuple[Any, str]] = {}
         self._spellings: dict[str, tuple[str, int]] = {}
@@ -182,6 +160,14 @@ class CheckedField:
             like = f"{cut_to_line(spelled_out(other))} of row {where}"
             return f"{cut_to_line(spelled_out(cell))} looks like {like}, but is spelled differently; use one spelling"
         return ""
+
+    def deciding(self, cells: Collection[str]) -> Collection[str]:
+        """Return cells of which one has a fault if any of `cells` has; of bounded numbers, the least and greatest."""
+        numbers = [cell for cell in cells if cell not in self.missing]
+        text = "\n".join([*numbers, ""])
+        if not (numbers and self._bounded and text.count("\n") == len(numbers) and _NUMBERS.fullmatch(text)):
+            return cells
+        return {*self.missing.intersection(cells), min(numbers, key=float), max(numbers, key=float)}
 
     def is_known(self, cell: str) -> bool:
         """Return whether `read` has already seen a cell."""
@@ -260,7 +246,8 @@ def _is_valid(
     by_column = list(zip(*rows, strict=True)) or [()] * len(columns)
     values, words = [], []  # for keys only: values of cells, and cells that are not missing
     for place, (column, cells) in enumerate(zip(columns, by_column, strict=True)):
-        known = {cell: column.read(cell) for cell in dict.fromkeys(cells)}
+        different = dict.fromkeys(cells)
+        known = {cell: column.read(cell) for cell in (different if place in of_keys else column.deciding(different))}
         if any(fault or column.spelling(cell, 0, place in of_keys) for cell, (_, fault) in known.items()):
             return False
         meant = {cell: "" if value is None else cell for cell, (value, _) in known.items()}

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from textwrap import indent
+from typing import Any
 
 from boundpaper.errors import ThesisError
 
@@ -37,10 +38,10 @@ class Failure:
 
 
 class JobsFailed(ThesisError):
-    """Some jobs failed; results of the others are kept."""
+    """Some jobs failed; results of the others are kept, and are in `results`."""
 
-    def __init__(self, failures: Sequence[Failure], total: int) -> None:
-        self.failures, self.total = tuple(failures), total
+    def __init__(self, failures: Sequence[Failure], total: int, results: Sequence[Any] = ()) -> None:
+        self.failures, self.total, self.results = tuple(failures), total, tuple(results)
         listed = "\n".join(indent(str(failure), "  ") for failure in failures)
         jobs = "job" if total == 1 else "jobs"
         super().__init__(
@@ -48,5 +49,5 @@ class JobsFailed(ThesisError):
             "Finished jobs are kept: repeat the command to run only the missing ones."
         )
 
-    def __reduce__(self) -> tuple[type[JobsFailed], tuple[Sequence[Failure], int]]:
-        return type(self), (self.failures, self.total)
+    def __reduce__(self) -> tuple[type[JobsFailed], tuple[Sequence[Failure], int, Sequence[Any]]]:
+        return type(self), (self.failures, self.total, self.results)

@@ -115,8 +115,8 @@ def run_jobs(
     name, the arguments and `version`. A job that has a result is not run again, so repeating a stopped run with the
     same arguments runs only the missing jobs. If a job fails, the others still run to the end. On Ctrl-C, and on any
     error of `run_jobs` itself, running jobs are stopped; results are kept. Raises JobsFailed when a job failed, after
-    all others have ended; it lists each with its log and the log's last lines. Raises SpecError when a job cannot be
-    keyed, or the function cannot be imported by name.
+    all others have ended; it lists each with its log and the log's last lines, and has the results of the others.
+    Raises SpecError when a job cannot be keyed, or the function cannot be imported by name.
 
     Parameters
     ----------
@@ -168,10 +168,11 @@ def run_jobs(
         except BaseException:
             _end_jobs(executor)
             raise
-    if state.failed:
-        raise JobsFailed([state.failed[job] for job in sorted(state.failed)], len(folders))
     for job in state.done:
         results[job] = folders[job].load()
+    if state.failed:
+        failures = [state.failed[job] for job in sorted(state.failed)]
+        raise JobsFailed(failures, len(folders), [results[job] for job in sorted(results)])
     order = {each: job for job, each in enumerate(jobs)}
     return [results[order[each]] for each in keys]
 

@@ -223,10 +223,7 @@ def submitit_parameters(resources: Resources, parallel: int | None = None) -> di
         "mem_gb": resources.memory,
         "cpus_per_task": resources.cpus,
         "gpus_per_node": resources.gpus or None,
-        "slurm_partition": resources.partition,
-        "slurm_account": resources.account,
-        "slurm_qos": resources.qos,
-        "slurm_constraint": resources.constraint,
+        **{f"slurm_{name}": getattr(resources, name) for name in ("partition", "account", "qos", "constraint")},
         "slurm_array_parallelism": resources.at_once or parallel,
     }
 

@@ -81,12 +81,7 @@ def ask(root: Path, names: Sequence[str], **asked: Any) -> list[str]:
         sources,
         options=options,
         settings={ANCHORING: {"data": asked["data"], "data_file": asked["data_file"]}} if ANCHORING in chosen else {},
-        name=asked["name"],
-        again=asked["again"],
-        replace=asked["replace"],
-        anyway=asked["anyway"],
-        executor=asked["executor"],
-        resources=asked["resources"],
+        **{name: asked[name] for name in ("name", "again", "replace", "anyway", "executor", "resources")},
     )
 
 

@@ -237,12 +237,17 @@ def run(obj: dict[str, Any], /, names: tuple[str, ...], machine: bool, **asked: 
     Outside of a paper, measurements are written below the working directory.
     """
     from boundpaper.errors import SpecError
+    from keyquery.measure.not_measured import NotAllMeasured
 
+    root = obj["root"] or Path.cwd()
     try:
         from keyquery.measure.ask import ask
 
-        root = obj["root"] or Path.cwd()
         paths = ask(root, names, **asked)
     except SpecError as error:
         raise click.UsageError(str(error), click.get_current_context()) from None
+    except NotAllMeasured as error:
+        if error.paths:
+            _print_results(root, [path.relative_to(root).as_posix() for path in error.paths], machine)
+        raise
     _print_results(root, paths, machine)

@@ -188,11 +188,12 @@ def run_recipe(
     finished results are kept, and a rerun measures only the rest.
 
     Options are those of the command `run`. Code that comes with a model is run only if `trusted`, since a recipe may
-    be someone else's. Raises ModelError before loading if models need untrusted code, and at the end if models
-    failed, with their names and reasons.
+    be someone else's. Raises ModelError before loading if models need untrusted code, and NotAllMeasured at the end if
+    models failed, with their names and reasons.
     """
     from keyquery.measure.bar import open_bar
-    from keyquery.measure.run import RunPlan, as_project_error, free_memory, measure
+    from keyquery.measure.not_measured import NotAllMeasured, as_project_error, measured_before
+    from keyquery.measure.run import RunPlan, free_memory, measure
 
     foreign = [entry.name for entry in recipe.models if entry.source.trust_remote_code]
     if foreign and not trusted:
@@ -200,7 +201,7 @@ def run_recipe(
             f"{recipe.file}: {', '.join(foreign)} would run Python code that comes with the model; read it, then give "
             "--trust-remote-code"
         )
-    done: list[str] = []
+    done: list[Path] = []
     failed: list[str] = []
     with open_bar(Path(recipe.file).stem) as shown:
         for place, entry in enumerate(recipe.models):
@@ -223,9 +224,10 @@ def run_recipe(
             try:
                 scored_tokens = text_length(root, source, recipe.options)
                 shown.say(weigh(root, source, recipe.context or scored_tokens, scored_tokens, anyway=anyway))
-                done += [path.relative_to(root).as_posix() for path in measure(plan, tell)]
+                done += measure(plan, tell)
             except Exception as error:
-                reason = error if isinstance(error, ThesisError) else as_project_error(error)
+                done += measured_before(error)
+                reason = as_project_error(error)
                 shown.say(f"{entry.name}: {reason}")
                 failed.append(f"models[{place}], {entry.name}: {reason}")
             free_memory()
@@ -235,11 +237,12 @@ def run_recipe(
                 "(docs/extending.md)"
             )
     if failed:
-        raise ModelError(
+        raise NotAllMeasured(
             f"{recipe.file}: {len(failed)} of {len(recipe.models)} models not measured; run again for these: "
-            + " | ".join(failed)
+            + " | ".join(failed),
+            done,
         )
-    return done
+    return [path.relative_to(root).as_posix() for path in done]
 
 
 def unlisted_measurements(names: Iterable[str], root: Path) -> list[str]:

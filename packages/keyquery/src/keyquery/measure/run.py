@@ -6,7 +6,6 @@ import importlib
 import shlex
 import sys
 import time
-import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -15,14 +14,15 @@ from types import ModuleType
 from typing import Any
 
 from boundpaper.errors import DataError, ModelError, SpecError, ThesisError, about
-from boundpaper.store.files import FULL, digest, no_room_message, write
+from boundpaper.store.files import digest, write
 from boundpaper.store.measurement import path_of
 from boundpaper.typeset.plural import counted
-from keyquery.jobs import Resources, open_executor, report, run_jobs
+from keyquery.jobs import JobsFailed, Resources, open_executor, report, run_jobs
 from keyquery.measure.bar import Bar, duration, open_bar
 from keyquery.measure.cache import cache_name
 from keyquery.measure.choices import module_of
 from keyquery.measure.measurements import conflicting_settings, refuse_overwriting, save, slug
+from keyquery.measure.not_measured import NotAllMeasured, as_project_error, measured_before
 from keyquery.measure.preflight import length_made_for, note_if_too_long, require_positions, unwritable_experiments
 from keyquery.measure.rows import frame
 from keyquery.measure.subject import LONGEST, Options, Subject, book_of, open_subject, resolve_source
@@ -32,7 +32,6 @@ from keyquery.models.checkpoints.memory import exhausted
 from keyquery.models.vocabulary import vocabulary_hash
 
 KEPT = "out/experiments"
-HOMES = (("keyquery", "experiments"), ("analysis", "experiments"))  # where experiments are
 SMALL = 20_000_000  # parameters
 
 
@@ -61,9 +60,9 @@ def measure(plan: RunPlan, tell: Callable[[str], None] = lambda text: None) -> l
     """Run a plan's experiments on the plan's model; return the tables that were written or already finished.
 
     `out/experiments` records finished work: a rerun of a stopped plan skips finished experiments and reuses stored
-    answers. If an experiment fails, the others still run. Raises ModelError if the model cannot be loaded, or at the
-    end if memory ran out or some of several experiments failed. Raises DataError if the only experiment cannot be run
-    on this model, or, before measuring, if these names have other measurements.
+    answers. If an experiment fails, the others still run, and NotAllMeasured is raised at the end, with the tables of
+    the others. Raises ModelError if the model cannot be loaded, or the only experiment fails. Raises DataError if the
+    only experiment cannot be run on this model, or, before measuring, if these names have other measurements.
     """
     with about(plan.source.name, ModelError):
         return _measure_plan(plan, tell)
@@ -72,7 +71,7 @@ def measure(plan: RunPlan, tell: Callable[[str], None] = lambda text: None) -> l
 def _measure_plan(plan: RunPlan, tell: Callable[[str], None]) -> list[Path]:
     failed, note = _foreseen_failures(plan)
     if len(failed) == len(plan.experiments):
-        raise _unmeasured_error(plan, failed)
+        raise _unmeasured_error(plan, failed, [])
     tell("loading the model")
     subject = _open_model(plan, tell)
     fit_threads(subject)
@@ -99,7 +98,7 @@ def _measure_plan(plan: RunPlan, tell: Callable[[str], None]) -> list[Path]:
         if name in failed:
             free_memory()
     if failed:
-        raise _unmeasured_error(plan, failed)
+        raise _unmeasured_error(plan, failed, paths)
     return paths
 
 
@@ -115,8 +114,8 @@ def _foreseen_failures(plan: RunPlan) -> tuple[dict[str, ThesisError], str]:
     return unwritable_experiments(name, words, book_of(card), plan.options, length, plan.experiments), note
 
 
-def _unmeasured_error(plan: RunPlan, failed: Mapping[str, ThesisError]) -> ThesisError:
-    """Return the error for experiments that were not measured; equal reasons are stated once."""
+def _unmeasured_error(plan: RunPlan, failed: Mapping[str, ThesisError], paths: Sequence[Path]) -> ThesisError:
+    """Return the error for experiments that were not measured, with the tables of the others; a reason is said once."""
     if len(plan.experiments) == 1:
         return failed[plan.experiments[0]]
     by_reason: dict[str, list[str]] = {}
@@ -125,19 +124,7 @@ def _unmeasured_error(plan: RunPlan, failed: Mapping[str, ThesisError]) -> Thesi
     summary = f"{len(failed)} of {len(plan.experiments)} experiments not measured"
     kept = ", the others are kept" * (len(failed) < len(plan.experiments))
     reasons = "; ".join(f"{', '.join(names)}: {reason}" for reason, names in by_reason.items())
-    return ModelError(f"{plan.name or slug(plan.source.name)}: {summary}{kept}: {reasons}")
-
-
-def as_project_error(error: Exception) -> ModelError:
-    """Convert a foreign exception into a project error, which ends only the current experiment."""
-    if isinstance(error, OSError) and error.errno in FULL:
-        return ModelError(no_room_message(error))
-    frames = traceback.extract_tb(error.__traceback__)
-    own = [frame for frame in frames if Path(frame.filename).parent.parts[-2:] in HOMES]
-    place = (own or frames)[-1]
-    file = Path(*Path(place.filename).parts[-3:]) if own else Path(place.filename).name
-    message = " ".join(str(error).split())
-    return ModelError(f"{type(error).__name__}: {message} ({file}:{place.lineno})")
+    return NotAllMeasured(f"{plan.name or slug(plan.source.name)}: {summary}{kept}: {reasons}", paths)
 
 
 def _open_model(plan: RunPlan, tell: Callable[[str], None]) -> Subject:
@@ -326,7 +313,7 @@ def run(
 ) -> list[str]:
     """Measure each model with the same experiments, items and texts; return paths relative to the project.
 
-    Raises ThesisError as `measure` and `keyquery.jobs.run_jobs` do.
+    Raises ThesisError as `measure` does; if something was measured, NotAllMeasured, with the reasons of all models.
     """
     plans = [
         RunPlan(
@@ -344,33 +331,30 @@ def run(
     ]
     start = time.monotonic()
     if executor == "local" and resources in (None, Resources()):
-        paths = _run_all(plans)
+        paths, failed = _run_all(plans)
     else:
-        paths = _measure_in_jobs(root, plans, executor, resources or Resources())
+        paths, failed = _measure_in_jobs(root, plans, executor, resources or Resources())
+    if len(failed) == 1 and not paths:
+        raise failed[0]
     print(f"{counted(len(paths), 'measurement')} in {duration(time.monotonic() - start)}", file=sys.stderr)
+    if failed:
+        raise NotAllMeasured("\n".join(dict.fromkeys(map(str, failed))), paths)
     return [path.relative_to(root).as_posix() for path in paths]
 
 
-def _run_all(plans: Sequence[RunPlan]) -> list[Path]:
-    """Measure the models one after the other; if one fails, the next are still measured."""
+def _run_all(plans: Sequence[RunPlan]) -> tuple[list[Path], list[ThesisError]]:
+    """Measure the models one after the other, also after a failure; return the tables and the failures."""
     paths: list[Path] = []
     failed: list[ThesisError] = []
     with open_bar("experiments") as shown:
         for plan in plans:
             try:
                 paths += measure(plan, _progress_teller(shown, plan))
-            except ThesisError as error:
-                failed.append(error)
             except Exception as error:
-                if len(plans) == 1:
-                    raise as_project_error(error) from error
+                paths += measured_before(error)
                 failed.append(as_project_error(error))
             free_memory()
-    if len(failed) > 1:
-        raise ModelError("\n".join(dict.fromkeys(str(error) for error in failed)))
-    if failed:
-        raise failed[0]
-    return paths
+    return paths, failed
 
 
 def _progress_teller(shown: Bar, plan: RunPlan) -> Callable[[str], None]:
@@ -383,22 +367,34 @@ def _progress_teller(shown: Bar, plan: RunPlan) -> Callable[[str], None]:
     return tell
 
 
-def _measure_in_jobs(root: Path, plans: Sequence[RunPlan], executor: str, resources: Resources) -> list[Path]:
+def _measure_in_jobs(
+    root: Path, plans: Sequence[RunPlan], executor: str, resources: Resources
+) -> tuple[list[Path], list[ThesisError]]:
     folder = root / KEPT / "jobs"
     names = [plan.source.name for plan in plans]
+    died: list[ThesisError] = []
     with open_bar("jobs") as shown, open_executor(executor, folder, workers=len(plans), resources=resources) as pool:
-        outcomes = run_jobs(
-            measure_in_job,
-            [{"plan": plan} for plan in plans],
-            pool,
-            folder,
-            names=names,
-            valid=lambda done: False,
-            progress=shown.follow,
-        )
-    return [Path(path) for paths in outcomes for path in paths]
+        try:
+            outcomes = run_jobs(
+                measure_in_job,
+                [{"plan": plan} for plan in plans],
+                pool,
+                folder,
+                names=names,
+                valid=lambda done: False,
+                progress=shown.follow,
+            )
+        except JobsFailed as error:
+            outcomes, died = list(error.results), [error]
+    refused = [ModelError(reason) for _, reason in outcomes if reason]
+    return [Path(path) for paths, _ in outcomes for path in paths], refused + died
 
 
-def measure_in_job(plan: RunPlan) -> list[str]:
-    """Run all experiments on one model, as a job."""
-    return [str(path) for path in measure(plan, report)]
+def measure_in_job(plan: RunPlan) -> tuple[list[str], str]:
+    """Run all experiments on one model, as a job; return the tables, and why others are missing or an empty text."""
+    try:
+        return [str(path) for path in measure(plan, report)], ""
+    except NotAllMeasured as error:
+        if not error.paths:
+            raise
+        return [str(path) for path in error.paths], str(error)

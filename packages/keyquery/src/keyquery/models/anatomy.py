@@ -6,6 +6,7 @@ with a block's attention and MLP outputs zeroed, shows whether the block adds an
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from itertools import product
 from typing import TYPE_CHECKING, Any
@@ -73,14 +74,25 @@ class Block:
 
         Raises ModelError if no module outputs only these.
         """
-        last = getattr(self.computing, f"{side}_norm", None) or getattr(self.computing, f"{side}_proj", None)
-        if last is None:
+        named = dict(self.computing.named_children())
+        kind = type(self.computing).__name__
+        if "kv_b_proj" in named:
             raise ModelError(
-                f"{type(self.computing).__name__} computes '{side}' together with other vectors in one projection; an "
-                f"intervention on '{side}' alone needs a separate one"
+                f"{kind} compresses keys and values into one vector (latent attention), from which one projection "
+                f"computes both, and the rotated part of a key is shared by all heads; '{side}' of a head cannot be "
+                "overwritten alone before the rotary embedding"
             )
-        module: Module = last
-        return module
+        last = next((named[name] for name in (f"{side}_norm", f"{side}_proj", f"W{side}") if name in named), None)
+        if last is None and any(re.search("qkv|c_attn|query_key_value", name) for name in named):
+            raise ModelError(
+                f"{kind} computes '{side}' together with other vectors in one projection; an intervention on '{side}' "
+                "alone needs a separate one"
+            )
+        if last is None:
+            shared = getattr(self.computing, "is_kv_shared_layer", False)
+            why = "; it takes keys and values of an earlier layer" if shared else ""
+            raise ModelError(f"{kind} of layer {self.layer} has no module that computes '{side}' alone{why}")
+        return last
 
 
 @dataclass

@@ -18,25 +18,12 @@ if TYPE_CHECKING:
 
 PURPOSES = {"torch": "to run models", "transformers": "to load models"}
 EXTRAS = {
-    "torch": "models",
-    "transformers": "models",
-    "transformers.modeling_utils": "models",
-    "transformers.masking_utils": "models",
-    "transformers.integrations.accelerate": "models",
-    "accelerate": "models",
-    "accelerate.utils.offload": "models",
-    "safetensors": "models",
-    "pyarrow": "models",
-    "pyarrow.parquet": "models",
-    "datasets": "models",
-    "huggingface_hub": "models",
-    "numba": "models",
+    **dict.fromkeys(("torch", "transformers", "transformers.modeling_utils", "transformers.masking_utils"), "models"),
+    **dict.fromkeys(("transformers.integrations.accelerate", "accelerate", "accelerate.utils.offload"), "models"),
+    **dict.fromkeys(("safetensors", "pyarrow", "pyarrow.parquet", "datasets", "huggingface_hub", "numba"), "models"),
     "gguf": "pretrained",
     "bitsandbytes": "quant",
-    "jieba": "bench",
-    "sentence_transformers": "bench",
-    "sklearn": "bench",
-    "sklearn.metrics": "bench",
+    **dict.fromkeys(("jieba", "sentence_transformers", "sklearn", "sklearn.metrics"), "bench"),
 }
 
 

@@ -18,16 +18,9 @@ from keyquery.models import libraries
 
 WORDS, CONTEXT, DOCUMENTS = 2000, 1024, 256
 CONFIG: dict[str, Any] = {
-    "vocab_size": WORDS + 4,
-    "hidden_size": 256,
-    "intermediate_size": 512,
-    "num_hidden_layers": 8,
-    "num_attention_heads": 8,
-    "num_key_value_heads": 4,
-    "max_position_embeddings": CONTEXT,
-    "pad_token_id": 0,
-    "bos_token_id": 1,
-    "eos_token_id": 2,
+    **{"vocab_size": WORDS + 4, "hidden_size": 256, "intermediate_size": 512, "num_hidden_layers": 8},
+    **{"num_attention_heads": 8, "num_key_value_heads": 4, "max_position_embeddings": CONTEXT},
+    **{"pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2},
 }
 
 

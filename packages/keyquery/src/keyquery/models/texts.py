@@ -92,13 +92,6 @@ def texts(source: TextSource) -> Iterator[tuple[str, str]]:
         yield from _hub_texts(source)
 
 
-def count_texts(source: TextSource) -> int | None:
-    """Return the number of texts in a local source; None for streamed sources: the Hub, and installed sets."""
-    if source.path is None:
-        return None
-    return sum(1 for _ in texts(source))
-
-
 def is_local(source: TextSource) -> bool:
     """Return whether texts can be read twice without network access."""
     return source.path is not None or text_sets.split_set_name(source.place) is not None

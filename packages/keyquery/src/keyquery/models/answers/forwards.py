@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
 
 PROBE = (3, 5, 4, 6, 3, 7) * 4  # tokens of a text
 
+_at_once: WeakKeyDictionary[Any, float] = WeakKeyDictionary()
 _apart: WeakKeyDictionary[Any, bool] = WeakKeyDictionary()  # whether padding on the left changes a model's logits
 
 Around = Callable[[], AbstractContextManager[Any]]
@@ -51,9 +54,9 @@ def step(model: PreTrainedModel, tokens: Tensor, mask: Tensor | None, cache: Any
             input_ids=tokens,
             attention_mask=mask,
             position_ids=places,
-            past_key_values=cache,
             use_cache=True,
             logits_to_keep=keep,
+            **{_cache_argument(model): cache},
         ).logits
     return logits[:, -keep:]
 
@@ -93,7 +96,51 @@ def refuse_changes_by_padding(model: PreTrainedModel) -> None:
 
 
 def key_cache(model: PreTrainedModel) -> Any:
-    """Return an empty key cache, with the sliding windows of the model."""
+    """Return an empty key cache, with the sliding windows of the model.
+
+    Raises ModelError if tokens that follow from the cache get other logits than without it.
+    """
+    if not tokens_at_once(model):
+        raise ModelError(
+            f"{type(model).__name__} (model type {model.config.model_type}): a token that follows from the cache gets "
+            "other logits than in a pass over the whole text, so that answers cannot be generated or scored; with "
+            "--items 0 only losses are measured"
+        )
+    return _empty_cache(model)
+
+
+def tokens_at_once(model: PreTrainedModel) -> float:
+    """Return how many tokens may follow from a cache in one pass with logits as in a pass without a cache.
+
+    This is infinity for caches of keys and values. A cache with states of another kind is tried on a short text, with
+    half of it at once and token by token, since some layers forget their state unless they get a single token.
+    """
+    torch = libraries.torch
+    if model not in _at_once:
+        layers = {type(layer).__name__ for layer in _empty_cache(model).layers}
+        _at_once[model] = math.inf if layers <= {"DynamicLayer", "DynamicSlidingWindowLayer"} else 0
+        tokens = torch.arange(3, 123, 5, device=device_of(model))[None] % int(model.config.get_text_config().vocab_size)
+        length, half = tokens.shape[1], tokens.shape[1] // 2
+        for size, most in ((1, 1), (half, math.inf)) if not _at_once[model] else ():
+            cache = _empty_cache(model)
+            with torch.inference_mode():
+                whole = model(input_ids=tokens, use_cache=False).logits[:, half - 1 :].float()
+                parts = [step(model, tokens[:, :half], None, cache, 0)]
+                for start in range(half, length, size):
+                    parts.append(step(model, tokens[:, start : start + size], None, cache, start, keep=size))
+            apart = float((torch.cat(parts, dim=1).float() - whole).abs().max())
+            if not apart <= rounding_of(model) * float(whole.std()):
+                break
+            _at_once[model] = most
+    return _at_once[model]
+
+
+def _cache_argument(model: PreTrainedModel) -> str:
+    """Return the name under which a model takes its cache; others are ignored in silence."""
+    return "cache_params" if "cache_params" in inspect.signature(model.forward).parameters else "past_key_values"
+
+
+def _empty_cache(model: PreTrainedModel) -> Any:
     return libraries.transformers.DynamicCache(config=model.config.get_text_config())
 
 

@@ -14,15 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from boundpaper.errors import ModelError
 from keyquery.models import libraries
-from keyquery.models.answers.forwards import (
-    Around,
-    batches,
-    device_of,
-    encode,
-    key_cache,
-    refuse_changes_by_padding,
-    step,
-)
+from keyquery.models.answers import forwards
+from keyquery.models.answers.forwards import Around, device_of, encode, step
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -70,7 +63,7 @@ def greedy(
         raise ModelError("new_tokens and batch must be at least 1")
     rows = [encode(tokenizer, prompt) for prompt in prompts]
     answers: list[str] = [""] * len(rows)
-    for indices in batches([len(row) for row in rows], batch, together=pad):
+    for indices in forwards.batches([len(row) for row in rows], batch, together=pad):
         continuations = _continue_batch(
             model, tokenizer, [rows[index] for index in indices], new_tokens, stop or (), prefill, decode
         )
@@ -91,13 +84,13 @@ def _continue_batch(
     torch = libraries.torch
     tokens, mask = _pad_left(rows, _padding_token(tokenizer))
     if mask is not None:
-        refuse_changes_by_padding(model)
+        forwards.refuse_changes_by_padding(model)
     tokens, mask = tokens.to(device_of(model)), None if mask is None else mask.to(device_of(model))
     ends = _end_tokens(model, tokenizer)
     made: list[list[int]] = [[] for _ in rows]
     texts = [""] * len(rows)
     open_rows = set(range(len(rows)))
-    cache = key_cache(model)
+    cache = forwards.key_cache(model)
     with torch.inference_mode():
         with prefill():
             logits = step(model, tokens, mask, cache, 0)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from boundpaper.errors import DataError, ModelError
 from keyquery.models import libraries
-from keyquery.models.answers.forwards import batches, device_of, encode, key_cache, step
+from keyquery.models.answers.forwards import batches, device_of, encode, key_cache, step, tokens_at_once
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -81,7 +81,7 @@ def grouped_logprobs(
     """Return log-probabilities as `options_logprobs` does, for groups of prompts with a common prefix.
 
     The prefix is run once; the rests of the prompts follow with the key cache, one after another, so that only one
-    copy of the cache is in memory (two with sliding windows).
+    copy of the cache is in memory (two with sliding windows). Layers with states read the prefix again for each.
     """
     heads: list[list[int]] = []
     branches: list[list[Branch]] = []
@@ -147,9 +147,11 @@ def _branch_sums(model: PreTrainedModel, heads: list[list[int]], groups: list[li
     fed = [list(dict.fromkeys(branch.fed for branch in branches if branch.fed)) for branches in groups]
     turns = max(map(len, fed))
     cache = key_cache(model)
+    states = not {type(layer).__name__ for layer in cache.layers} <= {"DynamicLayer", "DynamicSlidingWindowLayer"}
     slides = any(getattr(layer, "is_sliding", False) for layer in cache.layers)
+    prefixes = torch.tensor(heads, device=device)
     with torch.inference_mode():
-        first = step(model, torch.tensor(heads, device=device), None, cache, 0)[:, -1].float().log_softmax(-1)
+        first = step(model, prefixes, None, cache, 0)[:, -1].float().log_softmax(-1)
         sums = [
             [0.0 if branch.rest else float(first[place, branch.answer[0]]) for branch in branches]
             for place, branches in enumerate(groups)
@@ -159,9 +161,17 @@ def _branch_sums(model: PreTrainedModel, heads: list[list[int]], groups: list[li
             longest = max(map(len, rows))
             # rows are padded on the right, which a causal model never attends to
             tokens = torch.tensor([[*row, *[0] * (longest - len(row))] for row in rows], device=device)
-            used = copy.deepcopy(cache) if slides and turn < turns - 1 else cache
-            logs = step(model, tokens, None, used, length, keep=longest).float().log_softmax(-1)
-            if not slides:
+            used = copy.deepcopy(cache) if slides and not states and turn < turns - 1 else cache
+            if states and turn:  # they cannot take tokens back, and some are in the model, not in the cache
+                used = key_cache(model)
+                step(model, prefixes, None, used, 0)
+            size = int(min(longest, tokens_at_once(model)))
+            parts = [
+                step(model, tokens[:, start : start + size], None, used, length + start, keep=size)
+                for start in range(0, longest, size)
+            ]
+            logs = torch.cat(parts, dim=1).float().log_softmax(-1)
+            if not slides and not states:
                 cache.crop(-longest)
             for place, row in enumerate(rows):
                 for number, branch in enumerate(groups[place]):

@@ -47,19 +47,11 @@ class Shape:
         """
         transformers = libraries.transformers
         settings: dict[str, Any] = {
-            "num_hidden_layers": self.layers,
-            "hidden_size": self.width,
-            "intermediate_size": self.inner,
-            "num_attention_heads": self.heads,
-            "num_key_value_heads": self.key_heads,
-            "head_dim": self.head_dim,
-            "vocab_size": self.vocabulary,
-            "max_position_embeddings": self.positions,
+            **{"num_hidden_layers": self.layers, "hidden_size": self.width, "intermediate_size": self.inner},
+            **{"num_attention_heads": self.heads, "num_key_value_heads": self.key_heads, "head_dim": self.head_dim},
+            **{"vocab_size": self.vocabulary, "max_position_embeddings": self.positions},
             "rope_parameters": {"rope_type": "default", **self.rope, "rope_theta": float(self.rope_theta)},
-            "tie_word_embeddings": self.tied,
-            "pad_token_id": 0,
-            "bos_token_id": 1,
-            "eos_token_id": 2,
+            **{"tie_word_embeddings": self.tied, "pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2},
         }
         if self.type == "mistral":
             settings["sliding_window"] = None  # as in version 0.2; the class's default is 4,096

@@ -92,17 +92,10 @@ def _mean_row(kind: str, key: str, scores: pd.DataFrame, expected: pd.DataFrame,
     elif given:
         reasons.append("no interval: all samples score the same")
     summaries = any(is_summary(task) for task in expected["task"])
-    return {
-        "slice": kind,
-        "key": key,
-        "metric": SCORE_ROUGE if summaries and not embedded else SCORE,
-        "value": 100 * float(scores["score"].mean()) if given else float("nan"),
-        "ci_low": low,
-        "ci_high": high,
-        "n": int(scores["runs"].sum()),
-        "samples": len(scores),
-        "reason": "; ".join(reasons),
-    }
+    metric = SCORE_ROUGE if summaries and not embedded else SCORE
+    value = 100 * float(scores["score"].mean()) if given else float("nan")
+    counts = {"n": int(scores["runs"].sum()), "samples": len(scores), "reason": "; ".join(reasons)}
+    return {"slice": kind, "key": key, "metric": metric, "value": value, "ci_low": low, "ci_high": high, **counts}
 
 
 def _interval_ends(scores: pd.DataFrame) -> tuple[float, float]:

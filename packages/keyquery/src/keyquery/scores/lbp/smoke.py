@@ -56,17 +56,12 @@ def make_set(folder: Path) -> Path:
                 lines, answer = _sample(generator, language, kind, 1024 * int(length.removesuffix("k")) // SCALE)
                 question, form = QUESTIONS[language][kind], FORM[language]
                 row = {
-                    "id": f"{task}-{language}-{length}".lower(),
-                    "context": "\n".join(lines),
-                    "language": language,
-                    "token_length": length,
-                    "primary_task": task.partition(".")[0],
-                    "secondary_task": f"{task} {kind}",
-                    "contextual_requirement": "Partial",
+                    **{"id": f"{task}-{language}-{length}".lower(), "context": "\n".join(lines), "language": language},
+                    **{"token_length": length, "primary_task": task.partition(".")[0]},
+                    **{"secondary_task": f"{task} {kind}", "contextual_requirement": "Partial"},
                     "question_nonthinking": f"{question}\n{form[0]}",
                     "question_thinking": f"{question}\n{form[1]} {form[0]}",
-                    "answer": answer,
-                    "difficulty": "Easy",
+                    **{"answer": answer, "difficulty": "Easy"},
                 }
                 rows.append(json.dumps(row, ensure_ascii=False))
     path = folder / "smoke-set.jsonl"

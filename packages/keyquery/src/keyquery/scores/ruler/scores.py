@@ -21,6 +21,7 @@ MEAN = "mean_13"
 AVERAGES = ("average", "weighted_longer", "weighted_shorter")
 EFFECTIVE = ("effective_length", "effective_length_unbroken")
 COLUMNS = ("slice", "key", "length", "value", "unit", "ci_low", "ci_high", "n", "reason")
+FIELDS = ("slice", "key", "length", "value", "unit", "ci_low", "ci_high", "n", "reason")
 PERCENT, TOKENS = "percent", "tokens"
 _CONTROL = re.compile(r"[\x00-\x1f]")
 
@@ -105,17 +106,11 @@ def _task_row(cell: Score) -> dict[str, object]:
     low, high, reasons = None, None, [cell.reason] if cell.reason else []
     if cell.value is not None and cell.n:
         low, high = score_interval(cell.value, cell.n)
-    return {
-        "slice": "task",
-        "key": cell.task,
-        "length": cell.length,
-        "value": cell.value,
-        "unit": PERCENT,
-        "ci_low": low,
-        "ci_high": high,
-        "n": cell.n,
-        "reason": "; ".join(reasons),
-    }
+    return _row("task", cell.task, cell.length, cell.value, PERCENT, low, high, cell.n, "; ".join(reasons))
+
+
+def _row(*values: object) -> dict[str, object]:
+    return dict(zip(FIELDS, values, strict=True))
 
 
 def score_interval(value: float, n: int) -> tuple[float, float]:
@@ -149,32 +144,13 @@ def _mean_row(length: str, cells: Sequence[Score | None], tasks: Sequence[str]) 
     else:
         lost = [task for task, cell in zip(tasks, cells, strict=True) if cell is None or cell.value is None]
         reasons.append(f"no mean over {len(have)} of {len(tasks)} tasks; missing: {', '.join(lost)}")
-    return {
-        "slice": "mean",
-        "key": "",
-        "length": length,
-        "value": value,
-        "unit": PERCENT,
-        "ci_low": low,
-        "ci_high": high,
-        "n": sum(counts) if len(counts) == len(have) and have else None,
-        "reason": "; ".join(reasons),
-    }
+    n = sum(counts) if len(counts) == len(have) and have else None
+    return _row("mean", "", length, value, PERCENT, low, high, n, "; ".join(reasons))
 
 
 def _summary_row(key: str, value: float | None, unit: str, n: int | None, reason: str) -> dict[str, object]:
-    no_ends = "ci_low, ci_high: of single lengths only"
-    return {
-        "slice": "summary",
-        "key": key,
-        "length": ALL,
-        "value": value,
-        "unit": unit,
-        "ci_low": None,
-        "ci_high": None,
-        "n": n,
-        "reason": "; ".join(filter(None, (reason, no_ends))),
-    }
+    reasons = "; ".join(filter(None, (reason, "ci_low, ci_high: of single lengths only")))
+    return _row("summary", key, ALL, value, unit, None, None, n, reasons)
 
 
 def _total_samples(means: dict[str, dict[str, object]]) -> int | None:
