@@ -39,16 +39,16 @@ def check_paper(root: Path, graph: Graph) -> CheckOutcome:
     described = [entry["name"] for entry in full_package(root)["resources"]]
     names = list(dict.fromkeys([*described, *graph.artifacts]))
     tables = {name: faults for name in names if (faults := faults_of(root, name))}
-    held = bibliography.read(root)
+    bib = bibliography.read(root)
     words = [
-        *map(str, held.faults),
-        *map(str, lint.find_unknown_citations(chapters(root), held.lines)),
+        *map(str, bib.faults),
+        *map(str, lint.find_unknown_citations(chapters(root), bib.lines)),
         *_settings_faults(root),
     ]
     if not tables and not words:  # tables that could be read
-        words += lint.cited_by_tables(root, held.lines)
+        words += lint.cited_by_tables(root, bib.lines)
     words += [*graph.faults, *(line for step in graph.steps.values() for line in step.fault.splitlines())]
-    return CheckOutcome(len(names), tables, [Fault("", 0, "", line) for line in words], [str(gap) for gap in held.gaps])
+    return CheckOutcome(len(names), tables, [Fault("", 0, "", line) for line in words], [str(gap) for gap in bib.gaps])
 
 
 def _settings_faults(root: Path) -> Iterator[str]:

@@ -115,5 +115,5 @@ def test_lint_reports_a_duplicate_label_with_both_places() -> None:
     chapters = {"a": "\\label{eq:one}\n<< table('t') >>", "b": "x\n\\label{eq:one}\n\\label{eq:two}\n<< table('t') >>"}
     assert [str(finding) for finding in lint.find_label_faults(chapters)] == [
         "b:2: the label 'eq:one' is already defined in a:1: rename one of them",
-        "b:4: 'tab:t' is already shown or defined in a:2: show an exhibit once, and refer to it",
+        "b:4: 'tab:t' is already shown or defined in a:2: show an exhibit once and refer to it",
     ]

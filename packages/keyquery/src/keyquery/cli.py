@@ -19,8 +19,8 @@ def sweep_first(command: click.Command) -> click.Command:
     def callback(*arguments: Any, **options: Any) -> Any:
         from boundpaper.store.files import remove_drafts
 
-        held = click.get_current_context().find_root().obj or {}
-        if root := held.get("root"):
+        settings = click.get_current_context().find_root().obj or {}
+        if root := settings.get("root"):
             for folder in ("out", "artifacts/measurements"):
                 remove_drafts(root / folder)
         return begin(*arguments, **options)

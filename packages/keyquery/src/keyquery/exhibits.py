@@ -138,9 +138,9 @@ def write_files(root: Path, experiments: Sequence[str]) -> list[Path]:
 def _missing_quantities(summaries: Sequence[SummaryLine]) -> list[str]:
     """Return a sentence for each model that lacks a quantity of other models, for example if its run ended early."""
     quantities = dict.fromkeys(each.quantity for each in summaries)
-    held = {(each.model, each.quantity) for each in summaries}
+    present = {(each.model, each.quantity) for each in summaries}
     lacks = {
-        model: [name for name in quantities if (model, name) not in held]
+        model: [name for name in quantities if (model, name) not in present]
         for model in dict.fromkeys(each.model for each in summaries)
     }
     return [f"{model} was not measured by: {', '.join(names)}." for model, names in lacks.items() if names]
@@ -152,14 +152,14 @@ def _titled(quantity: str, unit: str) -> str:
 
 def _summary_lines(frame: pd.DataFrame, experiment: str, models: Sequence[str]) -> list[SummaryLine]:
     """Return the summaries of models in a measurement, in the requested order."""
-    held = list(dict.fromkeys(frame["model"]))
+    names = list(dict.fromkeys(frame["model"]))
     for name in models:
-        if name not in held:
-            raise DataError(f"{experiment} was not measured on {name!r}{or_known(name, held)}")
+        if name not in names:
+            raise DataError(f"{experiment} was not measured on {name!r}{or_known(name, names)}")
     named = frame if experiment != OF_HEADS else frame.drop(columns="name", errors="ignore")
     summaries = [
         line
-        for model in models or held
+        for model in models or names
         for line in summary({experiment: as_text(named[named["model"] == model].to_csv(index=False))}, str(model))
     ]
     if not summaries:

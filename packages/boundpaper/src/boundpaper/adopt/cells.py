@@ -195,13 +195,13 @@ def rows_of(file: str, raw: bytes) -> tuple[list[str], list[list[Any]]] | Any:
 
     lines = [(number, line) for number, line in enumerate(text.splitlines(), 1) if line.strip()]
     try:
-        held = [parsed(line, Decimal) for _, line in lines] if suffix == ".jsonl" else parsed(text, Decimal)
+        values = [parsed(line, Decimal) for _, line in lines] if suffix == ".jsonl" else parsed(text, Decimal)
     except (ValueError, RecursionError) as error:
         raise DataError(f"{file}: not valid JSON ({error}); correct the file, or leave it out of data") from None
-    if isinstance(held, list) and held and all(isinstance(each, dict) and _is_flat(each) for each in held):
-        header = list(dict.fromkeys(name for each in held for name in each))
-        return header, [[each.get(name) for name in header] for each in held]
-    return held
+    if isinstance(values, list) and values and all(isinstance(each, dict) and _is_flat(each) for each in values):
+        header = list(dict.fromkeys(name for each in values for name in each))
+        return header, [[each.get(name) for name in header] for each in values]
+    return values
 
 
 def _is_flat(record: Mapping[str, Any]) -> bool:
@@ -214,8 +214,8 @@ def _read_separated(file: str, text: str) -> tuple[list[str], list[list[Any]]]:
     try:
         header, *rows = [row for row in csv.reader(io.StringIO(text, newline=""), delimiter=sign, strict=True) if row]
     except (ValueError, csv.Error) as error:
-        what = "is empty" if not text.strip() else f"is not a table ({error})"
-        raise DataError(f"{file}: {what}; correct the file, or leave it out of data") from None
+        problem = "is empty" if not text.strip() else f"is not a table ({error})"
+        raise DataError(f"{file}: {problem}; correct the file, or leave it out of data") from None
     header = [name.strip() for name in header]
     for number, row in enumerate(rows, 2):
         if len(row) != len(header):

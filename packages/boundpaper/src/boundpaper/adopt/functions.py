@@ -85,8 +85,8 @@ def frame(grid: DataTable) -> pd.DataFrame:
     columns: dict[str, list[Any]] = {}
     for column in grid.columns:
         cells = [row[column] for row in grid.rows.values()]
-        held = [cell for cell in cells if cell.text]
-        if held and all(cell.number is not None for cell in held):
+        filled = [cell for cell in cells if cell.text]
+        if filled and all(cell.number is not None for cell in filled):
             whole = all(re.fullmatch(r"[-+]?\d+", cell.text) for cell in cells)
             columns[column] = [int(cell.text) if whole else float(cell.text or "nan") for cell in cells]
         else:

@@ -369,8 +369,8 @@ def _locked_hashes(folder: Folder, force: bool) -> dict[str, str]:
         ) from None
 
 
-def _line_changed(there: bytes, content: bytes) -> int:
-    pairs = zip(there.splitlines(), content.splitlines(), strict=False)
+def _line_changed(existing: bytes, content: bytes) -> int:
+    pairs = zip(existing.splitlines(), content.splitlines(), strict=False)
     return next((number for number, (one, other) in enumerate(pairs, 1) if one != other), 1)
 
 

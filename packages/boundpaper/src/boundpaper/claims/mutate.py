@@ -101,7 +101,7 @@ def mutate_claim(name: str, claim: Claim, frames: Frames, most: int = 4000, word
     base = verdicts_by_key(claim, frames)
     for key, verdict in base.items():
         tally.answers[key] = MutationOutcome(f"{name}.{key}" if key else name, verdict.verdict)
-    for what, changed in mutations(frames, base.values()):
+    for mutation, changed in mutations(frames, base.values()):
         if tally.done or tally.tried >= most or (words and tally.any_changed):
             break
         tally.tried += 1
@@ -112,7 +112,7 @@ def mutate_claim(name: str, claim: Claim, frames: Frames, most: int = 4000, word
             continue
         for key, verdict in now.items():
             if key in base:
-                _record_outcome(tally.answers[key], base[key], verdict, what)
+                _record_outcome(tally.answers[key], base[key], verdict, mutation)
     return tally
 
 
@@ -122,14 +122,14 @@ def verdicts_by_key(claim: Claim, frames: Frames) -> dict[str, Verdict]:
     return {verdict.key: verdict for verdict in (verdicts if isinstance(verdicts, list) else [verdicts])}
 
 
-def _record_outcome(answer: MutationOutcome, before: Verdict, now: Verdict, what: str) -> None:
+def _record_outcome(answer: MutationOutcome, before: Verdict, now: Verdict, mutation: str) -> None:
     values = [(each.reason, each.reported, each.recomputed) for each in (before, now)]
     if before.verdict != now.verdict:
-        answer.turned = answer.turned or what
+        answer.turned = answer.turned or mutation
         if _reason_unchanged(before, now):
-            answer.unexplained = answer.unexplained or what
+            answer.unexplained = answer.unexplained or mutation
     if values[0] != values[1]:
-        answer.reworded = answer.reworded or what
+        answer.reworded = answer.reworded or mutation
 
 
 def _reason_unchanged(before: Verdict, now: Verdict) -> bool:
@@ -161,12 +161,12 @@ def mutations(frames: Frames, verdicts: Iterable[Verdict] = ()) -> Iterator[tupl
     """
     repairs = {each.reported: each.recomputed for each in verdicts if each.reported and each.recomputed}
     for name, frame in frames.items():
-        for what, changed in _repaired_frames(frame, repairs):
-            yield f"{name}: {what}", {**frames, name: changed}
+        for mutation, changed in _repaired_frames(frame, repairs):
+            yield f"{name}: {mutation}", {**frames, name: changed}
     for size in ("test", "column", "cell", "row"):
         for name, frame in frames.items():
-            for what, changed in _SIZES[size](frame):
-                yield f"{name}: {what}", {**frames, name: changed}
+            for mutation, changed in _SIZES[size](frame):
+                yield f"{name}: {mutation}", {**frames, name: changed}
 
 
 def _repaired_frames(frame: pd.DataFrame, repairs: Mapping[str, str]) -> Iterator[tuple[str, pd.DataFrame]]:
@@ -189,7 +189,7 @@ def _changed_tests(frame: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
     ]
     if not triples:
         return
-    for what, sign, reach, p in (
+    for mutation, sign, reach, p in (
         ("sure", 1, 0.1, 1e-9),
         ("clear, with the other sign", -1, 0.1, 1e-9),
         ("unsure", 1, 3.0, 0.9),
@@ -204,21 +204,21 @@ def _changed_tests(frame: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
             changed[low], changed[high] = changed[middle] - spread, changed[middle] + spread
         for column in [name for name in frame.columns if re.match(r"p_", str(name)) and frame[name].dtype == float]:
             changed[column] = p
-        yield f"every estimate made {what}", changed
+        yield f"every estimate made {mutation}", changed
 
 
 def _changed_columns(frame: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
     if "printed" in frame.columns:
-        for what, change in _PRINTED.items():
-            yield from _reprinted_frames(f"printed {what}", frame, [change(text) for text in frame["printed"]])
+        for how, change in _PRINTED.items():
+            yield from _reprinted_frames(f"printed {how}", frame, [change(text) for text in frame["printed"]])
         yield from _reprinted_frames("printed in the opposite order", frame, list(frame["printed"])[::-1])
     for column in _changeable_columns(frame):
         values = frame[column]
         if pd.api.types.is_bool_dtype(values):
             yield f"{column} negated", frame.assign(**{column: ~values})
         elif pd.api.types.is_numeric_dtype(values):
-            for what, number in {**_NUMBERS, **_SERIES}.items():
-                yield f"{column} {what}", frame.assign(**{column: number(values)})
+            for how, number in {**_NUMBERS, **_SERIES}.items():
+                yield f"{column} {how}", frame.assign(**{column: number(values)})
         else:
             for word in dict.fromkeys((values.iloc[0], values.iloc[-1], "another word") if len(frame) else ()):
                 yield f"{column} all {word!r}", frame.assign(**{column: word})
@@ -230,19 +230,19 @@ def _changed_cells(frame: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
     numeric = [name for name in _changeable_columns(frame) if pd.api.types.is_numeric_dtype(frame[name])]
     for row in range(len(frame)):
         if "printed" in frame.columns:
-            for what, change in _PRINTED.items():
+            for how, change in _PRINTED.items():
                 texts = list(frame["printed"])
                 texts[row] = change(texts[row])
                 if texts[row] != frame["printed"].iloc[row]:
-                    yield from _reprinted_frames(f"row {row + 2}, printed {what}", frame, texts)
+                    yield from _reprinted_frames(f"row {row + 2}, printed {how}", frame, texts)
         for column in numeric:
-            for what, number in _NUMBERS.items() if not pd.api.types.is_bool_dtype(frame[column]) else _BOOLS.items():
+            for how, number in _NUMBERS.items() if not pd.api.types.is_bool_dtype(frame[column]) else _BOOLS.items():
                 changed = frame.copy()
                 moved = number(frame[column])
                 changed[column] = [
                     new if at == row else old for at, (old, new) in enumerate(zip(frame[column], moved, strict=True))
                 ]
-                yield f"row {row + 2}, {column} {what}", changed
+                yield f"row {row + 2}, {column} {how}", changed
 
 
 def _without_rows(frame: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:

@@ -37,9 +37,9 @@ def parse_place(place: str, failure: str = "", severity: str = "") -> ClaimPlace
     parts = _PLACE.fullmatch(place)
     if not parts:
         raise SpecError(f"a claim's place is {place!r}; write the document and the section, as in `002, Results`")
-    for what, word, known in (("failure", failure, FAILURES), ("severity", severity, SEVERITIES)):
+    for name, word, known in (("failure", failure, FAILURES), ("severity", severity, SEVERITIES)):
         if word and word not in known:
-            raise SpecError(f"a claim of {place!r} has the unknown {what} {word!r}; use one of {', '.join(known)}")
+            raise SpecError(f"a claim of {place!r} has the unknown {name} {word!r}; use one of {', '.join(known)}")
     return ClaimPlace(parts["document"], parts["section"], failure, severity)
 
 

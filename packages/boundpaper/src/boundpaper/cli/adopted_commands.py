@@ -22,8 +22,8 @@ def lint() -> None:
     from boundpaper.paper import bibliography, metadata
     from boundpaper.paper import lint as rules
 
-    held, described = bibliography.read(root()), metadata.read(root())
-    found = rules.check_chapters(metadata.chapters(root()), held.lines, described.names, described.terms)
+    references, described = bibliography.read(root()), metadata.read(root())
+    found = rules.check_chapters(metadata.chapters(root()), references.lines, described.names, described.terms)
     for finding in found:
         click.echo(str(finding))
     if found:

@@ -51,11 +51,11 @@ def audit(
     if form == "html" and any(each.lower().endswith((".docx", ".pdf")) for each in documents):
         raise click.UsageError("--format html marks lines of a text; give Markdown, LaTeX or HTML, or another form")
     try:
-        held = [read(Path(each), each) for each in documents]
+        opened = [read(Path(each), each) for each in documents]
         entries = suppressions(baseline) if baseline else {}
     except DataError as error:
         raise click.UsageError(str(error)) from None
-    every = checks.audit(held, joint=joint, only=only)
+    every = checks.audit(opened, joint=joint, only=only)
     if promote:
         chosen = next((each for each in every if each.id == promote), None)
         if chosen is None or output is None:
@@ -74,7 +74,7 @@ def audit(
     reasoned = list(zip(every, reasons(every, entries, baseline or ""), strict=True))
     suppressed = [(each, reason) for each, reason in reasoned if reason]
     shown = [each for each, reason in reasoned if not reason and LEVELS.index(each.level) <= LEVELS.index(level)]
-    covered = checks.coverage(held)
+    covered = checks.coverage(opened)
     if form == "text":
         counts = [counted(sum(each.level == one for each in shown), one) for one in LEVELS]
         counts.append(f"{len(suppressed)} suppressed")
@@ -83,7 +83,7 @@ def audit(
         text = "\n".join((*map(str, shown), ", ".join(counts), checks.counts_in_words(covered))) + "\n"
     elif form == "html":
         places = [place for each in shown for place in (each.place, each.other) if place]
-        names = [*(each.file for each in held), *(place.file for place in places)]
+        names = [*(each.file for each in opened), *(place.file for place in places)]
         text = report.as_page(shown, list(dict.fromkeys(names)))
     else:
         reasoned = [*((each, None) for each in shown), *suppressed]

@@ -117,8 +117,8 @@ class Scale:
         have = abs(self._along(outer) - self._along(value)) / abs(self._along(outer) - self._along(inner)) * self.length
         if have >= room or self.kind == "edges" or room >= self.length:
             return self
-        there = self._along(inner) + (self._along(value) - self._along(inner)) * self.length / (self.length - room)
-        return replace(self, high=self._from_scale(there)) if upper else replace(self, low=self._from_scale(there))
+        shifted = self._along(inner) + (self._along(value) - self._along(inner)) * self.length / (self.length - room)
+        return replace(self, high=self._from_scale(shifted)) if upper else replace(self, low=self._from_scale(shifted))
 
     def _from_scale(self, along: float) -> float:
         if self.kind == "log":

@@ -46,14 +46,14 @@ def contradicted_unit(
     """
     declared = units.declared_units(root, artifacts)
     known = {units.plain(unit) for by_artifact in declared.values() for unit in by_artifact.values()}
-    held: Mapping[str, pd.DataFrame] | None = None
+    loaded: Mapping[str, pd.DataFrame] | None = None
     for number, panel in enumerate(figure.panels, start=1):
         for name, axis in (("x", panel.x), ("y", panel.y)):
             shown: list[_Shown] = []
             for column in _number_columns(panel.series, name):
                 if column.field in declared:
-                    held = frames() if held is None else held
-                    shown += _origins(column, declared[column.field], held)
+                    loaded = frames() if loaded is None else loaded
+                    shown += _origins(column, declared[column.field], loaded)
             if fault := _axis_fault(shown, axis, known):
                 return f"panel {number}, axis {name}: {fault}"
     return ""

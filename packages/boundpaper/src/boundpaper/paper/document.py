@@ -241,11 +241,11 @@ def _check(root: Path, described: Metadata) -> None:
         listed.insert(0, "abstract")
     files_of = [f"paper/chapters/{name}.tex.j2" for name in listed]
     templates = {file: text_of(root, file, SpecError) for file in files_of}
-    held = bibliography.read(root)
+    references = bibliography.read(root)
     findings = [
-        *held.faults,
-        *lint.find_unknown_citations(templates, held.lines),
-        *_cited_by_exhibits(root, templates, held.lines),
+        *references.faults,
+        *lint.find_unknown_citations(templates, references.lines),
+        *_cited_by_exhibits(root, templates, references.lines),
     ]
     findings += lint.find_unknown_references(templates) + lint.find_label_faults(templates)
     if findings:
@@ -266,6 +266,6 @@ def _cited_by_exhibits(root: Path, templates: Mapping[str, str], lines: Mapping[
                 source = own.relative_to(root).as_posix() if own else log.origin(text, 0)
                 written = (root / source).read_text(encoding="utf-8") if source and (root / source).is_file() else ""
                 line = lint.line_of(written, written.index(f"@{key}")) if f"@{key}" in written else 1
-                what = f"the {kind} {name!r} cites {key!r}, which is not in {bibliography.FILE}{or_known(key, lines)}"
-                findings.append(lint.ChapterFault(source or f"out/{kind}s/{path.name}", line, what))
+                fault = f"the {kind} {name!r} cites {key!r}, which is not in {bibliography.FILE}{or_known(key, lines)}"
+                findings.append(lint.ChapterFault(source or f"out/{kind}s/{path.name}", line, fault))
     return findings

@@ -70,10 +70,10 @@ def find_uncalled_exhibits(chapters: Mapping[str, str]) -> list[ChapterFault]:
     }
     prefixes = {"table": "tab", "figure": "fig"}
     return [
-        ChapterFault(file, 1, f"the {what} {name!r} has no reference: write \\cref{{{prefixes[what]}:{name}}}")
+        ChapterFault(file, 1, f"the {kind} {name!r} has no reference: write \\cref{{{prefixes[kind]}:{name}}}")
         for file, text in chapters.items()
-        for what, name, _ in calls.dependencies(text, file)
-        if what in prefixes and f"{prefixes[what]}:{name}" not in called
+        for kind, name, _ in calls.dependencies(text, file)
+        if kind in prefixes and f"{prefixes[kind]}:{name}" not in called
     ]
 
 
@@ -113,8 +113,8 @@ def find_unknown_citations(chapters: Mapping[str, str], entries: Mapping[str, in
         for match in CITE.finditer(_code(text)):
             for key in _keys(match["keys"]):
                 if key not in entries and key != "*":
-                    what = f"\\cite of {key!r}, which is not in paper/references.bib{or_known(key, entries)}"
-                    findings.append(ChapterFault(file, line_of(text, match.start()), what))
+                    fault = f"\\cite of {key!r}, which is not in paper/references.bib{or_known(key, entries)}"
+                    findings.append(ChapterFault(file, line_of(text, match.start()), fault))
     return findings
 
 
@@ -132,8 +132,8 @@ def cited_by_tables(root: Path, entries: Mapping[str, int]) -> list[str]:
                 for field in fields:
                     key = row[field["name"]]
                     if key not in entries and key and key not in missing_markers(field, resource["schema"]):
-                        what = f"{key!r}, which is not in paper/references.bib{or_known(key, entries)}"
-                        findings.append(f"{file}: row {number}, {field['name']}: names {what}")
+                        fault = f"{key!r}, which is not in paper/references.bib{or_known(key, entries)}"
+                        findings.append(f"{file}: row {number}, {field['name']}: names {fault}")
     return findings
 
 
@@ -162,7 +162,7 @@ def find_unknown_references(chapters: Mapping[str, str]) -> list[ChapterFault]:
         labels.update(match["key"] for match in _LABEL.finditer(_code(text)))
         prefixes = {"table": "tab", "figure": "fig"}
         labels.update(
-            f"{prefixes[what]}:{name}" for what, name, _ in calls.dependencies(text, file) if what in prefixes
+            f"{prefixes[kind]}:{name}" for kind, name, _ in calls.dependencies(text, file) if kind in prefixes
         )
     findings = []
     for file, text in chapters.items():
@@ -180,14 +180,14 @@ def find_label_faults(chapters: Mapping[str, str]) -> list[ChapterFault]:
     prefixes = {"table": "tab", "figure": "fig"}
     for file, text in chapters.items():
         places = [(line_of(text, match.start()), match["key"].strip()) for match in _LABEL.finditer(_code(text))]
-        shown = [(line, what, name) for what, name, line in calls.dependencies(text, file) if what in prefixes]
-        places += [(line, f"{prefixes[what]}:{name}") for line, what, name in shown]
+        shown = [(line, item, name) for item, name, line in calls.dependencies(text, file) if item in prefixes]
+        places += [(line, f"{prefixes[item]}:{name}") for line, item, name in shown]
         for line, key in sorted(places):
             if key in first:
-                what = f"the label {key!r} is already defined in {first[key]}: rename one of them"
+                fault = f"the label {key!r} is already defined in {first[key]}: rename one of them"
                 if key.startswith(("tab:", "fig:")):
-                    what = f"{key!r} is already shown or defined in {first[key]}: show an exhibit once, and refer to it"
-                findings.append(ChapterFault(file, line, what))
+                    fault = f"{key!r} is already shown or defined in {first[key]}: show an exhibit once and refer to it"
+                findings.append(ChapterFault(file, line, fault))
             else:
                 first[key] = f"{file}:{line}"
     return findings

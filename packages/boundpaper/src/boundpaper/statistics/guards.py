@@ -175,8 +175,8 @@ def smallest_p(smallest: float, alpha: float = 0.05, family: int = 1) -> Notes:
     least = min(1.0, smallest * family)
     if least <= alpha:
         return ()
-    what = "no outcome" if family == 1 else f"after Holm over {family} tests no outcome"
-    return raised(SMALLEST_P, f"{what} could give a p below {least:.4g}")
+    outcomes = "no outcome" if family == 1 else f"after Holm over {family} tests no outcome"
+    return raised(SMALLEST_P, f"{outcomes} could give a p below {least:.4g}")
 
 
 def dependent_units(units: Sequence[str], shared: Sequence[Hashable | None], what: str) -> Notes:

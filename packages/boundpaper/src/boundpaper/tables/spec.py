@@ -311,11 +311,11 @@ def check(table: Table, name: str) -> None:
         raise SpecError(f"{where}: rows has two columns named {twice[0]!r}: rename one")
     for column in table.columns:
         _check_column(column, table, where)
-    for what, text in _author_texts(table):
+    for place, text in _author_texts(table):
         try:
             prose(text, "latex")
         except SpecError as error:
-            raise SpecError(f"{where}, {what}: {error}") from None
+            raise SpecError(f"{where}, {place}: {error}") from None
     wanted = [(each, f"column {column.title!r}") for column in table.columns for each in column.fields]
     space = table.space if isinstance(table.space, str) else None
     named = (table.reason, table.groups, table.rule_before, space, table.units, table.entry)

@@ -78,16 +78,16 @@ def _require_same_hashes(
     where: str, manifests: tuple[Manifest, Manifest], unit: str, other_words: bool, mend: str, task: str
 ) -> None:
     """Raise DataError if values are compared by text or item but the two models got different texts or items."""
-    what = "items" if unit == "item" else "texts"
-    first, second = (each.get("hashes", {}).get(what, {}) for each in manifests)
+    units = "items" if unit == "item" else "texts"
+    first, second = (each.get("hashes", {}).get(units, {}) for each in manifests)
     doubt = "" if all("tokenizer" in _model_facts(each) for each in manifests) else " (or by other tokenizers)"
-    if what == "texts" and other_words:  # heads may be compared over one set of texts even if the tokenizers differ
+    if units == "texts" and other_words:  # heads may be compared over one set of texts even if the tokenizers differ
         return
     if other_words:
         mend = "their tokenizers pad a prompt to its length with different words"
-    for name in [task] if what == "items" and task in (*first, *second) else dict.fromkeys((*first, *second)):
+    for name in [task] if units == "items" and task in (*first, *second) else dict.fromkeys((*first, *second)):
         one, two = first.get(name), second.get(name)
         if one != two:
             counts = [each["count"] if each else 0 for each in (one, two)]
-            how = f"{counts[0]} and {counts[1]} {what}" if counts[0] != counts[1] else f"different {what}{doubt}"
+            how = f"{counts[0]} and {counts[1]} {units}" if counts[0] != counts[1] else f"different {units}{doubt}"
             raise DataError(f"{where} were asked {how} of {name}; {mend}")

@@ -70,8 +70,8 @@ def report(obj: dict[str, Any], /, report: Path, models: tuple[str, ...], **aske
 
     known = models or tuple(measurement_names(asked["folder"] or obj["root"] or Path.cwd()))
     if len(known) < 2 or (not models and len(known) > 2):
-        held = f"measured here: {', '.join(known[:9])}{' ...' * (len(known) > 9)}"
-        raise click.UsageError(f"name two models or more: report FOLDER REFERENCE MODEL... ({held})")
+        available = f"measured here: {', '.join(known[:9])}{' ...' * (len(known) > 9)}"
+        raise click.UsageError(f"name two models or more: report FOLDER REFERENCE MODEL... ({available})")
     _print_comparison(obj, known, report, **asked)
 
 

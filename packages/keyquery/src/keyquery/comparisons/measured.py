@@ -113,8 +113,8 @@ def full_name(root: Path, name: str) -> str:
 def _models_in_manifests(root: Path, name: str) -> set[str]:
     """Return the names of models that the manifests of a measurement contain."""
     manifests = [manifest_beside(path.with_suffix(".csv")) or {} for path in (root / FOLDER).glob(f"*/{name}.json")]
-    held = (each.get(part) for each in manifests for part in ("model", "capture"))
-    return {slug(str(each["model"])) for each in held if isinstance(each, dict) and each.get("model")}
+    named_models = (each.get(part) for each in manifests for part in ("model", "capture"))
+    return {slug(str(each["model"])) for each in named_models if isinstance(each, dict) and each.get("model")}
 
 
 def _require_one_capture(name: str, paths: Mapping[str, Path]) -> None:
@@ -146,6 +146,6 @@ def common(models: Sequence[ModelMeasurements], experiments: Sequence[str] = ())
         if name not in shared
     ]
     if not shared:
-        held = "; ".join(f"{model.name} has {', '.join(model.tables) or 'none'}" for model in models)
-        raise DataError(f"no experiment was measured on all these models ({held}); run one with --model and --against")
+        found = "; ".join(f"{model.name} has {', '.join(model.tables) or 'none'}" for model in models)
+        raise DataError(f"no experiment was measured on all these models ({found}); run one with --model and --against")
     return [name for name in shared if not experiments or name in experiments], left_out

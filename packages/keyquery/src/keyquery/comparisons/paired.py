@@ -49,8 +49,8 @@ def pair_tests(
     left_out: list[str] = []
     refused: list[DataError] = []
     names = (one.name, two.name)
-    held = [headlines(experiment, table, metrics) for table in tables]
-    for quantity in dict.fromkeys((*held[0], *held[1])):
+    values_by_table = [headlines(experiment, table, metrics) for table in tables]
+    for quantity in dict.fromkeys((*values_by_table[0], *values_by_table[1])):
         where = f"{experiment}: {quantity.label}"
         first, second = (units_of(table, quantity, by) for table in tables)
         if first is None or second is None:

@@ -75,8 +75,8 @@ def gaps_to_empirical(
 
 def _gap_of(estimator: Estimator, bins: list[Float64Array]) -> Gap:
     if not bins:
-        nothing = Scalar(None, 0, "no query bin has a pair")
-        return Gap(estimator=estimator, by_pair=nothing, by_bin=nothing)
+        no_value = Scalar(None, 0, "no query bin has a pair")
+        return Gap(estimator=estimator, by_pair=no_value, by_bin=no_value)
     pairs = np.concatenate(bins)
     means = np.array([np.mean(part) for part in bins])
     return Gap(

@@ -1,6 +1,6 @@
 """Compiled loops over pairs of keys: variance from a Gram matrix, plasticity from a polynomial, sums by cell.
 
-Pairs are written to buffers of fixed size, document by document, or for a long document tile by tile of the triangle.
+Pairs are written to buffers of fixed size, document by document; the pairs of a long document are split into tiles.
 The buffers are evaluated in vectorised passes for every query bin and added to the cells, so memory does not grow
 with the number of pairs. All loops are in one file, since the cache of machine code is tied to the source file.
 """

@@ -49,11 +49,11 @@ class BinnedValues:
         return np.isfinite(self.values)
 
 
-def weighted_mean(row: BinnedValues, weights: Float64Array, chosen: BoolArray, nothing: str) -> Scalar:
-    """Return the weighted mean of the chosen values that are present; `nothing` is the reason if there are none."""
+def weighted_mean(row: BinnedValues, weights: Float64Array, chosen: BoolArray, no_bin: str) -> Scalar:
+    """Return the weighted mean of the chosen values that are present; `no_bin` is the reason if there are none."""
     use = chosen & row.present & (weights > 0)
     if not use.any():
-        return Scalar(None, 0, nothing)
+        return Scalar(None, 0, no_bin)
     return Scalar(float(np.average(row.values[use], weights=weights[use])), int(np.count_nonzero(use)))
 
 

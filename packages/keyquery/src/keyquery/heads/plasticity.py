@@ -266,8 +266,8 @@ def plasticity(
         counts = np.zeros((len(shared.counts), eligible.size), dtype=np.int64)
         counts[place] = eligible
         parts.append(_pair_sums(head, chosen, shared, keys, counts, {place: law}))
-    nothing = _pair_sums(head, chosen, shared, shared.keys, np.zeros_like(shared.counts), {})
-    return _plasticity_of_sums(head, chosen, shared, add_sums(parts or [nothing]))
+    empty_sums = _pair_sums(head, chosen, shared, shared.keys, np.zeros_like(shared.counts), {})
+    return _plasticity_of_sums(head, chosen, shared, add_sums(parts or [empty_sums]))
 
 
 def _pair_sums(

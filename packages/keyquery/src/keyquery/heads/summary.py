@@ -68,10 +68,10 @@ def _means_by_range(found: Plasticity, edges: Float64Array) -> BinnedValues:
     for low, high in pairwise(edges):
         inside = (found.taus >= low) & (found.taus < high)
         missing = sorted(
-            {reason for reason, here in zip(found.profile.reasons, inside, strict=True) if here and reason}
+            {reason for reason, within in zip(found.profile.reasons, inside, strict=True) if within and reason}
         )
-        nothing = "; ".join(missing) if inside.any() else f"no query bin centred in {low:.0f}-{high:.0f} tokens"
-        scalars.append(weighted_mean(found.profile, weights, inside, nothing))
+        no_bin = "; ".join(missing) if inside.any() else f"no query bin centred in {low:.0f}-{high:.0f} tokens"
+        scalars.append(weighted_mean(found.profile, weights, inside, no_bin))
     return row_of(scalars)
 
 

@@ -111,8 +111,8 @@ def _room(model: PreTrainedModel) -> int:
 
 def _bytes(states: Known) -> int:
     """Return the bytes of stored outputs and of their layers of a key cache."""
-    held = [each for output, layer in states.values() for each in (output, *getattr(layer, "__dict__", {}).values())]
-    return sum(each.nbytes for each in held if isinstance(each, libraries.torch.Tensor))
+    tensors = [each for output, layer in states.values() for each in (output, *getattr(layer, "__dict__", {}).values())]
+    return sum(each.nbytes for each in tensors if isinstance(each, libraries.torch.Tensor))
 
 
 def _replace_run(module: Any, run: Callable[..., Any]) -> Callable[[], None]:

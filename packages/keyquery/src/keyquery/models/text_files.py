@@ -78,9 +78,9 @@ def kind_of_file(path: Path, field: str) -> str:
             head = stream.read(FIRST)
     except (OSError, EOFError, zlib.error) as error:
         raise DataError(f"{path}: cannot be read ({getattr(error, 'strerror', None) or error})") from None
-    for beginning, what in OTHER.items():
+    for beginning, kind in OTHER.items():
         if head.startswith(beginning):
-            raise DataError(f"{path}: not a text but {what}; {MEND}")
+            raise DataError(f"{path}: not a text but {kind}; {MEND}")
     if head.startswith(UTF16):
         raise DataError(f"{path}: this file is in UTF-16; save it as UTF-8")
     if b"\0" in head:
@@ -99,9 +99,9 @@ def kind_of_file(path: Path, field: str) -> str:
         return "lines"  # not JSON, as the first line shows
     if ending in TABLES or _is_table(start, field):
         return "table"
-    for pattern, what in MARKUP.items():
+    for pattern, kind in MARKUP.items():
         if pattern.search(start):
-            raise DataError(f"{path}: {what}, whose markup would be taken for text; {MEND}")
+            raise DataError(f"{path}: {kind}, whose markup would be taken for text; {MEND}")
     return "text"
 
 
@@ -157,13 +157,13 @@ def _is_one_json_value(path: Path) -> bool:
 
 
 def _json_list(path: Path) -> list[Any]:
-    held = value_of_line(_whole_text(path).encode(), str(path))
-    if not isinstance(held, list):
-        have = cut_to_line(", ".join(map(str, held))) if isinstance(held, dict) else short(held)
+    content = value_of_line(_whole_text(path).encode(), str(path))
+    if not isinstance(content, list):
+        have = cut_to_line(", ".join(map(str, content))) if isinstance(content, dict) else short(content)
         raise DataError(
             f"{path}: it is one JSON object ({have}) in place of a list of texts or of objects with a text; {MEND}"
         )
-    return held
+    return content
 
 
 def _is_table(start: str, field: str) -> bool:

@@ -56,11 +56,11 @@ def texts_of(name: str, part: str | None) -> Texts:
     Topics of the manual are short, so each part's topics are joined into one text, to be cut into windows. Raises
     DataError if the set's source is not installed; the message ends with the command that installs it.
     """
-    some = ((title, text) for title, text in SETS[name]() if part in (None, part_of(f"{name}/{title}")))
+    chosen = ((title, text) for title, text in SETS[name]() if part in (None, part_of(f"{name}/{title}")))
     if name not in JOINED:
-        yield from some
+        yield from chosen
         return
-    yield f"{name}-{part or 'all'}", "\n\n".join(text for _, text in some)
+    yield f"{name}-{part or 'all'}", "\n\n".join(text for _, text in chosen)
 
 
 def _manual_texts() -> Texts:

@@ -182,8 +182,8 @@ def documents(
             yield TokenizedDocument(number, f"{name}#{part}", digest, window)
             number += 1
     if longest < (1 if keep_short else context):
-        what = f"the longest text has {longest} tokens, fewer than the context of {context}" if longest else "no texts"
-        raise DataError(f"{source.place}: {what}")
+        fault = f"the longest text has {longest} tokens, fewer than the context of {context}" if longest else "no texts"
+        raise DataError(f"{source.place}: {fault}")
 
 
 def _split_special_tokens(
@@ -204,9 +204,9 @@ def _text_files(folder: Path) -> list[Path]:
     """Return the text files of a folder, sorted by name; hidden files are skipped, and other files are an error."""
     entries = sorted(entry for entry in folder.iterdir() if not entry.name.startswith("."))
     if others := [entry for entry in entries if entry.suffix.lower() != ".txt" or not entry.is_file()]:
-        what = "is a folder" if others[0].is_dir() else "is no .txt file"
+        problem = "is a folder" if others[0].is_dir() else "is no .txt file"
         raise DataError(
-            f"{folder}: {others[0].name} {what} ({len(others)} such), and a folder of texts holds .txt files alone; "
+            f"{folder}: {others[0].name} {problem} ({len(others)} such), and a folder of texts holds .txt files alone; "
             "move it away, or give one file"
         )
     if not entries:

@@ -40,9 +40,9 @@ def _first_not_finite(model: PreTrainedModel) -> str:
     mend = "give --dtype bf16 or fp32, or " if model.dtype == torch.float16 else ""
     for place, module in model.named_modules():
         for name, weight in module.named_parameters(recurse=False):
-            held = module._hf_hook.weights_map[name] if weight.is_meta else weight.detach()  # on disk
-            numbers = held.is_floating_point() and held.numel() > 0
-            if numbers and not all(bool(end.isfinite()) for end in torch.aminmax(held)):
+            loaded = module._hf_hook.weights_map[name] if weight.is_meta else weight.detach()  # on disk
+            numbers = loaded.is_floating_point() and loaded.numel() > 0
+            if numbers and not all(bool(end.isfinite()) for end in torch.aminmax(loaded)):
                 which = f"{place}.{name}".lstrip(".")
                 return f"its weights hold NaN or infinity (first: {which}); {mend}get the checkpoint again, or mend it"
     return ""

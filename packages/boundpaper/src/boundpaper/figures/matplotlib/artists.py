@@ -38,10 +38,10 @@ def _data_points(
     artist: Any, xy: Any, transform: Any, axes: Any, panel: ConvertedPanel, marked: bool = False
 ) -> list[tuple[float, float]]:
     """Return an artist's points in data coordinates, with NaN where a line breaks."""
-    what = kind_of(artist)
+    shape = kind_of(artist)
     if transform != axes.transData:
         blended = (axes.get_xaxis_transform(), axes.get_yaxis_transform())
-        require(transform in blended, f"{what} not in data coordinates")
+        require(transform in blended, f"{shape} not in data coordinates")
         xy = (transform - axes.transData).transform(np.asarray(xy, dtype=float))
     made = []
     rows: Any = np.ma.filled(np.ma.asarray(xy, dtype=float), math.nan).reshape(-1, 2).tolist()
@@ -51,11 +51,11 @@ def _data_points(
             continue
         for value, axis, name in ((x, panel.x, "x"), (y, panel.y, "y")):
             require(
-                not axis.log or value > 0, f"{what} with values on the logarithmic {name} axis that are not positive"
+                not axis.log or value > 0, f"{shape} with values on the logarithmic {name} axis that are not positive"
             )
             low, high, at = (math.log(v) if axis.log else v for v in (axis.low, axis.high, value))
             require(not marked or axis.holds(value), f"points outside the limits of the {name} axis")
-            require(low - (high - low) <= at <= high + (high - low), f"{what} far beyond the {name} axis")
+            require(low - (high - low) <= at <= high + (high - low), f"{shape} far beyond the {name} axis")
         made.append((x, y))
         panel.x.seen.add(x)
         panel.y.seen.add(y)
@@ -116,28 +116,28 @@ def _line(line: Any, axes: Any, panel: ConvertedPanel, marks: Marks) -> list[str
     return [*made, f"\\addplot[only marks, {mark}] {_table(shown)};\n"] if mark and shown else made
 
 
-def _shared_value(values: Any, what: str) -> Any:
+def _shared_value(values: Any, name: str) -> Any:
     """Return the value shared by all elements of a collection; raise NotConverted if they differ."""
-    require(len(values) <= 1 or all(np.array_equal(each, values[0]) for each in np.asarray(values, dtype=object)), what)
+    require(len(values) <= 1 or all(np.array_equal(each, values[0]) for each in np.asarray(values, dtype=object)), name)
     return values[0] if len(values) else None
 
 
 def _scatter_style(dots: Any, marks: Marks) -> str:
-    what = kind_of(dots)
-    require(dots.get_array() is None, f"colours by value of {what}")
+    artist_kind = kind_of(dots)
+    require(dots.get_array() is None, f"colours by value of {artist_kind}")
     require_usual(
         dots,
         make_default(lambda: PathCollection([])),
         (*_FILLED, "offsets", "offset_transform", "sizes", *_MAPPED),
-        what,
+        artist_kind,
     )
-    size = _shared_value(dots.get_sizes(), f"points of several sizes of {what}")
-    face = _shared_value(dots.get_facecolor(), f"points of several colours of {what}")
-    edge = _shared_value(dots.get_edgecolor(), f"points with edges of several colours of {what}")
-    wide = _shared_value(dots.get_linewidth(), f"points with edges of several widths of {what}")
-    _shared_value(dots.get_linestyle(), f"points with edges of several dashes of {what}")
-    path = _shared_value([p.vertices for p in dots.get_paths()], f"points of several shapes of {what}")
-    require(path is not None, f"{what} without a shape")
+    size = _shared_value(dots.get_sizes(), f"points of several sizes of {artist_kind}")
+    face = _shared_value(dots.get_facecolor(), f"points of several colours of {artist_kind}")
+    edge = _shared_value(dots.get_edgecolor(), f"points with edges of several colours of {artist_kind}")
+    wide = _shared_value(dots.get_linewidth(), f"points with edges of several widths of {artist_kind}")
+    _shared_value(dots.get_linestyle(), f"points with edges of several dashes of {artist_kind}")
+    path = _shared_value([p.vertices for p in dots.get_paths()], f"points of several shapes of {artist_kind}")
+    require(path is not None, f"{artist_kind} without a shape")
     shape = marks.name(dots.get_paths()[0], face is not None, math.sqrt(size))
     around = "draw=none" if edge is None else stroke_options(edge, None, wide, (0, None))
     return f"mark={shape}, mark options={{{around}, {'fill=none' if face is None else fill_options(face)}}}"
@@ -176,35 +176,35 @@ def _convert_area(
 
 
 def _convert_areas(areas: Any, axes: Any, panel: ConvertedPanel, marks: Marks) -> list[str]:
-    what = kind_of(areas)
-    require(areas.get_array() is None, f"colours by value of {what}")
+    shape = kind_of(areas)
+    require(areas.get_array() is None, f"colours by value of {shape}")
     usual = make_default(lambda: PolyCollection([]))
-    require_usual(areas, usual, (*_FILLED, *_MAPPED, "offsets", "sizes", "verts", "data"), what)
-    require(np.allclose(areas.get_offsets(), 0), f"{what} with offsets")
-    style = _collection_style(areas, what)
+    require_usual(areas, usual, (*_FILLED, *_MAPPED, "offsets", "sizes", "verts", "data"), shape)
+    require(np.allclose(areas.get_offsets(), 0), f"{shape} with offsets")
+    style = _collection_style(areas, shape)
     return [_convert_area(areas, path, areas.get_transform(), style, axes, panel) for path in areas.get_paths()]
 
 
-def _collection_style(areas: Any, what: str) -> str:
-    face = _shared_value(areas.get_facecolor(), f"several colours of {what}")
-    return f"{_collection_stroke(areas, what)}, {'fill=none' if face is None else fill_options(face)}"
+def _collection_style(areas: Any, shape: str) -> str:
+    face = _shared_value(areas.get_facecolor(), f"several colours of {shape}")
+    return f"{_collection_stroke(areas, shape)}, {'fill=none' if face is None else fill_options(face)}"
 
 
-def _collection_stroke(lines: Any, what: str) -> str:
-    edge = _shared_value(lines.get_edgecolor(), f"several colours of {what}")
-    wide = _shared_value(lines.get_linewidth(), f"several widths of {what}")
+def _collection_stroke(lines: Any, shape: str) -> str:
+    edge = _shared_value(lines.get_edgecolor(), f"several colours of {shape}")
+    wide = _shared_value(lines.get_linewidth(), f"several widths of {shape}")
     dashes = lines.get_linestyle()
-    _shared_value([str(each) for each in dashes], f"several dashes of {what}")
+    _shared_value([str(each) for each in dashes], f"several dashes of {shape}")
     return "draw=none" if edge is None else stroke_options(edge, None, wide, dashes[0])
 
 
 def _segments_style(lines: Any) -> str:
-    what = kind_of(lines)
-    require(lines.get_array() is None, f"colours by value of {what}")
+    shape = kind_of(lines)
+    require(lines.get_array() is None, f"colours by value of {shape}")
     heeded = (*_STROKED, *_MAPPED, "segments", "verts", "facecolor", "hatchcolor", "hatch_linewidth")
-    require_usual(lines, make_default(lambda: LineCollection([])), heeded, what)
-    require(not len(lines.get_facecolor()), f"{what} with a fill")
-    return _collection_stroke(lines, what)
+    require_usual(lines, make_default(lambda: LineCollection([])), heeded, shape)
+    require(not len(lines.get_facecolor()), f"{shape} with a fill")
+    return _collection_stroke(lines, shape)
 
 
 def _convert_segments(lines: Any, axes: Any, panel: ConvertedPanel, marks: Marks) -> list[str]:
@@ -217,20 +217,20 @@ def _convert_segments(lines: Any, axes: Any, panel: ConvertedPanel, marks: Marks
 def _convert_text(text: Any, axes: Any, panel: ConvertedPanel, marks: Marks) -> list[str]:
     if not text.get_text().strip():
         return []
-    what = f"the text {text.get_text()!r}"
-    require(text.get_bbox_patch() is None, f"the box of {what}")
+    text_name = f"the text {text.get_text()!r}"
+    require(text.get_bbox_patch() is None, f"the box of {text_name}")
     if isinstance(text, Annotation):
-        require(text.arrow_patch is None, f"the arrow of {what}")
-        require(text.xycoords == text.anncoords == "data", f"{what}, whose place is not in the data's coordinates")
+        require(text.arrow_patch is None, f"the arrow of {text_name}")
+        require(text.xycoords == text.anncoords == "data", f"{text_name}, whose place is not in the data's coordinates")
     else:
-        require(text.get_transform() == axes.transData, f"{what}, whose place is not in the data's coordinates")
+        require(text.get_transform() == axes.transData, f"{text_name}, whose place is not in the data's coordinates")
     usual = make_default(lambda: Annotation("", (0, 0)) if isinstance(text, Annotation) else Text())
-    require_usual(text, usual, (*HOUSE_TEXT, *_TEXT), what)
-    require(text.get_weight() in ("normal", "regular", "bold", 400, 700), f"the weight of {what}")
+    require_usual(text, usual, (*HOUSE_TEXT, *_TEXT), text_name)
+    require(text.get_weight() in ("normal", "regular", "bold", 400, 700), f"the weight of {text_name}")
     x, y = text.get_unitless_position()
     ((x, y),) = _data_points(text, [(x, y)], axes.transData, axes, panel, marked=True)
     vertical = _EDGES.get(text.get_verticalalignment())
-    require(vertical is not None, f"the alignment of {what}")
+    require(vertical is not None, f"the alignment of {text_name}")
     anchor = f"{vertical} {_EDGES[text.get_horizontalalignment()]}".strip() or "center"
     tone, cover = tone_of(text.get_color(), text.get_alpha())
     bold = r", font=\footnotesize\bfseries" if text.get_weight() in ("bold", 700) else ""

@@ -78,12 +78,12 @@ def annotate(root: Path, folder: Path, sources: Iterable[str]) -> tuple[list[Ann
     """
     rows = rows_by_source(root)
     recorded = {key: [row["anchor"] for row in own if row["anchor"]] for key, own in rows.items()}
-    held, others = copies(folder, recorded)
+    recognised, others = copies(folder, recorded)
     names = [re.compile(pattern) for pattern in read_metadata(root).names]
     titles = {document.key: document.title for document in documents(root)}
     sources = list(sources)
     done = []
-    for copy in held:
+    for copy in recognised:
         places = place_rows(rows[copy.document], copy)
         data = printed_numbers(root, sources, copy.document, copy.sentences)
         done.append(AnnotatedCopy(copy, titles[copy.document], tuple(places), coverage(copy, places, data, names)))

@@ -57,8 +57,8 @@ def _file_text(path: Path) -> str:
     return "\n".join(text_of(Path(), str(path)).splitlines())
 
 
-def _recognised_document(held: Collection[str], anchors: Mapping[str, Collection[str]]) -> str:
-    shares = {key: sum(each in held for each in set(own)) / len(set(own)) for key, own in anchors.items() if own}
+def _recognised_document(hashes: Collection[str], anchors: Mapping[str, Collection[str]]) -> str:
+    shares = {key: sum(each in hashes for each in set(own)) / len(set(own)) for key, own in anchors.items() if own}
     best = max(shares, key=lambda key: shares[key], default="")
     return best if best and shares[best] >= SHARE else ""
 

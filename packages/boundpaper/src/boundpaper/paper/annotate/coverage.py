@@ -129,9 +129,9 @@ def coverage(
             rows = [row for row in own if token.size in named[row["claim"]]]
             rows += [row for row, reported in within.get(sentence, ()) if token.size in reported]
             rows = rows or [row for row, reported in checks if token.size in reported]
-            held = any(token.size in data.get(heading, ()) for heading in sentence.headings)
+            known_number = any(token.size in data.get(heading, ()) for heading in sentence.headings)
             marks.append(
-                MarkedNumber(token, JUDGED if rows else BESIDE if own else DATA if held else OPEN, tuple(rows))
+                MarkedNumber(token, JUDGED if rows else BESIDE if own else DATA if known_number else OPEN, tuple(rows))
             )
         stated.append(CoveredSentence(sentence, start, tuple(own), tuple(marks)))
     return Coverage(tuple(stated))

@@ -154,13 +154,13 @@ def _summary_of_changes(changes: Sequence[Change]) -> str:
     columns = [change for change in changes if change.place.startswith("column ")]
     cells = [change for change in changes if not change.place.startswith(("row ", "column "))]
     parts = []
-    for what, some in (("row", rows), ("column", columns)):
+    for axis_name, names_of in (("row", rows), ("column", columns)):
         for word, count in (
-            ("added", sum(not each.before for each in some)),
-            ("removed", sum(not each.after for each in some)),
+            ("added", sum(not each.before for each in names_of)),
+            ("removed", sum(not each.after for each in names_of)),
         ):
             if count:
-                parts.append(f"{count} {what}{'s' * (count > 1)} {word}")
+                parts.append(f"{count} {axis_name}{'s' * (count > 1)} {word}")
     if cells:
         largest = max(cells, key=lambda change: change.weight)
         many = f"{len(cells)} cells, the largest change " if len(cells) > 1 else ""

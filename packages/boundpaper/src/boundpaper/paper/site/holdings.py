@@ -56,10 +56,10 @@ def _artifact_page(
     fields = described.get("schema", {}).get("fields", [])
     units = {field["name"]: f" ({field['unit']})" if field.get("unit") else "" for field in fields}
     means = {field["name"]: f"{field.get('description', '')}{units[field['name']]}" for field in fields}
-    held = [(file.removeprefix("artifacts/"), project.root / file) for file in files(project.root, node.name)]
-    for name, file in held:
+    artifact_files = [(file.removeprefix("artifacts/"), project.root / file) for file in files(project.root, node.name)]
+    for name, file in artifact_files:
         yield f"data/{name}", file.read_bytes()
-    frame = read(project.root, node.name) if held else None
+    frame = read(project.root, node.name) if artifact_files else None
     data = None if frame is None else table_of_frame(frame, means, marked=shown)
     places: list[str] = []
     if frame is not None and node.name != PLACES and "source" in frame:
@@ -77,7 +77,7 @@ def _artifact_page(
         "described": described,
         "fields": fields,
         "data": data,
-        "held": [name for name, _ in held],
+        "held": [name for name, _ in artifact_files],
         "origins": origins,
         "printed": [work_link(project.works[key], "../") for key in printed],
         "history": history,

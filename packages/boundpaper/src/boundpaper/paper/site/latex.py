@@ -148,10 +148,10 @@ class ChapterReader:
         notes = "".join(f'<li id="note-{place}">{note}</li>' for place, note in enumerate(self.notes, 1))
         return made + (f'<section aria-label="Notes"><ol class="notes">{notes}</ol></section>' if notes else "")
 
-    def fault(self, what: str, at: int) -> str:
+    def fault(self, fault: str, at: int) -> str:
         """Record a fault at an offset of the chapter; return an empty text as its HTML."""
         line = self.text.count("\n", 0, at) + 1
-        self.faults.append(f"out/chapters/{self.name}.tex:{line}: {what}")
+        self.faults.append(f"out/chapters/{self.name}.tex:{line}: {fault}")
         return ""
 
     def read(self, text: str, at: int, *, flow: bool = False) -> str:
@@ -402,7 +402,7 @@ class ChapterReader:
         if script := _SCRIPT.fullmatch(tex):
             tag = "sup" if script[1] == "^" else "sub"
             return f"<{tag}>{script[2].replace('-', '−')}</{tag}>"
-        held = [match.groups() for match in _BOUND.finditer(tex)]
+        numbers = [match.groups() for match in _BOUND.finditer(tex)]
         tex = _BOUND.sub(r"{\3}", tex)
         try:
             convert_formula(tex)
@@ -411,7 +411,7 @@ class ChapterReader:
             return self.fault(f"a formula {error}", at)
         except Exception as error:  # latex2mathml has no error class
             return self.fault(f"the formula ${tex}$ cannot be typeset ({error})", at)
-        links = [self.bound(name, to, latex, made) for name, to, latex in held]
+        links = [self.bound(name, to, latex, made) for name, to, latex in numbers]
         if not all(links):
             return self.fault(f"the formula ${tex}$ prints a value that its template did not read from an artifact", at)
         return links[0] if links else made

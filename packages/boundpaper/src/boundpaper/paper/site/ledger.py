@@ -28,14 +28,14 @@ def ledger_pages(project: SiteProject) -> Iterator[tuple[str, bytes]]:
         ("kind", "Kind of row", [(each, each) for each in sorted(present["kind"], reverse=True)]),
         ("chapter", "Cited in chapter", [(name, titles[name]) for name in titles if name in cited]),
     ]
-    held = project.works
+    works = project.works
     yield (
         "ledger.html",
         page(
             "ledger.html.j2",
             "ledger.html",
             title="The ledger",
-            works={each.key: work_link(held[each.citation]) for each in project.documents if each.citation in held},
+            works={each.key: work_link(works[each.citation]) for each in project.documents if each.citation in works},
             rows=sorted(_rows_with_steps(project), key=_sort_weight),
             choices=choices,
             titles=titles,

@@ -144,15 +144,15 @@ class ChapterPages:
         )
 
     def _cite(self, command: str, keys: str, option: str) -> str:
-        held = self.project.works
+        works = self.project.works
         shown = []
         for key in (each.strip() for each in keys.split(",")):
-            if key not in held:
+            if key not in works:
                 return ""
-            names, _, year = held[key].label.rpartition(", ")
+            names, _, year = works[key].label.rpartition(", ")
             name = {"citet": f"{names} ({year})", "cite": f"{names} ({year})", "citeauthor": names, "citeyear": year}
-            label = escape(name.get(command, held[key].label))
-            shown.append(_link_html(addresses.work(key), label, words_of_html(held[key].html), "cite"))
+            label = escape(name.get(command, works[key].label))
+            shown.append(_link_html(addresses.work(key), label, words_of_html(works[key].html), "cite"))
         joined = "; ".join(shown) + (f", {option}" if option else "")
         return f"({joined})" if command == "citep" else joined
 

@@ -48,8 +48,8 @@ def _all_series(series: Any) -> str:
 
 def _numbers_shown(series: Series) -> list[Any]:
     """Return the numbers that a series shows: heights, estimates, or all cells of a heat map or bundle."""
-    held = next((found for name in ("y", "estimate", "values", "lines") if (found := getattr(series, name, None))), ())
-    flat = [cell for row in held for cell in (row if isinstance(row, tuple) else (row,))] if held is not True else []
+    cells = next((found for name in ("y", "estimate", "values", "lines") if (found := getattr(series, name, None))), ())
+    flat = [cell for row in cells for cell in (row if isinstance(row, tuple) else (row,))] if cells is not True else []
     return [value for value in flat if isinstance(value, (int, float)) and value == value]
 
 

@@ -42,30 +42,30 @@ def cited_works(root: Path) -> dict[str, CitedWork]:
     Raises SpecError when the bibliography has faults, or the output of its style cannot be converted; MissingDependency
     without BibTeX.
     """
-    held = bibliography.read(root).sound()
-    if not held.entries:
+    references = bibliography.read(root).sound()
+    if not references.entries:
         return {}
     by_key = {}
-    for label, key, body in _bibliography_items(_typeset_by_bibtex(held, bibliography_style(root))):
+    for label, key, body in _bibliography_items(_typeset_by_bibtex(references, bibliography_style(root))):
         try:
             shown = typeset(setting.html(markup.read(body)))
             name = str(setting.html(markup.read(label)).striptags()) if label else key
         except MarkupFault as error:
             raise SpecError(
-                f"{FILE}:{held.lines.get(key, 0)}: {key}, as the bibliography style prints it: {error}"
+                f"{FILE}:{references.lines.get(key, 0)}: {key}, as the bibliography style prints it: {error}"
             ) from None
         except Exception as error:  # latex2mathml has no error class
             raise SpecError(
-                f"{FILE}:{held.lines.get(key, 0)}: {key}: the site cannot typeset a formula ({error})"
+                f"{FILE}:{references.lines.get(key, 0)}: {key}: the site cannot typeset a formula ({error})"
             ) from None
         by_key[key] = CitedWork(key, name, shown)
     return by_key
 
 
-def _typeset_by_bibtex(held: Bibliography, chosen: str) -> str:
+def _typeset_by_bibtex(references: Bibliography, chosen: str) -> str:
     """Return BibTeX's output for all entries."""
     with temporary() as place:
-        (place / "references.bib").write_text(held.text, encoding="utf-8")
+        (place / "references.bib").write_text(references.text, encoding="utf-8")
         lines = (r"\relax", r"\citation{*}", rf"\bibstyle{{{chosen}}}", r"\bibdata{references}")
         (place / "works.aux").write_text("\n".join(lines) + "\n", encoding="utf-8")
         done = latex.bibtex("works", cwd=place, bibliographies=".")
@@ -116,10 +116,10 @@ def _closing_offset(text: str, begin: int, pair: str) -> int:
     return len(text)
 
 
-def link_citations(html: str, held: Mapping[str, CitedWork], root: str = "") -> tuple[Markup, tuple[str, ...]]:
+def link_citations(html: str, works: Mapping[str, CitedWork], root: str = "") -> tuple[Markup, tuple[str, ...]]:
     """Return a text with its citations linked to the bibliography, and the keys that it cites.
 
-    Citations in `html` are as written by `boundpaper.typeset.text.prose`; a key that is not in `held` stays unchanged.
+    Citations in `html` are as written by `boundpaper.typeset.text.prose`; a key that is not in `works` stays unchanged.
     `root` is the relative path from the page to the site's folder.
     """
     keys: dict[str, None] = {}
@@ -127,9 +127,9 @@ def link_citations(html: str, held: Mapping[str, CitedWork], root: str = "") -> 
     def linked(match: re.Match[str]) -> str:
         shown = []
         for key in match["keys"].split("; "):
-            if key in held:
+            if key in works:
                 keys[key] = None
-                shown.append(work_link(held[key], root))
+                shown.append(work_link(works[key], root))
             else:
                 shown.append(escape(key))
         return f'<span class="citation">({"; ".join(shown)}{match["place"] or ""})</span>'

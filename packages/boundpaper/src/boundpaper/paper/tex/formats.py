@@ -88,9 +88,9 @@ def _unpacked_content(path: Path) -> bytes:
 @cache
 def _installation_key() -> str:
     """Return a key of the TeX installation, since a format only works with the same binary and packages."""
-    here, environment = Path(__file__).parent, latex.environment()
-    version = process.run(("pdflatex", "--version"), here, latex.FIGURE_TIMEOUT, environment).output
+    folder, environment = Path(__file__).parent, latex.environment()
+    version = process.run(("pdflatex", "--version"), folder, latex.FIGURE_TIMEOUT, environment).output
     asked = ("kpsewhich", "-engine=pdftex", "pdflatex.fmt")
-    base = Path(process.run(asked, here, latex.FIGURE_TIMEOUT, environment).output.strip())
+    base = Path(process.run(asked, folder, latex.FIGURE_TIMEOUT, environment).output.strip())
     stamp = f"{base.stat().st_mtime_ns} {base.stat().st_size}" if base.is_file() else ""
     return f"{version.splitlines()[0] if version else ''} {stamp}"

@@ -118,8 +118,8 @@ def parse(text: str, folder: Path | None = None) -> Log:
             position = _skip_to_blank(lines, position)
         elif match := _TALL.search(line):
             if float(match["size"]) > OVERFULL_LIMIT:
-                what = f"{match['size']} pt of it are below the end of the page"
-                warnings.append(LogMessage("float too high", what, _current_file(stack), int(match["line"] or 0)))
+                message = f"{match['size']} pt of it are below the end of the page"
+                warnings.append(LogMessage("float too high", message, _current_file(stack), int(match["line"] or 0)))
         elif _UNDERFULL.match(line):
             position = _skip_to_blank(lines, position)
         elif match := _MISSING.match(line):
@@ -168,21 +168,21 @@ def origin(text: str, line: int) -> str:
     return above[-1] if above else marks[0][1] if marks else ""
 
 
-def latex_failure(log: Log, what: str, output: str = "") -> LatexError:
+def latex_failure(log: Log, document: str, output: str = "") -> LatexError:
     """Return the error for a failed run of LaTeX.
 
-    `what` is the generated file, used if the log names no file; `output` is the printed output of LaTeX, used if the
+    `document` is the generated file, used if the log names no file; `output` is what LaTeX printed, used if the
     log has no error.
     """
     if not log.errors:
         tail = "\n".join(output.strip().splitlines()[-5:]) or "no message"
-        return LatexError(f"LaTeX failed without an error in its log: {tail}", what)
+        return LatexError(f"LaTeX failed without an error in its log: {tail}", document)
     first, others = log.errors[0], _first_errors(log.errors)[1:]
     message = (f"{first.message} near: {first.context}" if first.context else first.message) + first.hint
     message = "\n".join([message, *(f"out/{each}" if each.file else str(each) for each in others[:SHOWN])])
     if len(others) > SHOWN:
         message += f"\nand {len(others) - SHOWN} more errors"
-    return LatexError(message, f"out/{first.file}" if first.file else what, first.line, first.source)
+    return LatexError(message, f"out/{first.file}" if first.file else document, first.line, first.source)
 
 
 def _first_errors(errors: tuple[LogMessage, ...]) -> tuple[LogMessage, ...]:

@@ -51,4 +51,4 @@ def exhibit_steps(root: Path, name: str) -> list[str]:
     kinds = {"table": "table", "figure": "picture"}
     file = f"paper/chapters/{name}.tex.j2"
     found = calls.dependencies(text_of(root, file, SpecError), file)
-    return list(dict.fromkeys(f"{kinds[what]}:{each}" for what, each, _ in found if what in kinds))
+    return list(dict.fromkeys(f"{kinds[kind]}:{each}" for kind, each, _ in found if kind in kinds))

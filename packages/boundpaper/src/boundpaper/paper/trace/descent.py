@@ -167,8 +167,8 @@ def _equal_cells(
         if count < need or not (count or telling):
             continue
         for column, text in row.cells.items():
-            held = cell_number(text.removesuffix("%").replace(",", "").lstrip("~≈+"))
-            if held is not None and math.isclose(held, value, rel_tol=CLOSE, abs_tol=0):
+            number = cell_number(text.removesuffix("%").replace(",", "").lstrip("~≈+"))
+            if number is not None and math.isclose(number, value, rel_tol=CLOSE, abs_tol=0):
                 yield count, column, row
 
 

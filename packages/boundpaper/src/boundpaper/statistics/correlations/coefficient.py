@@ -138,8 +138,8 @@ def interval(
     least = 4 if method == "kendall" else 3
     free = n - least - covariates
     if free <= 0:
-        held = f" with {covariates} held fixed" if covariates else ""
-        return None, f"n = {n}{held}, the z interval needs more than {least + covariates}"
+        controlled = f" with {covariates} held fixed" if covariates else ""
+        return None, f"n = {n}{controlled}, the z interval needs more than {least + covariates}"
     if abs(value) >= 1 - 1e-12:
         return None, f"|{SYMBOL[method]}| is 1"
     variance = {"pearson": 1.0, "spearman": 1 + value**2 / 2, "kendall": 0.437}[method] / free

@@ -91,8 +91,8 @@ def grouped_logprobs(
         branches.append(own)
     sums: list[list[float]] = [[] for _ in groups]
     for indices in batches([len(head) for head in heads], batch):
-        some = _branch_sums(model, [heads[at] for at in indices], [branches[at] for at in indices])
-        for at, values in zip(indices, some, strict=True):
+        branch_sums = _branch_sums(model, [heads[at] for at in indices], [branches[at] for at in indices])
+        for at, values in zip(indices, branch_sums, strict=True):
             sums[at] = values
     return [
         [_question_scores(question, number, own, values) for number, question in enumerate(group)]

@@ -213,10 +213,10 @@ def _register_kernel(configs: list[Any]) -> Iterator[None]:
 
 
 def _original_kernel(config: object) -> str:
-    held = _kernels.get(id(config))
-    if held is None:
+    kernel = _kernels.get(id(config))
+    if kernel is None:
         raise ModelError(f"attention of an unknown configuration ({type(config).__name__}) reached the recorder")
-    return held[1]
+    return kernel[1]
 
 
 def _record_and_attend(

@@ -67,7 +67,7 @@ def projecting(
     which the frequencies of some rotations depend; `mend` ends the error message.
     """
     turns = may_rotate(model)
-    held = Projections(turns, rotations(model, max(2, context)) if turns else None, mend)
+    projections = Projections(turns, rotations(model, max(2, context)) if turns else None, mend)
     hooks = []
     try:
         for module in model.modules() if turns else ():
@@ -77,16 +77,16 @@ def projecting(
                 named = (f"{side}_norm", f"{side}_layernorm", f"{side}_proj")
                 source = next((part for name in named if (part := getattr(module, name, None)) is not None), None)
                 if source is not None:
-                    hooks.append(source.register_forward_hook(_catch_output(held, id(module), side)))
-        yield held
+                    hooks.append(source.register_forward_hook(_catch_output(projections, id(module), side)))
+        yield projections
     finally:
         for hook in hooks:
             hook.remove()
 
 
-def _catch_output(held: Projections, owner: int, side: str) -> Any:
+def _catch_output(projections: Projections, owner: int, side: str) -> Any:
     def hook(module: Module, inputs: Any, output: Tensor) -> None:
-        held._made[owner, side] = output
+        projections._made[owner, side] = output
 
     return hook
 

@@ -17,26 +17,26 @@ def token_count(call: Call) -> int:
 
     Raises ModelError if they do not.
     """
-    what = type(call.module).__name__
+    name = type(call.module).__name__
     batch, heads, tokens, _ = call.query.shape
     if call.cross:
-        raise ModelError(f"{what}: cross-attention has no first token and no distances; only self-attention is reduced")
+        raise ModelError(f"{name}: cross-attention has no first token and no distances; only self-attention is reduced")
     if batch != 1 or call.key.shape[2] != tokens:
         raise ModelError(
-            f"{what}: {batch} texts of {tokens} queries against {call.key.shape[2]} keys; statistics take one "
+            f"{name}: {batch} texts of {tokens} queries against {call.key.shape[2]} keys; statistics take one "
             "whole text at a time, without a key cache"
         )
     if tokens < 2:
-        raise ModelError(f"{what}: a text of {tokens} token has nothing to attend to; give two tokens or more")
+        raise ModelError(f"{name}: a text of {tokens} token has nothing to attend to; give two tokens or more")
     if heads % call.key.shape[1]:
-        raise ModelError(f"{what}: {heads} query heads do not share {call.key.shape[1]} key heads evenly")
+        raise ModelError(f"{name}: {heads} query heads do not share {call.key.shape[1]} key heads evenly")
     if call.options.get("position_bias") is not None:
-        raise ModelError(f"{what} adds a position bias to its scores; queries and keys do not contain this bias")
+        raise ModelError(f"{name} adds a position bias to its scores; queries and keys do not contain this bias")
     if call.options.get("cu_seq_lens_q") is not None:
-        raise ModelError(f"{what}: several texts packed into one row; give one text at a time")
+        raise ModelError(f"{name}: several texts packed into one row; give one text at a time")
     causal = call.options.get("is_causal")
     if call.mask is None and (causal is False or (causal is None and not getattr(call.module, "is_causal", True))):
-        raise ModelError(f"{what} lets tokens see later ones; attention statistics are of causal attention")
+        raise ModelError(f"{name} lets tokens see later ones; attention statistics are of causal attention")
     return tokens
 
 

@@ -55,7 +55,7 @@ def stream_sums(call: Call, limits: IntArray) -> AttentionRows:
     group = heads // call.key.shape[1]
     window = min(call.window or tokens, tokens)
     count = max(8, min(ROWS, ELEMENTS // min(tokens, window + ROWS)))
-    held = torch.empty(min(count, tokens) * min(tokens, window + count), dtype=torch.float32)
+    buffer = torch.empty(min(count, tokens) * min(tokens, window + count), dtype=torch.float32)
     first, local, own, entropy = (np.empty((heads, tokens)) for _ in range(4))
     top, sums = np.empty((heads, tokens), np.int32), np.zeros((heads, limits.size - 1))
     for head in range(heads):
@@ -64,20 +64,20 @@ def stream_sums(call: Call, limits: IntArray) -> AttentionRows:
         query = call.query[0, head].float() * call.scaling
         for start in range(0, tokens, count):
             stop, left = min(start + count, tokens), max(0, start - window + 1)
-            scores = held[: (stop - start) * (stop - left)].view(stop - start, stop - left)
+            scores = buffer[: (stop - start) * (stop - left)].view(stop - start, stop - left)
             torch.mm(query[start:stop], keys[:, left:stop], out=scores)
-            here = slice(start, stop)
+            block = slice(start, stop)
             _reduce_rows(
                 scores.numpy(),
                 start,
                 left,
                 window,
                 limits,
-                first[head, here],
-                local[head, here],
-                own[head, here],
-                entropy[head, here],
-                top[head, here],
+                first[head, block],
+                local[head, block],
+                own[head, block],
+                entropy[head, block],
+                top[head, block],
                 sums[head],
             )
     distances = np.arange(tokens, dtype=np.int64)

@@ -120,24 +120,24 @@ def _record(options: CaptureOptions, progress: Report, shard: tuple[int, int], l
 
 
 def _capture_batch(
-    options: CaptureOptions, loaded: LoadedModel, some: list[TokenizedDocument], recorder: VectorRecorder, clock: Clock
+    options: CaptureOptions, loaded: LoadedModel, batch: list[TokenizedDocument], recorder: VectorRecorder, clock: Clock
 ) -> None:
     """Capture documents in one forward pass, shorter ones padded at their end."""
-    lengths = [len(each.tokens) for each in some]
+    lengths = [len(each.tokens) for each in batch]
     padded = max((length for length in lengths if length < max(lengths)), default=0)
     if padded > recorder.padded:
-        text = libraries.torch.tensor([some[lengths.index(padded)].tokens])
+        text = libraries.torch.tensor([batch[lengths.index(padded)].tokens])
         check_padding(loaded.model, text, max(lengths))
         recorder.padded = padded
     with ExitStack() as stack:
-        held = {each.number: stack.enter_context(parts.DocumentPart(options.out, each.number)) for each in some}
-        for each in some:
+        writers = {each.number: stack.enter_context(parts.DocumentPart(options.out, each.number)) for each in batch}
+        for each in batch:
             length = {"tokens": len(each.tokens)} if options.keep_short else {}
-            held[each.number].describe({"number": each.number, "id": each.name, "digest": each.digest, **length})
-        recorder.begin(held, lengths)
-        _run(options, loaded, some, recorder)
+            writers[each.number].describe({"number": each.number, "id": each.name, "digest": each.digest, **length})
+        recorder.begin(writers, lengths)
+        _run(options, loaded, batch, recorder)
         recorder.end()
-    for each in some:
+    for each in batch:
         clock.step(len(each.tokens))
 
 
@@ -308,21 +308,21 @@ def _check_memory(options: CaptureOptions, loaded: LoadedModel, layers: tuple[La
         raise ModelError(_too_big(options, f"needs at least {_gib(needed)} of {_gib(free)} free", fits, "at most "))
 
 
-def _run(options: CaptureOptions, loaded: LoadedModel, some: list[TokenizedDocument], recorder: VectorRecorder) -> None:
-    longest = max(len(each.tokens) for each in some)
+def _run(options: CaptureOptions, loaded: LoadedModel, docs: list[TokenizedDocument], recorder: VectorRecorder) -> None:
+    longest = max(len(each.tokens) for each in docs)
     # any token serves as padding, since none sees a later one
-    rows = [[*each.tokens, *each.tokens[-1:] * (longest - len(each.tokens))] for each in some]
+    rows = [[*each.tokens, *each.tokens[-1:] * (longest - len(each.tokens))] for each in docs]
     tokens = libraries.torch.tensor(rows)
     check_tokens(loaded.model, tokens, loaded.tokenizer)
     with _report_what_fits(options, loaded, tokens, recorder.abandon), describe_failures(loaded.model, options.context):
         recorder.forward(loaded.model, tokens)
 
 
-def _too_big(options: CaptureOptions, what: str, fits: int, bound: str) -> str:
+def _too_big(options: CaptureOptions, limit_name: str, fits: int, bound: str) -> str:
     fits = fits // options.buckets * options.buckets
     advice = f"--context {fits} would fit ({bound or 'tried: '}{fits})" if fits else "no shorter context fits either"
     less = "--quantize nf4 or --stream leaves more room"
-    return f"{options.model.name}: a context of {options.context} tokens {what}; {advice}; {less}"
+    return f"{options.model.name}: a context of {options.context} tokens {limit_name}; {advice}; {less}"
 
 
 def _gib(size: int) -> str:

@@ -97,22 +97,22 @@ def read(root: Path) -> Manifest | None:
     """
     path = root / FILE
     try:
-        held = parsed(path.read_text(encoding="utf-8"))
+        data = parsed(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         return None
     except (OSError, ValueError, RecursionError) as error:
         raise DataError(f"{path}: not a manifest ({error}); remove the folder and capture again") from None
-    if not isinstance(held, dict) or held.get("format") != FORMAT:
+    if not isinstance(data, dict) or data.get("format") != FORMAT:
         raise DataError(
-            f"{path}: format {str(held.get('format'))[:20] if isinstance(held, dict) else '?'}; only {FORMAT} is read"
+            f"{path}: format {str(data.get('format'))[:20] if isinstance(data, dict) else '?'}; only {FORMAT} is read"
         )
-    if SEAL not in held:
+    if SEAL not in data:
         raise DataError(
-            f"{path}: {broken(held)} (version 0.1.0 wrote none); where you trust it, run: python -m {_MODULE} {root}"
+            f"{path}: {broken(data)} (version 0.1.0 wrote none); where you trust it, run: python -m {_MODULE} {root}"
         )
-    if wrong := _misformed_part(held) or broken(held):
+    if wrong := _misformed_part(data) or broken(data):
         raise DataError(f"{path}: {wrong}; restore it, or remove the folder and capture again")
-    return cast(Manifest, {name: value for name, value in held.items() if name != SEAL})
+    return cast(Manifest, {name: value for name, value in data.items() if name != SEAL})
 
 
 def seal_manifest(root: Path) -> None:
@@ -122,11 +122,11 @@ def seal_manifest(root: Path) -> None:
     """
     path = root / FILE
     try:
-        held = parsed(path.read_text(encoding="utf-8"))
+        data = parsed(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as error:
         raise DataError(f"{path}: not a manifest ({error})") from None
-    if isinstance(held, dict) and SEAL not in held and held.get("format") == FORMAT and not _misformed_part(held):
-        save(root, held)
+    if isinstance(data, dict) and SEAL not in data and data.get("format") == FORMAT and not _misformed_part(data):
+        save(root, data)
     read(root)
 
 

@@ -256,10 +256,10 @@ def _column_window(path: Path) -> int | None:
             return None
     except OSError as error:
         raise DataError(f"{path}: cannot be read ({str(error).splitlines()[0]})") from error
-    held = sorted({each for each in _table(path, ["sliding_window"])["sliding_window"].unique().to_pylist() if each})
-    if len(held) > 1:
-        raise DataError(f"{path}: `sliding_window` holds {held}, but a layer has only one window")
-    return int(held[0]) if held else None
+    windows = sorted({each for each in _table(path, ["sliding_window"])["sliding_window"].unique().to_pylist() if each})
+    if len(windows) > 1:
+        raise DataError(f"{path}: `sliding_window` holds {windows}, but a layer has only one window")
+    return int(windows[0]) if windows else None
 
 
 def open_capture(
@@ -414,10 +414,10 @@ def _table(path: Path, columns: Sequence[str]) -> Any:
 
 def _integer_column(path: Path, table: Any, column: str) -> NDArray[np.int32]:
     arrow = need("pyarrow", "to read captures")
-    held = table[column]
-    if not arrow.types.is_integer(held.type) or held.null_count:
-        raise DataError(f"{path}: `{column}` holds {held.type} with {held.null_count} gaps, not whole numbers alone")
-    values = held.to_numpy()
+    array = table[column]
+    if not arrow.types.is_integer(array.type) or array.null_count:
+        raise DataError(f"{path}: `{column}` holds {array.type} with {array.null_count} gaps, not whole numbers alone")
+    values = array.to_numpy()
     if len(values) and (values.min() < 0 or values.max() > np.iinfo(np.int32).max):
         raise DataError(f"{path}: `{column}` runs from {values.min()} to {values.max()}, but counts from 0")
     return np.asarray(values, dtype=np.int32)

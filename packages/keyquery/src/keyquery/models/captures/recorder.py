@@ -135,8 +135,8 @@ class VectorRecorder:
     def _keep_tokens(self, layer: int, side: Side, tensor: Tensor, heads: list[int]) -> None:
         """Store the drawn tokens of one side of a layer, shape (B, H, T, d)."""
         if (layer, side) in self._seen:
-            what = "computed attention" if side in ("q", "k", "v", "z") else "ran"
-            raise ModelError(f"layer {layer} {what} twice in one forward pass")
+            task = "computed attention" if side in ("q", "k", "v", "z") else "ran"
+            raise ModelError(f"layer {layer} {task} twice in one forward pass")
         self._seen.add((layer, side))
         torch = libraries.torch
         columns = torch.tensor(heads, device=tensor.device)
@@ -161,8 +161,8 @@ class VectorRecorder:
         for side in ("q", *sorted(self._sides)):
             absent = sorted(layer for layer in self._queries if (layer, side) not in self._seen)
             if absent:
-                what = "compute attention" if side in ("q", "v", "z") else f"give its part {side!r}"
-                raise ModelError(f"layers {absent} did not {what} in this forward pass")
+                task = "compute attention" if side in ("q", "v", "z") else f"give its part {side!r}"
+                raise ModelError(f"layers {absent} did not {task} in this forward pass")
         self._finished = max(self._finished, self.longest[1])
         self._parts = {}
 

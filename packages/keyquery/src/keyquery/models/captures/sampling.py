@@ -142,6 +142,6 @@ def _named_heads(layers: Sequence[Layer], asked: Collection[tuple[int, int]]) ->
 
 def _numbers_as_text(numbers: Collection[int]) -> str:
     """Return whole numbers as text: only both ends if they are consecutive."""
-    held = sorted(numbers)
-    whole = len(held) > 2 and held == list(range(held[0], held[-1] + 1))
-    return f"{held[0]} to {held[-1]}" if whole else ", ".join(map(str, held))
+    numbers_in_order = sorted(numbers)
+    whole = len(numbers_in_order) > 2 and numbers_in_order == list(range(numbers_in_order[0], numbers_in_order[-1] + 1))
+    return f"{numbers_in_order[0]} to {numbers_in_order[-1]}" if whole else ", ".join(map(str, numbers_in_order))

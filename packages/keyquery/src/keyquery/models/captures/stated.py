@@ -59,12 +59,12 @@ def with_stated_rotation(capture: Capture, path: Path) -> Capture:
         raise DataError(f"{capture.root}: already states its rotation; leave --rotation out")
     layers = sorted({head.layer for head in capture.heads})
     widths = {layer: _vector_width(capture, layer) for layer in layers}
-    held = _statement_content(path)
-    if isinstance(held, Mapping) and "model_type" in held:
-        turning = _rotations_of_config(path, dict(held), capture.context)
+    statement = _statement_content(path)
+    if isinstance(statement, Mapping) and "model_type" in statement:
+        turning = _rotations_of_config(path, dict(statement), capture.context)
         absent = [layer for layer in layers if layer not in turning]
     else:
-        turning, absent = _of_statement(path, held, widths)
+        turning, absent = _of_statement(path, statement, widths)
     if absent:
         raise DataError(f"{path}: does not state layer {absent[0]} (layers not stated: {len(absent)})")
     for layer in layers:

@@ -78,16 +78,16 @@ def refuse_ignored(raw: dict[str, Any], config: Any, name: str, *, scaled: bool,
     for settings, owner in parts:
         for key, value in ignored_settings(settings, owner).items():
             if FACTORS.match(key) and not scaled and not _is_usual_factor(value, text):
-                what, mend = "the factor on its scores", "give the intended factor on q.k (scaling)"
+                setting, mend = "the factor on its scores", "give the intended factor on q.k (scaling)"
             elif STEPS.match(key) and value:
-                what, mend = "its scores", "its model_type differs from the architecture it was trained with"
+                setting, mend = "its scores", "its model_type differs from the architecture it was trained with"
             elif not placed and ((ROTATED.match(key) and value is False) or (UNROTATED.match(key) and value)):
-                what, mend = "how it encodes positions", "say how it does (position rope or drope)"
+                setting, mend = "how it encodes positions", "say how it does (position rope or drope)"
             else:
                 continue
             raise ModelError(
                 f"{name}: config.json sets {key} = {value}, which {type(owner).__name__} would ignore although it "
-                f"changes {what}; {mend}"
+                f"changes {setting}; {mend}"
             )
 
 

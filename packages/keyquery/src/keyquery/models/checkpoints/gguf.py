@@ -61,8 +61,8 @@ def dequantise(file: Path, folder: Path, sha256: str, say: str = "") -> Path:
 
 def is_current(folder: Path, sha256: str) -> bool:
     """Return whether a folder was made from a file with this hash by the installed library versions."""
-    held = gguf_card(folder)
-    return bool(held) and held["file"]["sha256"] == sha256 and held["versions"] == _library_versions()
+    card = gguf_card(folder)
+    return bool(card) and card["file"]["sha256"] == sha256 and card["versions"] == _library_versions()
 
 
 @dataclass(frozen=True)
@@ -89,8 +89,8 @@ def gguf_card(folder: Path) -> dict[str, Any]:
 
 def gguf_origin(folder: Path) -> dict[str, Any] | None:
     """Return the GGUF file's name, hash and quantisation for a model's manifest; None for other models."""
-    held = gguf_card(folder)
-    return {**held["file"], "quantization": held["quantization"], "tensors": held["tensors"]} if held else None
+    card = gguf_card(folder)
+    return {**card["file"], "quantization": card["quantization"], "tensors": card["tensors"]} if card else None
 
 
 def _describe_file(file: Path) -> tuple[dict[str, Any], _GgufHeader]:
@@ -130,8 +130,8 @@ def _convert(file: Path, folder: Path, content: _GgufHeader) -> None:
         tokenizer = transformers.AutoTokenizer.from_pretrained(place, **options)
         try:
             gguf_keys.apply_keys(content.keys, content.frequencies, model.config)
-            held = sum(each.numel() for each in model.parameters())  # shared ones once
-            gguf_keys.refuse_unused_tensors(content.sizes, _known_tensors(model, content), held)
+            parameters = sum(each.numel() for each in model.parameters())  # shared ones once
+            gguf_keys.refuse_unused_tensors(content.sizes, _known_tensors(model, content), parameters)
             notes = gguf_keys.tokenizer_notes(content.keys, tokenizer)
         except ModelError as error:
             raise ModelError(f"{file}: {error}") from None

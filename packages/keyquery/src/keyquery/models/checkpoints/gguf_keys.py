@@ -237,10 +237,10 @@ def _llama3_rotation(frequencies: Sequence[float], base: float) -> dict[str, Any
     return {"rope_type": "llama3", "factor": factor, **LLAMA3}
 
 
-def refuse_unused_tensors(sizes: Mapping[str, int], known: set[str], held: int) -> None:
+def refuse_unused_tensors(sizes: Mapping[str, int], known: set[str], parameters: int) -> None:
     """Raise ModelError for tensors of the file that are not used in any weight of the model.
 
-    `sizes` has the number of values in each tensor of the file, `held` is the number of values in the model's
+    `sizes` has the number of values in each tensor of the file, `parameters` is the number of values in the model's
     weights, shared ones counted once, and `known` are the tensor names that the reader maps. The error names the
     first omitted tensor or, if it cannot be identified, how many values were omitted.
     """
@@ -249,9 +249,9 @@ def refuse_unused_tensors(sizes: Mapping[str, int], known: set[str], held: int) 
     left = sorted(name for name in taken if name not in known and name.removesuffix(".weight") not in known)
     if left:
         raise ModelError(f"its tensor {left[0]} (of {len(left)} such) is left out: {MEND}")
-    if sum(taken.values()) != held:
+    if sum(taken.values()) != parameters:
         raise ModelError(
-            f"its tensors have {sum(taken.values()):,} values, but the model read from them has {held:,}: {MEND}"
+            f"its tensors have {sum(taken.values()):,} values, but the model read from them has {parameters:,}: {MEND}"
         )
 
 

@@ -84,7 +84,7 @@ def exhausted(error: BaseException) -> bool:
     text = str(error)
     return isinstance(error, RuntimeError) and (
         any(
-            said in text for said in ("not enough memory", "'t allocate memory", "not allocate memory", "out of memory")
+            part in text for part in ("not enough memory", "'t allocate memory", "not allocate memory", "out of memory")
         )
     )
 

@@ -27,15 +27,15 @@ NARROW: dict[str, int] = {
 }
 
 
-def narrow_model(held: Mapping[str, Any]) -> PreTrainedModel:
+def narrow_model(state: Mapping[str, Any]) -> PreTrainedModel:
     """Build a much smaller model with random weights that has the rotations of this configuration.
 
     Raises ModelError if transformers does not know the model type, or the class rejects the narrow settings.
     """
     torch, transformers = libraries.torch, libraries.transformers
-    kind = str(held.get("model_type"))
+    kind = str(state.get("model_type"))
     try:
-        whole = transformers.AutoConfig.for_model(kind, **{k: v for k, v in held.items() if k != "model_type"})
+        whole = transformers.AutoConfig.for_model(kind, **{k: v for k, v in state.items() if k != "model_type"})
         text = whole.get_text_config()
         width = getattr(text, "head_dim", None) or text.hidden_size // text.num_attention_heads
         settings = {k: v for k, v in text.to_dict().items() if k not in ("model_type", "architectures", "torch_dtype")}

@@ -86,10 +86,10 @@ def _likely_reason(name: str, revision: str | None, causes: list[BaseException])
 
 def _raw_config(folder: str) -> dict[str, Any]:
     try:
-        held = json.loads((Path(folder) / "config.json").read_text(encoding="utf-8"))
+        config = json.loads((Path(folder) / "config.json").read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return {}
-    return held if isinstance(held, dict) else {}
+    return config if isinstance(config, dict) else {}
 
 
 def _settings_at_fault(folder: str, error: BaseException) -> list[str]:
@@ -103,8 +103,8 @@ def _settings_at_fault(folder: str, error: BaseException) -> list[str]:
     return found[:SHOWN]
 
 
-def _flat_settings(held: dict[str, Any], before: str = "") -> Iterator[tuple[str, Any]]:
-    for key, value in held.items():
+def _flat_settings(settings: dict[str, Any], before: str = "") -> Iterator[tuple[str, Any]]:
+    for key, value in settings.items():
         if isinstance(value, dict):
             yield from _flat_settings(value, f"{before}{key}.")
         else:

@@ -49,12 +49,12 @@ def dimensions(model: PreTrainedModel, texts: Sequence[Tensor], where: Literal["
         raise DataError("0 texts to find dimensions on; give --texts 1 or more")
     sums: dict[tuple[str, str, int], Any] = {}
     with ExitStack() as stack:
-        held = stack.enter_context(projecting(model, max(text.shape[1] for text in texts))) if where == "pre" else None
+        sides = stack.enter_context(projecting(model, max(text.shape[1] for text in texts))) if where == "pre" else None
 
         def see(call: Call) -> None:
             if call.layer is None or call.cross:
                 return
-            pair = (call.query, call.key) if held is None else held.before(call)
+            pair = (call.query, call.key) if sides is None else sides.before(call)
             for side, given in zip(SIDES, pair, strict=True):
                 exact = given[0].float()  # (H, T, d)
                 centred = exact - exact.mean(dim=1, keepdim=True)

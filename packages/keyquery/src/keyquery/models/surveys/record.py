@@ -159,8 +159,8 @@ def load(path: Path) -> TextSurvey:
     Raises DataError if the file is missing, damaged, or from another version of the survey.
     """
     try:
-        with np.load(path, allow_pickle=False) as held:
-            arrays: dict[str, Any] = {name: held[name] for name in held.files}
+        with np.load(path, allow_pickle=False) as stored:
+            arrays: dict[str, Any] = {name: stored[name] for name in stored.files}
     except FileNotFoundError:
         raise DataError(f"{path}: this file is not a survey") from None
     except (OSError, ValueError, EOFError, zipfile.BadZipFile, zlib.error) as error:

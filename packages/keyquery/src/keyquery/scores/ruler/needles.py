@@ -132,9 +132,9 @@ def _plan_sample(task: str, depth: int, rng: random.Random) -> _NeedlePlan:
     keys = rng.sample(KEYS, SEVERAL if task in ("noise_multikey", "noise_multiquery") else 1)
     each = SEVERAL if task == "noise_multivalue" else 1
     values = [str(value) for value in rng.sample(range(1_000_000, 10_000_000), len(keys) * each)]
-    held = {key: values[place * each : (place + 1) * each] for place, key in enumerate(keys)}
+    values_by_key = {key: values[place * each : (place + 1) * each] for place, key in enumerate(keys)}
     others = rng.sample([other for other in DEPTHS if other != depth], len(values) - 1) if several else []
-    sentences = [NEEDLE.format(key=key, value=value) for key, own in held.items() for value in own]
+    sentences = [NEEDLE.format(key=key, value=value) for key, own in values_by_key.items() for value in own]
     needles = tuple(zip([depth, *others], sentences, strict=True))
     asked = keys if task == "noise_multiquery" else keys[:1]
     if task == "noise_multivalue":
@@ -142,7 +142,7 @@ def _plan_sample(task: str, depth: int, rng: random.Random) -> _NeedlePlan:
     else:
         question, begin = ASK[min(2, len(asked))], BEGIN[min(2, len(asked))]
     named = asked[0] if len(asked) == 1 else f"{', the '.join(asked[:-1])} and the {asked[-1]}"
-    references = tuple(value for key in asked for value in held[key])
+    references = tuple(value for key in asked for value in values_by_key[key])
     return _NeedlePlan(needles, question.format(keys=named), begin.format(keys=named), references, depth)
 
 
