@@ -8,7 +8,7 @@ from boundpaper.errors import DataError
 
 MODELS = pd.DataFrame({"model": ["qwen3-8b"], "display_name": ["Qwen3-8B"]})
 NONE = MODELS.iloc[:0]
-DECILES = tuple(f"ap_decile_{place}" for place in range(10))
+BINS = tuple(f"ap_bin_{place}" for place in range(8))
 
 
 def metrics(model, value=0.5, context=4096, names=METRICS):
@@ -16,9 +16,9 @@ def metrics(model, value=0.5, context=4096, names=METRICS):
         {
             **{"model": model, "metric": name, "value": value, "ci_low": value - 0.1, "ci_high": value + 0.1},
             **{"heads": 20, "key_heads": 5, "context": context, "estimator": "bucket_full", "pairs": "earlier"},
-            "reason": "",
+            **{"bins": len(BINS), "reason": ""},
         }
-        for name in (*names, *DECILES)
+        for name in (*names, *BINS)
     ]
 
 
@@ -29,7 +29,8 @@ def test_a_pretrained_model_has_the_name_of_its_table():
     assert set(measured_profiles(measured, MODELS, names)["display_name"]) == {"SmolLM2", "random-llama"}
     again = frame(metrics("smollm2-135m"), metrics("smollm2-135m-code"), metrics("random-llama"))
     assert set(measured_models(again, MODELS, names)["model"]) == {"smollm2-135m", "random-llama"}, "one row per model"
-    assert set(measured_profiles(again, MODELS, names)["model"]) == {"smollm2-135m", "random-llama"}
+    middles = measured_profiles(again, MODELS, names).groupby("position")["model"].apply(set)
+    assert middles.to_dict() == {(bin + 0.5) / 8: {"smollm2-135m", "random-llama"} for bin in range(8)}
 
 
 def frame(*models):

@@ -57,8 +57,8 @@ def figure(decile_profiles: pd.DataFrame, measured_profiles: pd.DataFrame, subje
         caption=(
             f"Plasticity by decile of the context, {len(decile_profiles)} captured models by family, as printed in "
             "Tables 4 and 10 of the study [@shcherb2026] (hollow marks: reported values). Unit: one model, mean over "
-            f"heads, named within its family; each decile at its middle; {whole(full)} tokens unless the title or "
-            "the note says otherwise."
+            f"heads, named within its family; each decile, and each query bin of a model measured here, at its middle; "
+            f"{whole(full)} tokens unless the title or the note says otherwise."
         ),
         short="Plasticity by decile of the context",
     )
@@ -66,8 +66,8 @@ def figure(decile_profiles: pd.DataFrame, measured_profiles: pd.DataFrame, subje
 
 def _measured_line(rows: pd.DataFrame, entity: str, direct: str = "") -> Line:
     """Return the profile line of a model measured by this project."""
-    middles = 10 * rows["decile"] + 5
-    return Line(entity=entity, x=middles, y=rows["plasticity"], direct=direct, origin="measured", legend=False)
+    x, y = 100 * rows["position"], rows["plasticity"]
+    return Line(entity=entity, x=x, y=y, direct=direct, origin="measured", legend=False)
 
 
 def _name_without_family(name: str, family: str) -> str:

@@ -59,26 +59,28 @@ def _model_row(model: str, metrics: pd.DataFrame, names: dict[str, str]) -> dict
 def measured_profiles(
     model_metrics: pd.DataFrame, models: pd.DataFrame, pretrained_models: pd.DataFrame
 ) -> pd.DataFrame:
-    """Return plasticity of measured models by tenth of the captured context: mean over heads with 95 % interval.
+    """Return plasticity of measured models by query bin: mean over heads with 95 % interval.
 
-    There is one row per model and decile (counted from 0); deciles without a query bin, and shipped small models, are
-    omitted.
+    There is one row per model and bin with a value; `position` is the middle of the bin as a share of the captured
+    context. Shipped small models are omitted.
     """
     names = _names_by_model(models, pretrained_models)
     kept = _without_repeats(model_metrics, pretrained_models)
-    deciles = kept[kept["metric"].str.fullmatch(r"ap_decile_\d") & kept["value"].notna()]
+    rows = kept[kept["metric"].str.fullmatch(r"ap_bin_\d+") & kept["value"].notna()]
+    number = rows["metric"].str.removeprefix("ap_bin_").astype(int)
     return pd.DataFrame(
         {
-            "model": deciles["model"],
-            "display_name": [names.get(model, model) for model in deciles["model"]],
-            "decile": deciles["metric"].str.removeprefix("ap_decile_").astype(int),
-            "plasticity": deciles["value"],
-            "ci_low": deciles["ci_low"],
-            "ci_high": deciles["ci_high"],
-            "heads": deciles["heads"],
-            "captured_context": deciles["context"],
+            "model": rows["model"],
+            "display_name": [names.get(model, model) for model in rows["model"]],
+            "bin": number,
+            "position": (number + 0.5) / rows["bins"],
+            "plasticity": rows["value"],
+            "ci_low": rows["ci_low"],
+            "ci_high": rows["ci_high"],
+            "heads": rows["heads"],
+            "captured_context": rows["context"],
         }
-    ).sort_values(["model", "decile"], ignore_index=True)
+    ).sort_values(["model", "bin"], ignore_index=True)
 
 
 def _names_by_model(*tables: pd.DataFrame) -> dict[str, str]:
