@@ -330,10 +330,8 @@ def main(faults: int, seed: int, seconds: int, only: tuple[str, ...], files_only
         random.Random(f"{seed}/{room}").shuffle(sites)  # a longer run then begins with the faults of a shorter one
         chosen += [plant_fault(*site) for site in sites[: faults // len(rooms) + (number < faults % len(rooms))]]
     known: dict[tuple[str, ...], list[str]] = {}  # two places of a line can have the same text
-    if out.is_file():
-        with out.open(encoding="utf-8", newline="") as stream:
-            for row in csv.DictReader(stream):
-                known.setdefault((row["file"], row["line"], row["change"]), []).append(row["outcome"])
+    for row in csv.DictReader(out.read_text(encoding="utf-8").splitlines() if out.is_file() else ()):
+        known.setdefault((row["file"], row["line"], row["change"]), []).append(row["outcome"])
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder) / "project"
         shutil.copytree(ROOT, place, ignore=shutil.ignore_patterns("out", ".*", "golden"))
