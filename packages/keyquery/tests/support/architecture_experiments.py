@@ -138,8 +138,8 @@ def _compare_choices(model: Model) -> None:
     """Score answers of several tokens, for which the small language has no task; raise ValueError if a pass differs."""
     net, words = model.subject.model, model.subject.tokenizer
     ids = [at for at in range(len(words)) if at not in words.all_special_ids]
-    prompt, *ends = (words.decode(ids[at : at + 8]) for at in (8, 16, 24))
-    answers = (words.decode(ids[:3]), words.decode(ids[3:5]))
+    prompt, *ends = (str(words.decode(ids[at : at + 8])) for at in (8, 16, 24))
+    answers = (str(words.decode(ids[:3])), str(words.decode(ids[3:5])))
     group = [(prompt, answers), *((f"{prompt} {end}", answers) for end in ends)]
     [found] = grouped_logprobs(net, words, [group])
     for (asked, _), scores in zip(group, found, strict=True):

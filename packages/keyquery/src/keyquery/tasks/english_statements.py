@@ -37,8 +37,8 @@ def make_statements(count: int, length: int | None, tokenizer: Any, rng: random.
         if not truth:
             shown = rng.choice([each for each in objects if each != own] if group == QUESTION else NEVER)
         stem = STEMS[relation].format(subject=subject)
-        facts = {"subject": subject, "property": relation, "question": stem.split(), "answer_text": shown}
-        facts |= {"truth": truth, "group": group, "true": own, "objects": list(objects)}
+        facts: dict[str, Any] = {"subject": subject, "property": relation, "question": stem.split()}
+        facts |= {"answer_text": shown, "truth": truth, "group": group, "true": own, "objects": list(objects)}
         filler = _filler_text(f"{stem} {shown}.", length or LENGTH, tokenizer, rng)
         prompt = f"{filler} {stem} {shown}."
         items.append(Item(f"{TASK}-{number:04d}", TASK, prompt, TRUE if truth else FALSE, (TRUE, FALSE), facts))
