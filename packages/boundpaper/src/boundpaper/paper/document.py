@@ -51,10 +51,10 @@ def build(job: Job) -> dict[str, str | bytes]:
     return {"out/thesis.tex": text, "out/thesis.pdf": compile_thesis(job.root)}
 
 
-def render(root: Path, described: Metadata, *, preview: bool = False) -> str:
+def render(root: Path, described: Metadata, *, preview: int = 0) -> str:
     """Return the text of `thesis.tex`: preamble, title page, abstract, lists, chapters, appendices, bibliography.
 
-    A `preview` omits the title page and the lists.
+    A `preview`, the number of its one chapter, omits the title page and the lists.
     """
     import jinja2
 

@@ -16,7 +16,7 @@ PREVIEWS = "state/latex/chapters"  # below the output folder: files that speed u
 
 
 def compile_chapter(root: Path, name: str) -> bytes:
-    """Compile one chapter without title page, lists and appendices; references to other chapters print `??`.
+    """Compile one chapter with its number, without title page and lists; references to other chapters print `??`.
 
     The chapter and its exhibits must be in the output folder. Raises LatexError with LaTeX's error, or boxes over 5 pt
     too wide; SpecError for a label defined twice, or an exhibit shown twice.
@@ -27,21 +27,21 @@ def compile_chapter(root: Path, name: str) -> bytes:
     out = root / "out"
     state = f"{PREVIEWS}/{name}"
     described = metadata.read(root)
-    alone = replace(described, chapters=(name,), appendices=())
-    text = document.render(root, alone, preview=True)
+    last = name in described.appendices
+    alone = replace(described, chapters=() if last else (name,), appendices=(name,) if last else ())
+    part = described.appendices if last else (*described.chapters, name)
+    text = document.render(root, alone, preview=part.index(name) + 1)
     files.write(out / state / f"{name}.tex", text.encode())
     files.write(out / state / "references.bib", bibliography.read(root).sound().text.encode())
     process.require("pdflatex")
     form = formats.made(out, text, f"{state}/{name}.tex", "logs/preamble.log", latex.PASS_TIMEOUT)
     done = latex.latexmk(f"{state}/{name}.tex", cwd=out, output=state, form=form, formats=formats.FOLDER)
-    record = out / state / f"{name}.log"
+    record, made = (out / state / f"{name}.{end}" for end in ("log", "pdf"))
     report = log.parse(record.read_text(errors="replace") if record.is_file() else "", out)
-    made = out / state / f"{name}.pdf"
     if done.timed_out or report.errors or not made.is_file():
         shutil.rmtree(out / state)
         raise log.latex_failure(report, f"out/chapters/{name}.tex", done.output)
-    faults = [str(finding) for finding in report.warnings if not finding.kind.startswith("undefined")]
-    if faults:
+    if faults := [str(finding) for finding in report.warnings if not finding.kind.startswith("undefined")]:
         raise LatexError(f"{counted(len(faults), 'fault')}, though LaTeX made a PDF:\n" + "\n".join(faults), str(made))
     return made.read_bytes()
 
