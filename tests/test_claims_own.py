@@ -311,8 +311,8 @@ def test_sign_change_by_unit_needs_both_intervals(token, window, expected):
 def test_extensions_must_be_more_plastic_at_every_equal_position():
     def table(far):
         columns = "phase order at_0_1k_low at_0_1k_high at_1k_2k_low at_1k_2k_high at_2k_4k_low at_2k_4k_high"
-        early = ("Anneal", 1, 0.5, 0.6, 0.5, 0.6, 0.5, 0.6)
-        return rows(columns, early, ("LC 4K-32K", 2, 0.7, 0.8, 0.7, 0.8, far, 0.9))
+        early_row = ("Anneal", 1, 0.5, 0.6, 0.5, 0.6, 0.5, 0.6)
+        return rows(columns, early_row, ("LC 4K-32K", 2, 0.7, 0.8, 0.7, 0.8, far, 0.9))
 
     assert verdict("thesis_equal_positions_rise", table(0.65)) == "holds"
     assert verdict("thesis_equal_positions_rise", table(0.59)) == "contradicted"

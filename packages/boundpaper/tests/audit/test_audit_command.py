@@ -199,9 +199,9 @@ def test_joint_audit_compares_sentences_with_tables_of_all_files(folder):
     assert '<pre id="a.md:6" class="other">| old lamp' in page
     assert '<pre id="b.md:6" class="note">| old lamp' in page
     assert '<a href="#a.md:6">a.md:6</a>' in page
-    heads = [f"{part}# 1. A\n\n# 2. B\n\n# 2. C\n\n# 3. D\n" for part in ("", "Words.\n\n")]
-    (folder / "a.md").write_text(heads[0], encoding="utf-8")
-    (folder / "b.md").write_text(heads[1], encoding="utf-8")
+    sections = [f"{part}# 1. A\n\n# 2. B\n\n# 2. C\n\n# 3. D\n" for part in ("", "Words.\n\n")]
+    (folder / "a.md").write_text(sections[0], encoding="utf-8")
+    (folder / "b.md").write_text(sections[1], encoding="utf-8")
     assert run("a.md", "b.md", "--joint").output.count("[section-number]") == 2
 
 

@@ -217,10 +217,10 @@ def test_removed_artifact_loses_its_page_and_history_is_shown(built, tmp_path):
     again = made.site(other)
     assert not (again / "table/recall_loss.html").exists()
     rows = [made.words(each) for each in made.elements(made.parsed(again / "artifact/recall_drop.html"), "tr")]
-    mended, began = [row for row in rows if "mended" in row or "as it stands" in row]
+    mended, unmended = [row for row in rows if "mended" in row or "as it stands" in row]
     assert "A misprint <b>mended</b>" in mended
     assert "3 cells, the largest change reader-s, most_gained: -7.5 -> -9.5" in mended
-    assert began.endswith("began")
+    assert unmended.endswith("began")
 
 
 def test_empty_paper_has_a_site_without_a_ledger(tmp_path):

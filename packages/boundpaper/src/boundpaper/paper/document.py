@@ -112,7 +112,7 @@ def _authors_with_places(described: Metadata) -> list[tuple[str, str]]:
 def compile_thesis(root: Path) -> bytes:
     """Compile `out/thesis.tex` and return the PDF; the log goes to `out/logs/thesis.log`.
 
-    Auxiliary files of the last run speed up this run. Those of a killed run are discarded, and a failure with old
+    Auxiliary files of the last run speed up this run. Files of a killed run are discarded, and a failure with old
     auxiliary files counts only if it recurs without them. All exhibits and chapters must be in the output folder.
     """
     state = root / "out" / STATE

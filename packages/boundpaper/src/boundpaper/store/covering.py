@@ -19,9 +19,9 @@ def missing_rows(root: Path, described: dict[str, Any], path: str) -> list[str]:
     if not asked:
         return []
     other = f"artifacts/sources/{asked['resource']}.csv"
-    have: dict[str, set[str]] = {}
+    covered: dict[str, set[str]] = {}
     for _, row in rows(root / path):
-        have.setdefault(row[asked["key"]], set()).add(row[asked["field"]])
+        covered.setdefault(row[asked["key"]], set()).add(row[asked["field"]])
     whose = document_scope(root)
     lacks: dict[str, str] = {}
     for number, row in rows(root / other):
@@ -29,7 +29,7 @@ def missing_rows(root: Path, described: dict[str, Any], path: str) -> list[str]:
         name = row[asked["key"]]
         if not wanted or name in lacks or whose.foreign(row.get("source", "")):
             continue
-        missing = [value for value in asked["values"] if value not in have.get(name, set())]
+        missing = [value for value in asked["values"] if value not in covered.get(name, set())]
         if missing:
             kind = " and ".join(asked["when"].values())
             lacks[name] = (

@@ -107,7 +107,7 @@ def fields_of(described: dict[str, Any], path: str, header: list[str]) -> list[d
 
 
 def standard_package(root: Path) -> dict[str, Any]:
-    """Return the package in the form that any reader of Data Packages accepts, relative to `artifacts/`.
+    """Return the package in the form that any reader of Data Packages accepts; its paths start in `artifacts/`.
 
     Every resource has a full schema, and every path is a CSV, since `publish` writes every table as CSV. Each file of
     an experiment's measurements is a separate resource, since files of one resource would form one table, without the

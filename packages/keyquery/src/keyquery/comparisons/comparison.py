@@ -40,7 +40,7 @@ NAME = "comparison"
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """A comparison of models with a reference, the first model; `compare` returns one.
+    """A comparison of models with the first of them, the reference; `compare` returns one.
 
     Attributes
     ----------

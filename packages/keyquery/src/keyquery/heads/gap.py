@@ -63,11 +63,11 @@ def gaps_to_empirical(
             generator = np.random.default_rng([chosen.seed, place])
             keys, counts = shared.competing(place)
             later, earlier, _ = drawn_pairs(keys, counts, pairs_per_bin, generator)
-            counted, without = counted_pairs(keys, later, earlier, shared.queries, place)
+            counted, uncounted = counted_pairs(keys, later, earlier, shared.queries, place)
             for name in names:
                 law = laws[name][place]
                 model = listed_pairs(keys, later, earlier, law, shared.queries, place, precision=precision)
-                use = ~(without | model.same_key | model.no_variance)
+                use = ~(uncounted | model.same_key | model.no_variance)
                 if use.any():
                     apart[name].append((model.plasticity - counted)[use])
     return tuple(_gap_of(estimator, bins) for estimator, bins in apart.items())

@@ -265,7 +265,7 @@ def _label(model: PreTrainedModel) -> str:
 
 
 def _stated_keys(layer: Layer, queries: Tensor, tokens: int) -> Tensor:
-    """Return the keys that a layer is stated to see, shape (rows, tokens)."""
+    """Return which keys the architecture lets a layer attend to, shape (rows, tokens)."""
     if layer.window is None:
         return definition.causal_mask(queries, tokens)
     shape = definition.chunked_mask if layer.kind == "chunked" else definition.sliding_mask

@@ -64,7 +64,7 @@ class VectorRecorder:
         self._finished = 0  # tokens of the longest document that was run to its end
 
     def begin(self, documents: Mapping[int, DocumentPart], lengths: Sequence[int]) -> None:
-        """Start the documents of a forward pass, by their numbers, with their tokens, in the order of its rows."""
+        """Begin to record a forward pass: number and tokens of each document, in the order of the rows of the batch."""
         self._parts, self._waiting, self._seen = dict(documents), [], set()
         self._lengths = dict(zip(documents, lengths, strict=True))
 
