@@ -94,7 +94,7 @@ def test_every_exhibit_is_referenced_and_percent_signs_follow_numbers():
 # --- figures
 
 
-def test_shaded_range_ends_at_its_stated_value():
+def test_shaded_range_ends_at_its_stated_value_and_limits_may_not_cut_it():
     band = view_of.figure_view(
         panel(
             Bars(x=["a", "b"], y=[17.0, 40.0], entity="rope"),
@@ -108,9 +108,6 @@ def test_shaded_range_ends_at_its_stated_value():
     drawn = view_of.figure_view(trained, "t")["page"]["panels"][0]["shades"][0]
     assert float(drawn["a"][0]) == 0.0
     assert float(drawn["b"][0]) == pytest.approx(3.5 / 7.5, abs=1e-4), "ends at 4, not at the border"
-
-
-def test_axis_covers_its_shaded_ranges_and_given_limits_may_not_cut_them():
     free = lay_out(panel(Line(x=[0, 1], y=[0, 1]), shades=[Shade(low=-0.5, high=3.0)]), "t", 0.0).places[0].x
     assert free.low <= -0.5
     assert free.high >= 3.0
@@ -118,12 +115,15 @@ def test_axis_covers_its_shaded_ranges_and_given_limits_may_not_cut_them():
         tex(panel(Line(x=[0, 1], y=[0, 1]), shades=[Shade(low=0, high=3)], x=Axis(low=0, high=2)), "t")
 
 
-def test_rules_are_drawn_over_heat_maps_and_under_other_data():
+def test_rules_are_drawn_over_heat_maps_and_under_other_data_in_a_fixed_order():
     rules = [Rule(at=1, axis="x", dash="solid")]
     cells = tex(panel(Heatmap(values=[[1.0, 2.0], [3.0, 4.0]]), rules=rules), "t")
     assert cells.rindex(r"\draw[okgrey, solid") > cells.index("matrix plot*")
     lines = tex(panel(Line(x=[0, 2], y=[0, 1]), rules=rules), "t")
     assert lines.rindex(r"\draw[okgrey, solid") < lines.index(r"\addplot[")
+    axis = (TEMPLATES / "axis.tex.j2").read_text()
+    places = [axis.index(f"in axes.{what}") for what in ("guides", "shades", "rules", "plots", "leaders", "words")]
+    assert all(a < b for a, b in pairwise(places))
 
 
 def test_legend_refuses_equal_styles_of_two_names_and_two_styles_of_one():
@@ -210,31 +210,22 @@ def test_space_between_row_groups_follows_a_column_not_a_count():
     assert spaces(space=1) == [1, 2, 3, 4, 5, 6]
     with pytest.raises(SpecError, match="space must be 1"):
         spaces(space=4)
-
-
-def test_space_follows_the_column_that_leaves_out_repeats():
     columns = [Column("part", "Part", repeat=False), Column("x", "X", fixed(1))]
     shown = render(Table(rows=ROWS, columns=columns, caption="x"), "t")
     assert shown.count(r"\addlinespace") == 2
     assert "\\addlinespace\nb & " in shown
 
 
-def test_footnote_marks_reserve_room_at_the_column_edge():
+def test_footnote_marks_and_intervals_follow_their_number_and_reserve_room():
     rows = pd.DataFrame({"name": ["p", "q"], "x": [1.0, 2.0], "p": [0.0001, 0.5], "m": ["why", ""]})
     columns = [Column("name", "Name"), Column("x", "X", fixed(1), p="p", mark="m")]
     shown = render(Table(rows=rows, columns=columns, caption="x", marks={"why": "w"}), "t")
     assert r"2.0\phantom{\textsuperscript{${*}{*}{*}$a}}" in shown
     assert r"\tnote" not in shown, "it has no width in a table, so its phantom reserves none"
-
-
-def test_footnote_mark_follows_its_number_directly():
     rows = pd.DataFrame({"name": ["p", "q"], "x": [1.0, 2.0], "sd": [0.5, None], "why": ["", "not told"]})
     columns = [Column("name", "Name"), Column("x", "X", fixed(1), uncertainty="sd", reason="why")]
     shown = render(Table(rows=rows, columns=columns, caption="x"), "t")
     assert r"2.0\rlap{\textsuperscript{a}}\phantom" in shown
-
-
-def test_an_interval_follows_its_value():
     rows = pd.DataFrame({"name": ["p", "q"], "x": [0.0, 99.0], "low": [0.0, 96.0], "high": [2.0, 100.0]})
     columns = [Column("name", "Name"), Column("x", "X", integer(), ci=("low", "high"))]
     shown = render(Table(rows=rows, columns=columns, caption="x"), "t")
@@ -327,9 +318,3 @@ def test_package_hash_covers_all_tables_in_any_order():
     assert package_hash(listed) == package_hash(listed[::-1]), "the order of the rows has no effect"
     assert package_hash(listed) != package_hash(listed.assign(hash=["0f", "1f"]))
     assert package_hash(listed) != package_hash(listed.assign(file=["sources/a.csv", "results/c.csv"]))
-
-
-def test_axis_templates_draw_in_the_fixed_order():
-    axis = (TEMPLATES / "axis.tex.j2").read_text()
-    places = [axis.index(f"in axes.{what}") for what in ("guides", "shades", "rules", "plots", "leaders", "words")]
-    assert all(a < b for a, b in pairwise(places))

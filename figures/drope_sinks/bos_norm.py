@@ -27,7 +27,7 @@ def figure(phase_layers: pd.DataFrame, drope_stated: pd.DataFrame, drope_protoco
                 for model in ("rope", "drope")
             ],
             shades=[Shade(low=last - 0.5, high=last + 0.5, label="final norm")],
-            rules=[Rule(at=limit, label="spike")] if metric == "ratio" else [],
+            rules=[Rule(at=limit, label=f"ratio {limit:g}")] if metric == "ratio" else [],
             x=Axis(label="layer", low=-1, high=last + 0.5, ticks=[0, 10, 20, 30]),
             y=Axis(label="L2 norm" if metric == "norm" else "ratio", scale="log"),
         )

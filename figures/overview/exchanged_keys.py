@@ -37,17 +37,18 @@ def figure(retrained_levels: pd.DataFrame) -> Figure:
         panels.append(
             Panel(
                 title=name,
-                series=[
-                    Line(x=leads, y=[law.pdf(lead) for lead in leads], marks=False, entity="neutral", legend=False)
-                ],
+                series=[Line(x=leads, y=list(map(law.pdf, leads)), marks=False, entity="neutral", legend=False)],
                 x=Axis(label="lead of key 1 / spread", ticks=[-2, 0, 2]),
                 y=Axis(label="share of queries", low=0, high=0.5, ticks=[0, 0.2, 0.4]),
-                shades=[Shade(low=None, high=low), Shade(low=low, high=max(0, changed), label="turned")],
-                rules=[Rule(at=law.mean, axis="x")],
+                shades=[Shade(low=None, high=low), Shade(low=low, high=max(0, changed))],
+                rules=[Rule(at=law.mean, axis="x", label="mean")],
                 annotations=[
-                    Annotation(x=x, y=y, text=text, anchor="center", entity=f"series-{key}")
-                    for x, key, share in ((-2.2, 2, law.cdf(0)), (2.9, 1, 1 - law.cdf(0)))
-                    for y, text in ((0.36, f"key {key}"), (0.3, f"{100 * share:.0f} %"))
+                    Annotation(x=-1.5, y=0.08, text="sway", anchor="left", target=(changed / 2, 0.08)),
+                    *(
+                        Annotation(x=x, y=y, text=text, anchor="center", entity=f"series-{key}")
+                        for x, key, share in ((-2.2, 2, law.cdf(0)), (2.9, 1, 1 - law.cdf(0)))
+                        for y, text in ((0.36, f"key {key}"), (0.3, f"{100 * share:.0f} %"))
+                    ),
                 ],
             )
         )
@@ -59,10 +60,9 @@ def figure(retrained_levels: pd.DataFrame) -> Figure:
             "What the exchange of positions tells. (a) Drawn: each of two keys is turned to where the other stands; "
             f"content stays. (b, c) Key 1, which content prefers, is ahead by the part of content ({content:.2f} of "
             f"the spread) plus that of position ({position:.2f}) while it is the nearer one, and by their difference "
-            "once it is the farther one. Percentages: how often each key wins, key 2 left of 0; dark: queries whose "
-            "winner turns. Curves: normal, of a pair with these mean parts. Parts differ from pair to pair: of all "
-            f"measured pairs {100 * swayed:.0f} % turn, of this one the dark part (arm {ARM}, base {BASE}, training "
-            "length)."
+            "once it is the farther one. Percentages: how often each key wins, key 2 left of 0; dark, sway: queries "
+            "whose winner changes. Curves: normal, of a pair with these mean parts. Parts differ from pair to pair: "
+            f"over all measured pairs sway is {100 * swayed:.0f} % (arm {ARM}, base {BASE}, training length)."
         ),
         short="What the exchange of positions of two keys tells of position and content",
     )

@@ -16,7 +16,7 @@ def figure(bin_kept: pd.DataFrame, pretrained_competition: pd.DataFrame) -> Figu
     model, name = pretrained_competition[["model", "display_name"]].iloc[0]
     rows = bin_kept[(bin_kept["model"] == model) & (bin_kept["low"] > 0)]
     rows = rows[rows["low"] == rows["low"].min()].sort_values("width")
-    panels = [cloud("as captured", 1.0), cloud("turned to the middle", 0.0)]
+    panels = [cloud("as captured", 1.0), cloud("aligned", 0.0)]
     panels.append(
         Panel(
             title="plasticity",
@@ -28,7 +28,7 @@ def figure(bin_kept: pd.DataFrame, pretrained_competition: pd.DataFrame) -> Figu
             y=Axis(low=0.4, high=0.8, ticks=[0.4, 0.6, 0.8]),
             annotations=[
                 Annotation(x=256, y=0.70, text="as captured", anchor="above", entity="total"),
-                Annotation(x=256, y=0.50, text="turned", anchor="below", entity="neutral"),
+                Annotation(x=256, y=0.50, text="aligned", anchor="below", entity="neutral"),
             ],
         )
     )
@@ -39,9 +39,9 @@ def figure(bin_kept: pd.DataFrame, pretrained_competition: pd.DataFrame) -> Figu
         caption=(
             "What rotation inside a bin does to the spread of queries. (a) Drawn, in one pair of dimensions: the "
             "contents of one spread at three positions are turned by different angles, and their pooled cloud is "
-            "wider than that of one. (b) Turned to the middle of the bin they are one cloud. (c) Measured: "
+            "wider than that of one. (b) Aligned (turned to the middle) they are one cloud. (c) Measured: "
             f"plasticity of {name} in the first bins that have keys before them rises with their width as captured, "
-            "and not when queries are turned."
+            "and not when queries are aligned."
         ),
         short="What turning queries to the middle of a bin does to their spread",
     )

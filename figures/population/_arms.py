@@ -21,8 +21,8 @@ ARMS: Mapping[str, str] = {
 BASES = (400, 10_000)
 LOOKS: Mapping[str, Style] = {
     "A": Style(color="okblack", mark="*"),
-    "B": Style(color="okblue", mark="square*", dash="dashed"),
-    "C": Style(color="okvermillion", mark="triangle*"),
+    "B": Style(color="okblue", mark="*"),
+    "C": Style(color="okvermillion", mark="square*", dash="dashed"),
     "D": Style(color="okorange", mark="diamond*", dash="dash dot"),
     "E": Style(color="okgreen", mark="pentagon*", dash="densely dotted"),
 }

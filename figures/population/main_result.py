@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from boundpaper.figures import Axis, Figure, Panel
+from boundpaper.figures import Annotation, Axis, Figure, Panel
 from figures.population._arms import LOOKS, seeds
 from figures.population._runs import BEYOND, measured, seed_bundles
 
@@ -33,12 +33,14 @@ def figure(
     quarter = Axis(label="quarter of the text", ticks=QUARTERS)
     panels = [Panel(title="far keys found", series=seed_bundles(found, 100), x=length, y=Axis(label="% of far keys"))]
     for quantity, title, factor, axis in (
-        ("plasticity", "plasticity", 1, Axis(label="at one position", low=0.2, high=0.8, ticks=TICKS)),
-        ("sway", "winners turned", 100, Axis(label="% of pairs of keys", low=-3, high=70, ticks=[0, 20, 40, 60])),
+        ("plasticity", "plasticity, aligned", 1, Axis(label="plasticity", low=0.2, high=0.8, ticks=TICKS)),
+        ("sway", "sway", 100, Axis(label="% of pairs of keys", low=45, high=70, ticks=[50, 60, 70])),
     ):
         part = again[again["quantity"] == quantity]
-        lines = seed_bundles(part, factor, legend=False)
-        panels.append(Panel(title=title, series=lines, x=quarter, y=axis, shades=[BEYOND]))
+        varies = part[part.groupby("arm")["value"].transform("max") > 0]  # of the other arms it is 0 by construction
+        lines = seed_bundles(varies, factor, legend=False)
+        still = [Annotation(x=1.0, y=46.5, text="C: 0 by construction", entity="C")] if len(varies) < len(part) else []
+        panels.append(Panel(title=title, series=lines, x=quarter, y=axis, shades=[BEYOND], annotations=still))
     return Figure(
         panels=panels,
         columns=3,
@@ -48,11 +50,10 @@ def figure(
         caption=(
             "Models trained on with their rotation (B) and without it (C). (a) First run: keys found that lie beyond "
             f"the trained distance, by length of the prompt: {seeds(found)}, so this is post hoc. (b, c) Second run, "
-            "of the same plan: (b) plasticity with queries at one position, and (c) the share of pairs of keys whose "
-            "winner changes when they exchange positions (0 in C, by construction: only the rotation is exchanged), "
-            "by quarter of texts of four trained lengths; grey: beyond the "
-            f"trained length. {measured(again, population_members)} Thin lines: single seeds; thick: their mean. Unit: "
-            "one training seed."
+            "of the same plan: (b) plasticity of aligned queries, and (c) sway, the share of pairs of keys whose "
+            "winner changes when they exchange positions (0 in C, by construction: only the rotation is exchanged), by "
+            "quarter of texts of four trained lengths; grey: beyond the trained length. "
+            f"{measured(again, population_members)} Thin: single seeds; thick: their mean. Unit: one training seed."
         ),
         short="Retrieval, plasticity and exchange of positions with rotation and without",
     )

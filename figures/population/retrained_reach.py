@@ -4,15 +4,15 @@ from dataclasses import replace
 
 import pandas as pd
 
-from boundpaper.figures import Axis, Figure, Panel, Points, Rule
+from boundpaper.figures import Annotation, Axis, Figure, Panel, Points, Rule
 from figures.population._arms import LOOKS, bases
 from figures.population._runs import BEYOND, measured, seed_bundles
 
 PARTS = (-0.3, 0, 0.3)
 SHOWN = (
-    ("plasticity", "plasticity", Axis(label="at one position", low=0.2, high=0.9, ticks=[0.2, 0.4, 0.6, 0.8])),
-    ("sway", "turned", Axis(label="% of pairs", low=-5, high=80, ticks=[0, 30, 60])),
-    ("position_part", "position", Axis(label="lead of nearer key", low=-0.4, high=0.4, ticks=PARTS)),
+    ("plasticity", "plasticity", Axis(label="of aligned queries", low=0.2, high=0.9, ticks=[0.2, 0.4, 0.6, 0.8])),
+    ("sway", "sway", Axis(label="% of pairs", low=45, high=70, ticks=[50, 60, 70])),
+    ("position_part", "position", Axis(label="lead of nearer key", low=-0.6, high=0.4, ticks=PARTS)),
 )
 ARMS = ("A", "B", "C")
 TICKS = {1.0: "1", 2.0: "2", 3.0: "3", 4.0: "4"}
@@ -32,16 +32,19 @@ def figure(
         for quantity, title, axis in SHOWN:
             part = rows[(rows["base"] == base) & (rows["quantity"] == quantity)]
             first, others = part[part["arm"] == "A"].groupby("place")["value"].mean(), part[part["arm"] != "A"]
-            legend = not panels
+            varies = others[others.groupby("arm")["value"].transform(lambda each: each.abs().max()) > 0]
+            low, legend = (axis.low or 0) + 0.06 * ((axis.high or 0) - (axis.low or 0)), not panels
+            still = Annotation(x=1.0, y=low, text="C: 0 by construction", entity="C")
             mean = [Points(entity="A", label="A: rotation, mean", x=first.index, y=first, legend=legend)]
             panels.append(
                 Panel(
                     title=f"{title}, base {base:,}",
-                    series=[*seed_bundles(others, legend=legend), *mean[: len(first)]],  # A's seeds would hide B
+                    series=[*seed_bundles(varies, legend=legend), *mean[: len(first)]],  # A's seeds would hide B
                     shades=[replace(BEYOND, label="")],
                     x=Axis(label="quarter of text", ticks=TICKS),
                     y=axis,
                     rules=[Rule(at=0.0, dash="solid")] if quantity == "position_part" else [],
+                    annotations=[still] if len(varies) < len(others) else [],
                 )
             )
     return Figure(
@@ -52,10 +55,10 @@ def figure(
         entities=LOOKS,
         caption=(
             "Plasticity and position by quarter of texts of four training lengths, grey beyond the first: (a, d) "
-            f"plasticity of queries turned to one position, in bins of {words['second_bin']} words; (b, e) pairs whose "
-            "winner changes when two keys exchange positions; (c, f) lead in spreads that position gives to the nearer "
-            "key, below 0 to the farther one. In C, without rotation, (b, c, e, f) are 0 by construction. "
-            "Mean over heads. Thin: seeds of B and C; thick: their mean; points: mean of A. "
+            f"plasticity of aligned queries, in bins of {words['second_bin']} words; (b, e) sway, the share of pairs "
+            "whose winner changes when two keys exchange positions; (c, f) position part, the lead in spreads that "
+            "position gives to the nearer key, below 0 to the farther one. Mean over heads. Thin: seeds of B and C; "
+            "thick: their mean; points: mean of A. "
             f"{measured(rows, population_members)} Unit: one training seed."
         ),
         short="Plasticity at one position and exchange of positions",

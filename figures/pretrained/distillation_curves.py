@@ -30,7 +30,7 @@ def figure(distillation_curves: pd.DataFrame) -> Figure:
                 for arm, (entity, name) in ARMS.items()
                 for part in [thousands[thousands["arm"] == arm]]
             ],
-            x=Axis(label="tokens (thousands)", low=0),
+            x=Axis(label="tokens (thousands)", low=-0.03 * end),
             title=title,
             y=Axis(label="nats per token", low=0 if metric == "kl" else min(levels.values()) - 0.45),
             rules=[Rule(at=value, dash="solid") for value in levels.values()],

@@ -24,12 +24,14 @@ def figure(pretrained_map: pd.DataFrame) -> Figure:
                         x_edges=_cell_borders(wide.columns),
                         y_edges=_cell_borders(wide.index),
                         low=float(low),
-                        high=float(high),
+                        high=float(
+                            high + 0.2 * (high - low)
+                        ),  # ends at green: yellow is too near to the white of no pairs
                         bar="plasticity",
                     )
                 ],
                 x=Axis(label="tokens between the keys", ticks=TICKS),
-                y=Axis(label="tokens from the query", ticks=TICKS),
+                y=Axis(label="query to the keys' midpoint", ticks=TICKS),
             )
         )
     return Figure(
@@ -38,8 +40,8 @@ def figure(pretrained_map: pd.DataFrame) -> Figure:
         letters=True,
         height=38,
         caption=(
-            "Plasticity by the distance between two keys and by that of the query from their midpoint: mean over heads "
-            "and pairs. White: no such pairs, or fewer than a hundred a head."
+            "Plasticity by the distance between two keys and by that of the query from their midpoint, in tokens: mean "
+            "over heads and pairs. White: no such pairs, or fewer than a hundred a head."
         ),
         short="Plasticity of pretrained models by two distances",
     )

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from boundpaper.figures import Axis, Bundle, Figure, Line, Panel
+from boundpaper.figures import Annotation, Axis, Bundle, Figure, Line, Panel
 from boundpaper.figures.series import Series
 from boundpaper.typeset.wording import whole
 from figures.pretrained._models import each_model
@@ -18,7 +18,6 @@ def figure(pretrained_profiles: pd.DataFrame, decile_profiles: pd.DataFrame, hea
     beside = Line(
         entity="reported",
         label=f"median of {len(reported)} reported models",
-        direct="reported",
         x=middles,
         y=reported.median(),
         low=reported.min(),
@@ -42,6 +41,7 @@ def figure(pretrained_profiles: pd.DataFrame, decile_profiles: pd.DataFrame, hea
                 series=series,
                 x=Axis(label="% of the context", low=0, high=100, ticks=[0, 25, 50, 75, 100]),
                 y=Axis(label="plasticity"),
+                annotations=[Annotation(x=2, y=reported.min().min(), text="grey: reported, median and range")],
             )
         )
         names.append(

@@ -7,7 +7,7 @@ from boundpaper.figures.spec import Anchor
 from boundpaper.store.frames import pick
 from boundpaper.typeset.wording import correlation_phrase
 
-HIGHEST = 0.3
+HIGHEST = 0.35
 """End of the axis of the drop, with room for the correlation above the points."""
 FIRST = 0.2
 """Start of the logarithmic axis of the bias per token."""

@@ -26,6 +26,7 @@ def figure(training_positions: pd.DataFrame, training_tests: pd.DataFrame) -> Fi
     first = set(phases.drop_duplicates().index)
     start, steps = known.iloc[0], names[0].rpartition(" ")[2]
     named = Annotation(x=start["middle"], y=start["plasticity"], text=f"{steps} steps", anchor="above right")
+    told = f"{len(known)} bins, not independent"
     panels = (
         ("middle", "position", Axis(label="position (tokens)", scale="log", base=2, ticks=TICKS)),
         ("gathered_bias", "gathered bias", Axis(label="bias per token $\\times$ position", scale="log")),
@@ -47,7 +48,9 @@ def figure(training_positions: pd.DataFrame, training_tests: pd.DataFrame) -> Fi
                 x=axis,
                 y=Axis(label="plasticity", ticks=[0.4, 0.5, 0.6, 0.7], low=0.4, high=0.7),
                 annotations=[
-                    Annotation(x=known[column].min(), y=0.42, text=f"$\\rho = {rho[name]:.2f}$", anchor="right"),
+                    Annotation(
+                        x=known[column].min(), y=0.42, text=f"$\\rho = {rho[name]:.2f}$, {told}", anchor="right"
+                    ),
                     *([named] if column == "middle" else []),
                 ],
             )

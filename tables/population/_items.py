@@ -54,7 +54,7 @@ def items_table(
     rows["shown"] += rows["shown"].map({name: _seeds_sentence(part) for name, part in rows.groupby("shown")})
     left_out = f" Not measured yet, and left out: every item at {' and '.join(waiting)}." if waiting else ""
     within = " (permutations within seeds of a relation)" if "relations" in " ".join(families) else ""
-    seeded = "" if measured.all() else f" {int(measured.sum())} have a seed and"
+    seeded = "" if measured.all() else f"{int(measured.sum())} have a seed, and "
     return Table(
         rows=rows,
         columns=[
@@ -70,7 +70,7 @@ def items_table(
         size="footnotesize",
         column_space=4,
         caption=(
-            f"{caption}; of {asked_items}{seeded} {closed} are decided. "
+            f"{caption}; {seeded}{closed} of {asked_items} are decided. "
             "Unit: one training seed; Student's intervals, which decide nothing."
         ),
         short=short,

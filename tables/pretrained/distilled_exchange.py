@@ -35,7 +35,7 @@ def table(distilled_exchange: pd.DataFrame) -> Table:
         caption=(
             "Exchange of positions in a pretrained model, in the same with its rotation removed, and in two students "
             "trained from these on the same windows, by quarter of 4,096 tokens. Means over heads and pairs of keys, "
-            "queries turned to one position."
+            "aligned queries."
         ),
         short="Exchange of positions in two students",
         note=(

@@ -19,7 +19,7 @@ def table(pretrained_exchange_levels: pd.DataFrame, pretrained_competition: pd.D
     whole = wide["apart_high"] - wide["apart_low"] == wide["apart_high"].max()
     wide["label"] = [f"{low:,} to {high:,}" for low, high in zip(wide["apart_low"], wide["apart_high"], strict=True)]
     wide.loc[whole, "label"] = "all pairs"
-    wide["part"] = wide["display_name"] + " on " + wide["texts"] + ", one position"
+    wide["part"] = wide["display_name"] + " on " + wide["texts"] + ", aligned"
     wide = wide.assign(near=~whole).sort_values(["part", "near", "apart_low"], ascending=[False, True, True])
     pooled = [rows.iloc[[0, 1, -1]] for _, rows in pretrained_competition.groupby("display_name", sort=False)]
     ends = pd.concat(pooled).drop_duplicates(["display_name", "distance"])
@@ -38,12 +38,12 @@ def table(pretrained_exchange_levels: pd.DataFrame, pretrained_competition: pd.D
         size="footnotesize",
         caption=(
             "What plasticity divides, apart: the size of the mean score difference of two keys and its spread over "
-            "queries, in the first part of the context that has such keys and in the last, for queries turned to one "
-            "position and for pooled bins. Means over heads and pairs."
+            "queries, in the first part of the context that has such keys and in the last, for aligned queries and "
+            "for pooled bins. Means over heads and pairs."
         ),
         short="Mean and spread of the score difference",
         note=(
-            "Unscaled products. One position: quarters of 4,096 tokens from the second on. Pooled: bins of the own "
+            "Unscaled products. Aligned: quarters of 4,096 tokens from the second on. Pooled: bins of the own "
             "context, a distance is the middle of a range. Sway: probability that a query's winner changes when the "
             "keys exchange positions. The mean difference holds what position prefers and what the keys are."
         ),

@@ -241,7 +241,7 @@ def draw_bundle(canvas: Canvas, item: PreparedSeries) -> list[Plot]:
     kept = ~np.all(np.isnan(lines), axis=0)
     x = [v for v, keep in zip(s.x, kept, strict=True) if keep]
     low, high = np.nanpercentile(lines[:, kept], (10, 90), axis=0)
-    opacity = s.opacity if s.opacity is not None else min(0.6, max(0.2, 20 / len(lines)))
+    opacity = s.opacity if s.opacity is not None else min(1.0, max(0.2, 20 / len(lines)))
     plot: Plot = {"kind": "bundle", "look": item.look, "rows": rows[:-1], "opacity": f"{opacity:.2f}"}
     plot["band"] = _band(canvas, x, low.tolist(), high.tolist()) if s.band else []
     plot["top"], plot["bottom"] = _drawn_points(canvas, x, high.tolist()), _drawn_points(canvas, x, low.tolist())

@@ -1,6 +1,7 @@
 """Define the looks that all figures share: a palette in which each entity always has the same colour.
 
-The colours are by Okabe and Ito (https://jfly.uni-koeln.de/color/), distinct under all common types of colour vision.
+The colours are by Okabe and Ito (https://jfly.uni-koeln.de/color/), distinct under all common types of colour vision;
+orange, sky blue and purple are darker here, so that lines have a contrast of 3:1 on white.
 An entity also has a mark, a dash and a hatch, so that entities remain distinct in grey prints.
 """
 
@@ -27,13 +28,13 @@ TEXT_WIDTH_MM = 150.0
 
 PALETTE: Mapping[str, str] = {
     "okblack": "000000",
-    "okorange": "E69F00",
-    "oksky": "56B4E9",
+    "okorange": "BF7D00",
+    "oksky": "3A8FC7",
     "okgreen": "009E73",
     "okyellow": "F0E442",
     "okblue": "0072B2",
     "okvermillion": "D55E00",
-    "okpurple": "CC79A7",
+    "okpurple": "BB6495",
     "okgrey": "767676",
 }
 """Colour names in LaTeX with hexadecimal RGB; `_templates/preamble.tex` defines the same colours."""
@@ -87,17 +88,15 @@ class Style:
 
 _DASHES = ("solid", "dashed", "dash dot", "densely dotted", "dash dot dot")
 _HATCHES = ("", "north east lines", "north west lines", "crosshatch", "dots")
-_STEPS = ("!60!white", "", "!75!black", "!55!black", "!38!black")
+_STEPS = ("", "!75!black", "!55!black", "!38!black", "!22!black")
 
 
 def family_looks(family: Family, known: Mapping[str, Style]) -> dict[str, Style]:
     """Return the looks of a family and its members: one hue and mark; later ones are darker, with other dash and hatch.
 
-    The first of several members has the family's hue, or a lighter hue if there are more members than darker steps; an
-    only member has the family's dash. `known` has the looks that members may copy from other entities.
+    An only member has the family's dash. `known` has the looks that members may copy from other entities.
     """
     members = family.members
-    first = 0 if len(members) >= len(_STEPS) else 1
     styles = {
         family.entity: Style(
             color=family.color, mark=family.mark, dash=family.dash, hatch=family.hatch, label=family.name
@@ -111,7 +110,7 @@ def family_looks(family: Family, known: Mapping[str, Style]) -> dict[str, Style]
             styles[member.key] = Style(color=family.color, mark=family.mark, dash=family.dash, label=label)
         else:
             styles[member.key] = Style(
-                color=family.color + _STEPS[(first + place) % len(_STEPS)],
+                color=family.color + _STEPS[place % len(_STEPS)],
                 mark=family.mark,
                 dash=_DASHES[place % len(_DASHES)],
                 hatch=_HATCHES[place % len(_HATCHES)],
@@ -128,7 +127,7 @@ OWN: Mapping[str, Style] = {
     "measured": Style(color="okblack", mark="*", label="measured"),
     "holds": Style(color="okgreen", mark="*", label="holds"),
     "holds after rounding": Style(
-        color="okgreen!60!white", mark="o", dash="dashed", hatch="dots", label="holds after rounding"
+        color="okgreen!75!black", mark="o", dash="dashed", hatch="dots", label="holds after rounding"
     ),
     "not significant": Style(
         color="okorange", mark="triangle*", dash="dash dot", hatch="north west lines", label="not significant"
@@ -196,7 +195,7 @@ class Look:
         """Return the colour for text: light hues are darkened until legible."""
         base = self.color.partition("!")[0]
         if self.color.endswith("!white"):
-            return f"{base}!90!black"
+            return f"{base}!75!black"
         return f"{base}!75!black" if self.color == base and base != "okblack" else self.color
 
 
