@@ -48,9 +48,8 @@ def figure(population_record: pd.DataFrame) -> Figure:
         entities=LOOKS,
         caption=(
             f"The arms of the population, in each of {count} seeds. B, C and D start from the last weights of A "
-            "(grey) and read the same documents: B and C differ in rotation, and some in extensions, C and D in "
-            f"steps. Solid: steps of every seed at base {BASE}; dotted: extensions until the criterion is met. E "
-            "starts anew."
+            "(grey) and read the same documents: B and C differ in rotation (some in extensions), C and D in steps. "
+            f"Solid: steps at base {BASE}; dotted: extensions until the criterion is met. E starts anew."
         ),
         short="The arms of the population: what each starts from and differs in",
     )

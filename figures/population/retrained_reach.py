@@ -58,8 +58,7 @@ def figure(
             f"plasticity of aligned queries, in bins of {words['second_bin']} words; (b, e) sway, the share of pairs "
             "whose winner changes when two keys exchange positions; (c, f) position part, the lead in spreads that "
             "position gives to the nearer key, below 0 to the farther one. Mean over heads. Thin: seeds of B and C; "
-            "thick: their mean; points: mean of A. "
-            f"{measured(rows, population_members)} Unit: one training seed."
+            f"thick: their mean; points: mean of A. {measured(rows, population_members)} Unit: one training seed."
         ),
         short="Plasticity at one position and exchange of positions",
     )
