@@ -19,7 +19,7 @@ from boundpaper.build.session import clean_out
 from boundpaper.errors import ThesisError
 from boundpaper.store import files
 from conftest import ROOT
-from keyquery.measure.run import as_project_error
+from keyquery.measure.not_measured import as_project_error
 from waiting import gone
 
 BUILD = """
