@@ -142,21 +142,35 @@ def test_unmeasured_items_count_in_their_holm_family():
     assert corrected_as_planned(p, family).tolist() == pytest.approx([0.03, np.nan, 0.04], nan_ok=True)
 
 
+LAST = 384  # where the last quarter begins
+PLANNED: dict[str, tuple[str, tuple[str, int], tuple[str, int] | float]] = {  # quantity, arm and quarter, less what
+    **{f"{arm}_change": ("plasticity", (arm, LAST), (arm, 0)) for arm in "ABC"},
+    "C_less_B_within": ("plasticity", ("C", 0), ("B", 0)), "C_less_B": ("plasticity", ("C", LAST), ("B", LAST)),
+    "B_sway_change": ("sway", ("B", LAST), ("B", 0)), "B_content_change": ("content_part", ("B", LAST), ("B", 0)),
+    "B_position_within": ("position_part", ("B", 0), 0.0), "B_position_beyond": ("position_part", ("B", LAST), 0.0),
+    "C_nearer": ("nearer_wins", ("C", LAST), 0.5), "C_less_B_linear": ("linear_share", ("C", LAST), ("B", LAST)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("base", "end"), [(400, ""), (10_000, "_10000")])
 @pytest.mark.parametrize("width", [1, 2, 4, 8, 16])
-def test_printed_outcomes_of_plasticity_stay_at_every_width(width):
-    """In the committed rows, the arms that differ and their sign are the same for aligned bins of every width."""
-    tests = read(ROOT, "retrained_tests").query("family == 'reach_aligned'").set_index("item")
-    rows = read(ROOT, "retrained_aligned").query(f"estimator == 'aligned_full' and width == {width}")
-    members = read(ROOT, "retrained_models").query("base == 400")[["model", "arm", "seed"]]
-    level = rows.merge(members, on="model").groupby(["arm", "low", "seed"])["plasticity"].mean()
-    last = level.index.unique("low").max()
-    found = {f"{arm}_change": level[arm, last] - level[arm, 0] for arm in "ABC"}
-    found |= {name: level["C", low] - level["B", low] for name, low in (("C_less_B_within", 0), ("C_less_B", last))}
-    p = pd.Series({item: sign_flip_p(seeds.to_numpy()).p_value for item, seeds in found.items()})
-    decided = corrected_as_planned(p, pd.Series("a", index=p.index)) < 0.05
-    assert decided.to_dict() == (tests.loc[decided.index, "outcome"] != "open").to_dict()
-    signs = {item: bool(found[item].mean() < 0) for item in decided.index[decided]}
-    assert signs == (tests.loc[list(signs), "value"] < 0).to_dict()
+def test_printed_outcomes_stay_at_every_width(width, base, end):
+    """In the committed rows, what differs and its sign are the same for aligned bins of every width that they have."""
+    tests = read(ROOT, "retrained_tests").set_index("item")
+    members = read(ROOT, "retrained_models").query(f"base == {base}")[["model", "arm", "seed"]]
+    aligned = read(ROOT, "retrained_aligned").query(f"estimator == 'aligned_full' and width == {width}")
+    swapped = read(ROOT, "retrained_exchange").query(f"width == {width} and apart_high - apart_low == away_high == 512")
+    assert swapped.empty == (width not in (1, 16))
+    for family, rows in [("reach_aligned", aligned), ("exchange", swapped)][: 1 if swapped.empty else 2]:
+        level = rows.merge(members, on="model").groupby(["arm", "low", "seed"]).mean(numeric_only=True)
+        printed, p = tests[tests["family"] == f"{family}{end}"], pd.Series(dtype=float)
+        for item in printed.index:
+            name, first, second = PLANNED[item.removesuffix(end)]
+            seeds = level[name][first] - (level[name][second] if isinstance(second, tuple) else second)
+            p[item] = sign_flip_p(seeds.to_numpy()).p_value
+            assert printed.loc[item, "outcome"] == "open" or (seeds.mean() < 0) == (printed.loc[item, "value"] < 0)
+        decided = corrected_as_planned(p, pd.Series(family, index=p.index)) < 0.05
+        assert decided.to_dict() == (printed["outcome"] != "open").to_dict()
 
 
 def test_interval_alone_does_not_decide_without_the_exact_test():
@@ -169,15 +183,8 @@ def test_interval_alone_does_not_decide_without_the_exact_test():
 
 
 def test_equivalence_is_judged_by_its_own_test():
-    row: dict[str, float | str] = {
-        "value": 0.001,
-        "margin": 0.02,
-        "low": -0.03,
-        "high": 0.03,
-        "least": -0.02,
-        "most": 0.03,
-        "seeds": 8,
-    }
+    names = ("value", "margin", "low", "high", "least", "most", "seeds")
+    row: dict[str, float | str] = dict(zip(names, (0.001, 0.02, -0.03, 0.03, -0.02, 0.03, 8), strict=True))
     row |= {"p_same": 0.004, "p_same_holm": 0.016, "p_same_holm_least": 0.016, "note": ""}
     assert judge_equal(pd.Series(row), "k", "s", "8").verdict == "holds"
     assert judge_equal(pd.Series(row | {"p_same_holm": 0.2}), "k", "s", "8").verdict == "not supported"
