@@ -47,7 +47,7 @@ def effect(baseline: pd.Series, ablated: pd.Series) -> PerplexityRatio:
 
 
 def printed_effect(factor: pd.Series) -> PerplexityRatio:
-    """Return the effect from a row that prints the ratio itself."""
+    """Return the effect from a row that prints the ratio of two perplexities."""
     return PerplexityRatio(float(factor["value"]), Interval(float(factor["low"]), float(factor["high"])))
 
 

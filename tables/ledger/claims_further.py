@@ -32,7 +32,7 @@ def table(
         space=0,
         caption=(
             f"The {len(rows)} supporting statements of the documents that are contradicted or not supported, by kind "
-            "of failure. Where they fit the line, the value as printed and, after the semicolon, the one found."
+            "of failure. If they fit the line, the printed value and, after a semicolon, the value found are given."
         ),
         short="Supporting statements that fail, by kind of failure",
     )

@@ -72,8 +72,8 @@ def c002_t3_mode(
     published_lbp: pd.DataFrame,
     reported_mechanistic: pd.DataFrame,
 ) -> Verdict:
-    """The scores by length of Ministral-3-14B are those with thinking, set in one study with overall scores
-    without it.
+    """The scores by length of Ministral-3-14B were made with thinking, and one study compares them with overall
+    scores made without it.
     """
     scores = reported_lbp_lengths[(reported_lbp_lengths["metric"] == "lbp") & reported_lbp_lengths["low"].notna()]
     model = scores["model"].iloc[0]

@@ -165,7 +165,7 @@ def thesis_anchoring_known(anchoring_known: pd.DataFrame) -> list[Verdict]:
 
 @claim("thesis, Anchored in the question or in the answer")
 def thesis_anchoring_known_answer(anchoring_known: pd.DataFrame) -> list[Verdict]:
-    """Statements whose end alone tells keep their predicted class in a pretrained model."""
+    """In a pretrained model, statements that are decided by their end alone keep their predicted class."""
     return [
         judge(
             bool(row["answer_flips"] < FEW_FLIPS),

@@ -22,10 +22,10 @@ JOINT = "128k"  # end length of the joint test
 def decline_units(lbp_lengths: pd.DataFrame, matched_models: pd.DataFrame) -> pd.DataFrame:
     """Return Pearson's r between plasticity drop and loss of score from 8k, by unit, end length, mode and models.
 
-    A loss is 1 - s(end) / s(8k) as a `share` and s(8k) - s(end) in `points`. `p` is exact, over relabellings of the
-    models, and uncorrected. Rows with mode `both` and n of all models are the joint test: the median over modes, sets
-    of models, drops and coefficients from 8k to 128k, with p from permuting the source models' drops in all variants
-    at once. Raises DataError if a length has no score.
+    The loss of a score s over length is 1 - s(end) / s(8k) as a `share`, and s(8k) - s(end) in `points`. `p` is exact,
+    over relabellings of the models, and uncorrected. Rows with mode `both` and n of all models are the joint test: the
+    median over modes, sets of models, drops and coefficients from 8k to 128k, with p from permuting the source models'
+    drops in all variants at once. Raises DataError if a length has no score.
     """
     models = matched_models.sort_values("in_source", ascending=False, kind="stable", ignore_index=True)
     inside = int(models["in_source"].astype(bool).sum())

@@ -52,7 +52,7 @@ def frequencies(
 
 
 def kept_share(turning: FloatArray, width: float) -> float:
-    """Return the share of the squared mean query that a bucket of `width` tokens keeps, if all pairs have equal norm.
+    """Return the share of the mean query's squared norm left in a bucket of `width` tokens if all pairs are equal.
 
     The mean over evenly drawn positions keeps sin(f w / 2) / (f w / 2) of its length in a pair of frequency f.
     """

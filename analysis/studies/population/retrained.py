@@ -141,7 +141,7 @@ def retrained_levels(
 def retrained_distances(
     population_members: pd.DataFrame, retrained_models: pd.DataFrame, retrained_exchange: pd.DataFrame
 ) -> pd.DataFrame:
-    """Return gap, spread and exchange by quarter, by the distance between the keys, and by their distance to the query.
+    """Return gap, spread and exchange by quarter, by distance of the keys, and by their distance to the query.
 
     Means over the heads of a model, then over seeds, with Student's interval.
     """

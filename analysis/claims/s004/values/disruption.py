@@ -101,8 +101,8 @@ def c004_cohens_d(
     return judge(
         bool(above and pd.notna(alone["effect"])),
         "d of massive minus random, by its deviation with divisor n as the source's script has it, is "
-        f"{listed([f'{d:,.0f} for {model}' for model, d in effect.items()])}; that spread is of the random control, "
-        "for the massive increase alone "
+        f"{listed([f'{d:,.0f} for {model}' for model, d in effect.items()])}; the spread is that of the random "
+        "control; for the massive increase alone "
         + ("d has no finite value." if pd.isna(alone["effect"]) else f"d is {alone['effect']:,.0f}."),
         otherwise="not supported" if above else "contradicted",
         reported=reported.printed,

@@ -160,7 +160,7 @@ def _vocabulary_of_text(words_of_file: str) -> Vocabulary:
 
 
 def tables_named(content: str) -> list[tuple[str, str, int]]:
-    """Return the tables that a vocabulary's text names, in the form of calls in the graph: ("table", file, 0).
+    """Return the tables that the text of a vocabulary names, as nodes of the graph of calls: ("table", file, 0).
 
     Raises SpecError when the text is not a vocabulary.
     """

@@ -88,8 +88,8 @@ def _stands_alone(piece: str, text: str) -> bool:
 def heading_of(section: str, document: Sequence[DocumentSentence]) -> str:
     """Return the heading that best matches a section named in the ledger; empty if they share no word.
 
-    A number at the start of the section decides (`4.4 Key Findings`), else the words that it shares with a heading and
-    those above; a figure without section belongs where the document first names it.
+    A number at the start of a section's name decides (`4.4 Key Findings`), else the heading that shares most words
+    with the name; a figure without a section belongs where the document first names the figure.
     """
     number = re.match(r"\d+(?:\.\d+)*", section)
     figure = re.match(r"Figures? (\w+)", section)

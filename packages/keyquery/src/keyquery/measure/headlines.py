@@ -98,8 +98,8 @@ HEADLINES["text_kinds"] = tuple(replace(each, condition="*") for each in HEADLIN
 def headlines(experiment: str, rows: pd.DataFrame, metrics: Sequence[str] = ()) -> list[Headline]:
     """Return the headline quantities for which a measurement has rows, one entry per condition.
 
-    `rows` come from `keyquery.measure.units.as_tidy`. If an experiment declares no headlines, every quantity with
-    rows for single units is a headline. `metrics` selects all conditions of these metrics instead of the declared
+    `rows` come from `keyquery.measure.units.as_tidy`. If an experiment declares no headlines, each quantity that has
+    rows for single units is one. `metrics` selects all conditions of these metrics instead of the declared
     headlines.
     """
     held = list(dict.fromkeys(zip(rows["metric"], rows["condition"], strict=True)))
