@@ -8,7 +8,7 @@ from boundpaper.tables import Column, Table, fixed, integer, pvalue
 def table(recall_tests: pd.DataFrame) -> Table:
     """Return one row per test."""
     return Table(
-        rows=recall_tests.assign(what="large minus small"),
+        rows=recall_tests.assign(what="large − small"),
         columns=[
             Column("what", "Readers"),
             Column("n", "Trainings", integer()),
