@@ -149,7 +149,7 @@ def test_run_outside_a_project_prints_a_summary_and_models_can_be_compared(
     assert largest["ci_low"] < largest["estimate"] < largest["ci_high"]
     compared = CliRunner().invoke(command_line(), ["compare", "m", "n"])
     assert compared.exit_code == 0, compared.output
-    assert "n less m" in compared.stdout
+    assert "n minus m" in compared.stdout
 
 
 def test_different_seeds_give_different_hashes_of_texts_and_items(models: Path) -> None:
