@@ -116,7 +116,7 @@ def test_exchange_is_averaged_alike_and_by_cost():
 
 def test_the_table_shows_both_positions_and_pooled_bins():
     shown = render(competition_table.table(exchanged(), pretrained_competition(cells(*GROWS), **NAMES)), "competition")
-    assert "Mine on code, one position" in shown
+    assert "Mine on code, aligned" in shown
     assert "512 to 1,024" in shown
     assert "Mine, pooled bins" in shown
     assert "1,536" in shown

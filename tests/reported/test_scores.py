@@ -23,7 +23,7 @@ def predictions(path: Path, rows: list[dict[str, Any]]) -> Path:
 
 @pytest.mark.reported("TensorRT-LLM#13969", "omlx#3772", "AssetOpsBench#418", outcome="right")
 @pytest.mark.parametrize(
-    "said",
+    "answer",
     [
         f"<think>{DRAFT}",
         f"<thinking>\n{DRAFT}",
@@ -48,7 +48,7 @@ def test_unfinished_thought_is_not_scored_as_an_answer(answer: str) -> None:
 
 @pytest.mark.reported(outcome="right")
 @pytest.mark.parametrize(
-    "said",
+    "answer",
     [
         f"<think>{DRAFT}</think>\n[Answer]\nblue",
         f"{DRAFT}</think>[Answer]\nblue",
@@ -71,7 +71,7 @@ def test_text_after_thoughts_is_the_answer(answer: str) -> None:
 
 @pytest.mark.reported(outcome="right")
 @pytest.mark.parametrize(
-    "said", ["analysis of the text: blue", "I think, therefore <b>blue</b>", "a < think > 3", "The thought: blue"]
+    "answer", ["analysis of the text: blue", "I think, therefore <b>blue</b>", "a < think > 3", "The thought: blue"]
 )
 def test_answers_without_thoughts_are_kept_whole(answer: str) -> None:
     """Score answers that contain the words of thought marks, but no mark."""
