@@ -33,7 +33,7 @@ _GRIM = re.compile(
     "trials|users|tasks|examples|layers|people|documents|runs|problems|women|men|children|queries|annotators|"
     r"repositories|sentences|benchmarks|datasets|tests|files|experiments|adults|animals|studies|articles|teachers)\b"
 )
-_LAWS = {"z": ("ndtr", 0), "Z": ("ndtr", 0), "t": ("stdtr", 1), "r": ("stdtr", 1), "F": ("fdtrc", 2)}
+_LAWS = {"z": ("ndtr", 0, 2), "Z": ("ndtr", 0, 2), "t": ("stdtr", 1, 2), "r": ("stdtr", 1, 2), "F": ("fdtrc", 2, 1)}
 _ONE_SIDED = re.compile(r"\bone[- ](?:tailed|sided)|\bdirectional\b", re.IGNORECASE)
 _OTHER_P = re.compile(
     r"(?i)\b(?:corrected|adjusted|bonferroni|holm|fdr|permutation|bootstrap\w*|exact|spearman|kendall|greenhouse|"
@@ -91,9 +91,9 @@ def _wrong_p_values(sentence: Sentence, match: re.Match[str]) -> Iterator[Findin
         sizes = [size * math.sqrt(first / max(1e-300, 1 - min(size, 1) ** 2)) for size in sizes]
     from scipy import special  # loaded here, since most documents have no test
 
-    law, count = _LAWS.get(test, ("chdtrc", 1))
-    tails, sense = (1, 1) if law.endswith("c") else (2, -1)
-    true = Interval(*(tails * float(getattr(special, law)(*(first, second)[:count], sense * size)) for size in sizes))
+    law, degrees, tails = _LAWS.get(test, ("chdtrc", 1, 1))  # scipy has lower tails of symmetric laws, else upper ones
+    ends = [-size if tails == 2 else size for size in sizes]
+    true = Interval(*(tails * float(getattr(special, law)(*(first, second)[:degrees], end)) for end in ends))
     for one in (true, true * 0.5) if _ONE_SIDED.search(sentence.text) else (true,):
         if one.low <= p.middle if sign in "<≤" else one.high >= p.middle if sign in ">≥" else meets(one, p):
             return

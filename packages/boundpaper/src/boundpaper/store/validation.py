@@ -80,8 +80,8 @@ def _check_bound(holds: Callable[[float, float], bool], words: str, lengths: boo
 
 
 _BOUNDS: Mapping[str, Limit] = {
-    "minimum": _check_bound(operator.ge, "is less than {}"),
-    "maximum": _check_bound(operator.le, "is more than {}"),
+    "minimum": _check_bound(operator.ge, "is not {} or more"),
+    "maximum": _check_bound(operator.le, "is not {} or less"),
     "exclusiveMinimum": _check_bound(operator.gt, "is not more than {}"),
     "exclusiveMaximum": _check_bound(operator.lt, "is not less than {}"),
 }

@@ -285,7 +285,7 @@ def array_sum(values: FloatArray) -> float:
 def centre_keys(
     vectors: FloatArray, shift: FloatArray, means: FloatArray, rows: FloatArray, norms: FloatArray, scores: FloatArray
 ) -> None:
-    """Write the keys less a point near their mean, the squared lengths, and the scores with the queries' means.
+    """Write the keys minus a point near their mean, the squared lengths, and the scores with the queries' means.
 
     `vectors` are the captured keys; `means` are means of queries, or their slopes. `rows` becomes the keys minus the
     point `shift`, in the precision of the products; `norms` and `scores` are in double precision.

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 PROBE = (3, 5, 4, 6, 3, 7) * 4  # tokens of a text
 
-_at_once: WeakKeyDictionary[Any, float] = WeakKeyDictionary()
+_at_once: WeakKeyDictionary[Any, float] = WeakKeyDictionary()  # what `tokens_at_once` found
 _apart: WeakKeyDictionary[Any, bool] = WeakKeyDictionary()  # whether padding on the left changes a model's logits
 
 Around = Callable[[], AbstractContextManager[Any]]
@@ -117,8 +117,7 @@ def tokens_at_once(model: PreTrainedModel) -> float:
     """
     torch = libraries.torch
     if model not in _at_once:
-        layers = {type(layer).__name__ for layer in _empty_cache(model).layers}
-        _at_once[model] = math.inf if layers <= {"DynamicLayer", "DynamicSlidingWindowLayer"} else 0
+        _at_once[model] = 0 if has_states(_empty_cache(model)) else math.inf
         tokens = torch.arange(3, 123, 5, device=device_of(model))[None] % int(model.config.get_text_config().vocab_size)
         length, half = tokens.shape[1], tokens.shape[1] // 2
         for size, most in ((1, 1), (half, math.inf)) if not _at_once[model] else ():
@@ -126,13 +125,18 @@ def tokens_at_once(model: PreTrainedModel) -> float:
             with torch.inference_mode():
                 whole = model(input_ids=tokens, use_cache=False).logits[:, half - 1 :].float()
                 parts = [step(model, tokens[:, :half], None, cache, 0)]
-                for start in range(half, length, size):
-                    parts.append(step(model, tokens[:, start : start + size], None, cache, start, keep=size))
+                for at in range(half, length, size):
+                    parts.append(step(model, tokens[:, at : at + size], None, cache, at, keep=size))
             apart = float((torch.cat(parts, dim=1).float() - whole).abs().max())
             if not apart <= rounding_of(model) * float(whole.std()):
                 break
             _at_once[model] = most
     return _at_once[model]
+
+
+def has_states(cache: Any) -> bool:
+    """Return whether a cache has layers that keep more than keys and values, such as states of a recurrence."""
+    return not {type(layer).__name__ for layer in cache.layers} <= {"DynamicLayer", "DynamicSlidingWindowLayer"}
 
 
 def _cache_argument(model: PreTrainedModel) -> str:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from boundpaper.errors import DataError, ModelError
 from keyquery.models import libraries
-from keyquery.models.answers.forwards import batches, device_of, encode, key_cache, step, tokens_at_once
+from keyquery.models.answers.forwards import batches, device_of, encode, has_states, key_cache, step, tokens_at_once
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -147,7 +147,7 @@ def _branch_sums(model: PreTrainedModel, heads: list[list[int]], groups: list[li
     fed = [list(dict.fromkeys(branch.fed for branch in branches if branch.fed)) for branches in groups]
     turns = max(map(len, fed))
     cache = key_cache(model)
-    states = not {type(layer).__name__ for layer in cache.layers} <= {"DynamicLayer", "DynamicSlidingWindowLayer"}
+    states = has_states(cache)
     slides = any(getattr(layer, "is_sliding", False) for layer in cache.layers)
     prefixes = torch.tensor(heads, device=device)
     with torch.inference_mode():
@@ -166,10 +166,8 @@ def _branch_sums(model: PreTrainedModel, heads: list[list[int]], groups: list[li
                 used = key_cache(model)
                 step(model, prefixes, None, used, 0)
             size = int(min(longest, tokens_at_once(model)))
-            parts = [
-                step(model, tokens[:, start : start + size], None, used, length + start, keep=size)
-                for start in range(0, longest, size)
-            ]
+            starts = range(0, longest, size)
+            parts = [step(model, tokens[:, at : at + size], None, used, length + at, keep=size) for at in starts]
             logs = torch.cat(parts, dim=1).float().log_softmax(-1)
             if not slides and not states:
                 cache.crop(-longest)
