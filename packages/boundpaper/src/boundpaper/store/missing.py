@@ -26,6 +26,11 @@ def missing_markers(field: Mapping[str, Any], schema: Mapping[str, Any]) -> froz
     return frozenset(each if isinstance(each, str) else each["value"] for each in given)
 
 
+def only_empty_is_missing(schema: Mapping[str, Any]) -> bool:
+    """Return whether in every field of a schema only the empty cell means a missing value."""
+    return all(missing_markers(field, schema) == EMPTY for field in schema["fields"])
+
+
 def clear_missing(text: str, fields: Sequence[Mapping[str, Any]], schema: Mapping[str, Any]) -> str:
     """Return a table's CSV text with cells that mean a missing value replaced by empty cells.
 

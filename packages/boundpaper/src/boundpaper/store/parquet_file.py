@@ -21,6 +21,7 @@ from boundpaper.typeset.plural import counted
 
 if TYPE_CHECKING:
     import numpy.typing as npt
+    import pandas as pd
     import pyarrow as pa
 
 BEGINNING = b"PAR1"  # of every Parquet file
@@ -70,6 +71,32 @@ def unpack_table(path: Path) -> tuple[list[Sequence[str]], str]:
     """
     status = path.stat()
     return _unpack_once(path, (status.st_mtime_ns, status.st_size))
+
+
+def typed_columns(path: Path, types: Mapping[str, Any]) -> dict[str, pd.Series] | None:
+    """Return a file's columns as pandas types; None if a column has no type, or the file stores it as another.
+
+    Raises DataError or FileNotFoundError as `unpack_table` does.
+    """
+    import pandas as pd
+    import pyarrow as pa
+
+    columns = {}
+    with _faults_named(path):
+        table = _table(path)
+        for name, column in zip(table.column_names, table.columns, strict=True):
+            kind, wanted = _column_kind(path, name, column), types.get(name)
+            if wanted == "float64" and pa.types.is_floating(kind):
+                columns[name] = pd.Series(column.cast(kind).to_numpy(), dtype=wanted)
+            elif isinstance(wanted, pd.StringDtype) and pa.types.is_string(kind):
+                columns[name] = pd.Series(column.cast(kind).to_pylist(), dtype=wanted)
+            elif (wanted == "Int64" and pa.types.is_integer(kind)) or (
+                wanted == "boolean" and pa.types.is_boolean(kind)
+            ):
+                columns[name] = pd.Series(column.cast(kind).to_pylist(), dtype=wanted)
+            else:
+                return None
+    return columns
 
 
 def rows_that_fit(

@@ -12,9 +12,9 @@ from boundpaper.errors import DataError
 from boundpaper.store.descriptor import fields_of, files, resource
 from boundpaper.store.frames import parsed
 from boundpaper.store.header import mismatch
-from boundpaper.store.missing import clear_missing
+from boundpaper.store.missing import clear_missing, only_empty_is_missing
 from boundpaper.store.paths import SCHEMA
-from boundpaper.store.table_file import table_text
+from boundpaper.store.table_file import PARQUET, table_text
 
 _TEXT = pd.StringDtype("python", na_value=np.nan)  # faster than Arrow strings for selections from many small tables
 _NUMBERS = {"number": "float64", "integer": "Int64", "boolean": "boolean", "year": "Int64"}
@@ -54,9 +54,7 @@ def _described_fields(described: dict[str, Any] | None) -> list[dict[str, Any]]:
 def _typed_frame(root: Path, path: str, described: dict[str, Any] | None) -> pd.DataFrame:
     types = {field["name"]: _TYPES.get(field["type"], _TEXT) for field in _described_fields(described)}
     try:
-        text = table_text(root / path)
-        text = clear_missing(text, _described_fields(described), described["schema"]) if described else text
-        frame = pd.read_csv(io.StringIO(text), dtype=types, keep_default_na=False, na_values=[""])
+        frame = _typed_file(root / path, types, described)
     except DataError as error:
         raise DataError(f"{path}{str(error).removeprefix(Path(path).name)}") from None
     except (ValueError, OverflowError, pd.errors.ParserError, pd.errors.EmptyDataError) as error:
@@ -74,3 +72,15 @@ def _typed_frame(root: Path, path: str, described: dict[str, Any] | None) -> pd.
     if path.startswith("artifacts/measurements/") and "model" not in frame.columns:
         frame.insert(0, "model", Path(path).stem)
     return frame
+
+
+def _typed_file(path: Path, types: dict[str, Any], described: dict[str, Any] | None) -> pd.DataFrame:
+    """Return a table with columns of the given types; a Parquet file of these types is not turned into text."""
+    if path.suffix == PARQUET and described and only_empty_is_missing(described["schema"]):
+        from boundpaper.store.parquet_file import typed_columns
+
+        if columns := typed_columns(path, types):
+            return pd.DataFrame(columns)
+    text = table_text(path)
+    text = clear_missing(text, _described_fields(described), described["schema"]) if described else text
+    return pd.read_csv(io.StringIO(text), dtype=types, keep_default_na=False, na_values=[""])
