@@ -20,6 +20,7 @@ from boundpaper.store.file_kind import foreign_kind
 from boundpaper.typeset.plural import counted
 
 if TYPE_CHECKING:
+    import numpy as np
     import numpy.typing as npt
     import pandas as pd
     import pyarrow as pa
@@ -85,17 +86,12 @@ def typed_columns(path: Path, types: Mapping[str, Any]) -> dict[str, pd.Series] 
     with _faults_named(path):
         table = _table(path)
         for name, column in zip(table.column_names, table.columns, strict=True):
-            kind, wanted = _column_kind(path, name, column), types.get(name)
-            if wanted == "float64" and pa.types.is_floating(kind):
-                columns[name] = pd.Series(column.cast(kind).to_numpy(), dtype=wanted)
-            elif isinstance(wanted, pd.StringDtype) and pa.types.is_string(kind):
-                columns[name] = pd.Series(column.cast(kind).to_pylist(), dtype=wanted)
-            elif (wanted == "Int64" and pa.types.is_integer(kind)) or (
-                wanted == "boolean" and pa.types.is_boolean(kind)
-            ):
-                columns[name] = pd.Series(column.cast(kind).to_pylist(), dtype=wanted)
-            else:
+            kind, wanted = _column_kind(path, name, column), types.get(name, "")
+            plain = {"float64": pa.types.is_floating, "Int64": pa.types.is_integer, "boolean": pa.types.is_boolean}
+            if not plain.get(str(wanted), pa.types.is_string)(kind) or not wanted:
                 return None
+            values = column.cast(kind)
+            columns[name] = pd.Series(values.to_numpy() if wanted == "float64" else values.to_pylist(), dtype=wanted)
     return columns
 
 
@@ -126,6 +122,24 @@ def rows_that_fit(
         chosen = [[_cell_as_csv(column[place].as_py()) for column in table.columns] for place in places]
     for place, row in zip(places, chosen, strict=True):
         yield place + 2, dict(zip(table.column_names, row, strict=True))
+
+
+def numbers_in(path: Path, number_of: Callable[[str], float]) -> Iterator[npt.NDArray[np.float64]]:
+    """Yield the numbers of each column, those of a text as `number_of` reads it.
+
+    Raises DataError or FileNotFoundError as `unpack_table` does.
+    """
+    import numpy as np
+    import pyarrow as pa
+
+    with _faults_named(path):
+        table = _table(path)
+        for name, column in zip(table.column_names, table.columns, strict=True):
+            kind = _column_kind(path, name, column)
+            if pa.types.is_integer(kind) or pa.types.is_floating(kind):
+                yield _numbers_of(column.cast(kind)).astype(float)
+            elif not pa.types.is_boolean(kind):
+                yield np.array([number_of(text) for text in column.cast(kind).unique().to_pylist() if text], float)
 
 
 def _numbers_of(column: pa.ChunkedArray) -> npt.NDArray[Any]:

@@ -13,8 +13,8 @@ from boundpaper.store.descriptor import fields_of, files, resource
 from boundpaper.store.frames import parsed
 from boundpaper.store.header import mismatch
 from boundpaper.store.missing import clear_missing, only_empty_is_missing
-from boundpaper.store.paths import SCHEMA
-from boundpaper.store.table_file import PARQUET, table_text
+from boundpaper.store.paths import PARQUET, SCHEMA
+from boundpaper.store.table_file import table_text
 
 _TEXT = pd.StringDtype("python", na_value=np.nan)  # faster than Arrow strings for selections from many small tables
 _NUMBERS = {"number": "float64", "integer": "Int64", "boolean": "boolean", "year": "Int64"}

@@ -3,6 +3,8 @@
 `python -m boundpaper.store.table_file FILE` prints a table as text, for a readable `git diff` (`.gitattributes`).
 """
 
+from __future__ import annotations
+
 import csv
 import hashlib
 import io
@@ -10,11 +12,15 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from boundpaper.errors import DataError
 from boundpaper.store.paths import PARQUET
 from boundpaper.store.text_file import text_of
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
 
 
 def table_text(path: Path) -> str:
@@ -84,6 +90,20 @@ def rows_with(
     for number, record in enumerate(filter(None, rest), start=2) if found else ():
         if not found.isdisjoint(record):
             yield number, dict.fromkeys(header, "") | dict(zip(header, record, strict=False))
+
+
+def numbers_in(path: Path, number_of: Callable[[str], float]) -> npt.NDArray[np.float64]:
+    """Return the distinct finite numbers in the cells of a table, sorted; `number_of` reads a text, NaN for none."""
+    import numpy as np
+
+    if path.suffix == PARQUET:
+        from boundpaper.store.parquet_file import numbers_in as of_parquet
+
+        parts = list(of_parquet(path, number_of))
+    else:
+        parts = [np.array(list(map(number_of, set(chain.from_iterable(records(path))))), float)]
+    numbers = np.unique(np.concatenate([*parts, np.empty(0)]))
+    return numbers[np.isfinite(numbers)]
 
 
 def _text_stream(path: Path) -> io.StringIO:
