@@ -19,8 +19,10 @@ from boundpaper.build.unchanged import _read_kept_stamps as unchanged
 from boundpaper.errors import DataError, ModelError
 from boundpaper.paper.site.history import _load_cache as history
 from boundpaper.paper.trace.known import FILE as TRACED
-from boundpaper.paper.trace.known import StepCache
+from boundpaper.paper.trace.known import NUMBERS, FileNumbers, StepCache
+from boundpaper.paper.trace.numeral import SearchedNumber
 from boundpaper.store import cached_files, manifest
+from boundpaper.store.files import digest
 from conftest import ROOT
 from keyquery.measure import cache
 from keyquery.models.captures import manifest as captures
@@ -58,6 +60,15 @@ def traced(folder):
     known.value("table:heights", "1", lambda: [["bean", "0.5"]])
     known.save()
     return folder / TRACED, lambda: StepCache(folder).values
+
+
+def numbers(folder):
+    (folder / "heights.csv").write_text("height\n0.5\nabout 0.75 m\n")
+    known = FileNumbers(folder, lambda path: digest(folder / path))
+    assert known.may_match("heights.csv", SearchedNumber.read("0.75"))
+    assert not known.may_match("heights.csv", SearchedNumber.read("0.6"))
+    known.save()
+    return folder / NUMBERS, lambda: FileNumbers(folder, str)._known
 
 
 def revisions(folder):
@@ -183,6 +194,7 @@ STORED = {
     "out/state/facts.json": (facts, "anew"),
     "out/state/unchanged.json": (freshness, "anew"),
     "out/state/traced.json": (traced, "anew"),
+    "out/state/numbers.json": (numbers, "anew"),
     "out/state/history.json": (revisions, "anew"),
     "cache of measuring": (cached, "anew"),
     "model made from a GGUF file": (converted, "anew"),

@@ -102,8 +102,8 @@ def numbers_in(path: Path, number_of: Callable[[str], float]) -> npt.NDArray[np.
         parts = list(of_parquet(path, number_of))
     else:
         parts = [np.array(list(map(number_of, set(chain.from_iterable(records(path))))), float)]
-    numbers = np.unique(np.concatenate([*parts, np.empty(0)]))
-    return numbers[np.isfinite(numbers)]
+    numbers: npt.NDArray[np.float64] = np.unique(np.concatenate([*parts, np.empty(0)]))
+    return numbers[np.isfinite(numbers)]  # type: ignore[no-any-return]
 
 
 def _text_stream(path: Path) -> io.StringIO:
