@@ -76,19 +76,19 @@ class Comparison:
     @property
     def experiments(self) -> tuple[str, ...]:
         """Return the experiments that have at least one test."""
-        return tuple(dict.fromkeys(each.row.study for each in self.tests))
+        return tuple(dict.fromkeys(test.row.study for test in self.tests))
 
     @property
     def frame(self) -> pd.DataFrame:
         """Tests, one row each: experiment, quantity, models, means, and the columns of `boundpaper.statistics`."""
-        table = frame(each.row for each in self.tests).rename(columns={"study": "experiment"})
+        table = frame(test.row for test in self.tests).rename(columns={"study": "experiment"})
         facts: dict[str, list[Any]] = {
-            "quantity": [each.quantity.label for each in self.tests],
-            "values_in": [each.quantity.unit for each in self.tests],
-            "reference": [each.models[0] for each in self.tests],
-            "model": [each.models[1] for each in self.tests],
-            "reference_mean": [each.means[0] for each in self.tests],
-            "model_mean": [each.means[1] for each in self.tests],
+            "quantity": [test.quantity.label for test in self.tests],
+            "values_in": [test.quantity.unit for test in self.tests],
+            "reference": [test.models[0] for test in self.tests],
+            "model": [test.models[1] for test in self.tests],
+            "reference_mean": [test.means[0] for test in self.tests],
+            "model_mean": [test.means[1] for test in self.tests],
         }
         for place, (name, values) in enumerate(facts.items(), start=1):
             table.insert(place, name, values)
@@ -97,13 +97,13 @@ class Comparison:
     def __str__(self) -> str:
         heads = ("experiment", "quantity", "model", "difference", "95 % interval", "effect", "p", "Holm", "n", "unit")
         lines: list[tuple[str, ...]] = [heads]
-        for each in self.tests:
-            row, unit = each.row, f" ({each.quantity.unit})" if each.quantity.unit else ""
+        for test in self.tests:
+            row, unit = test.row, f" ({test.quantity.unit})" if test.quantity.unit else ""
             whole = row.ci_low is not None and row.ci_high is not None
             ends = f"[{number(row.ci_low)}, {number(row.ci_high)}]" if whole else ""
             numbers = (number(row.estimate), ends, f"{row.effect_name} {number(row.effect)}")
             counts = (_p_text(row.p_value), _p_text(row.p_adjusted), str(row.n), row.unit)
-            lines.append((row.study, each.quantity.label + unit, each.models[1], *numbers, *counts))
+            lines.append((row.study, test.quantity.label + unit, test.models[1], *numbers, *counts))
         if len(self.models) == 2:
             lines = [(*line[:2], *line[3:]) for line in lines]
         return "\n".join(
@@ -113,12 +113,12 @@ class Comparison:
     @property
     def notes(self) -> tuple[str, ...]:
         """Return notes on the tests, units, correction, triggered guards, and what is left out."""
-        tests = "; ".join(TESTS[name] for name in dict.fromkeys(each.row.test for each in self.tests))
-        count = sum(each.row.p_value is not None for each in self.tests)
+        tests = "; ".join(TESTS[name] for name in dict.fromkeys(test.row.test for test in self.tests))
+        count = sum(test.row.p_value is not None for test in self.tests)
         noted = dict.fromkeys(
             part.strip()
-            for each in self.tests
-            for part in each.row.note.split(";")
+            for test in self.tests
+            for part in test.row.note.split(";")
             if set(fired(part.strip())) & set(TOLD_GUARDS)
         )
         return (
@@ -130,7 +130,7 @@ class Comparison:
 
     @property
     def _units_in_words(self) -> str:
-        counts = dict.fromkeys((each.row.n, each.row.unit) for each in self.tests)
+        counts = dict.fromkeys((test.row.n, test.row.unit) for test in self.tests)
         return ", ".join(counted(n, unit) for n, unit in counts)
 
     def table(self) -> Table:
@@ -179,8 +179,8 @@ class Comparison:
 
         short, panels = short_names(self.models), []
         for label, chosen in (
-            ("standardised difference", [each for each in self.tests if each.row.test != "mcnemar_exact"]),
-            ("difference (percentage points)", [each for each in self.tests if each.row.test == "mcnemar_exact"]),
+            ("standardised difference", [test for test in self.tests if test.row.test != "mcnemar_exact"]),
+            ("difference (percentage points)", [test for test in self.tests if test.row.test == "mcnemar_exact"]),
         ):
             series = []
             for model in self.models[1:]:
@@ -196,7 +196,7 @@ class Comparison:
                 panels.append(Panel(series=series, x=Axis(label=label, zero=True), rules=[Rule(at=0.0, axis="x")]))
         if not panels:
             raise DataError("no difference has an interval to draw; measure more units")
-        undrawn = [f"{each.row.study}: {each.quantity.label}" for each in self.tests if _interval_ends(each) is None]
+        undrawn = [f"{test.row.study}: {test.quantity.label}" for test in self.tests if _interval_ends(test) is None]
         contrast = f"{' and '.join(self.models[1:])} minus {self.models[0]}"
         return Figure(
             panels=panels,
@@ -217,17 +217,17 @@ class Comparison:
         """Return JSON with the models, one object per test, and what was left out."""
         rows: list[dict[str, Any]] = [
             {
-                "experiment": each.row.study,
-                "quantity": each.quantity.label,
-                "metric": each.quantity.metric,
-                "condition": each.quantity.condition,
-                "values_in": each.quantity.unit,
-                "reference": each.models[0],
-                "model": each.models[1],
-                "means": list(each.means),
-                **{name: value for name, value in asdict(each.row).items() if name not in ("study", "comparison")},
+                "experiment": test.row.study,
+                "quantity": test.quantity.label,
+                "metric": test.quantity.metric,
+                "condition": test.quantity.condition,
+                "values_in": test.quantity.unit,
+                "reference": test.models[0],
+                "model": test.models[1],
+                "means": list(test.means),
+                **{name: value for name, value in asdict(test.row).items() if name not in ("study", "comparison")},
             }
-            for each in self.tests
+            for test in self.tests
         ]
         return json.dumps({"models": self.models, "tests": rows, "left_out": self.left_out}, indent=1)
 

@@ -79,7 +79,7 @@ def read(root: Path, name: str, experiments: Sequence[str] = ()) -> ModelMeasure
             for file in (path, path.with_suffix(".json")):
                 shutil.copyfile(file, target.with_name(file.name))
 
-    return ModelMeasurements(name, tables, {each: manifest_beside(paths[each]) or {} for each in tables}, copy)
+    return ModelMeasurements(name, tables, {table: manifest_beside(paths[table]) or {} for table in tables}, copy)
 
 
 def measurement_names(root: Path) -> list[str]:
@@ -113,13 +113,13 @@ def full_name(root: Path, name: str) -> str:
 def _models_in_manifests(root: Path, name: str) -> set[str]:
     """Return the names of models that the manifests of a measurement contain."""
     manifests = [manifest_beside(path.with_suffix(".csv")) or {} for path in (root / FOLDER).glob(f"*/{name}.json")]
-    named_models = (each.get(part) for each in manifests for part in ("model", "capture"))
-    return {slug(str(each["model"])) for each in named_models if isinstance(each, dict) and each.get("model")}
+    records = (each.get(part) for each in manifests for part in ("model", "capture"))
+    return {slug(str(record["model"])) for record in records if isinstance(record, dict) and record.get("model")}
 
 
 def _require_one_capture(name: str, paths: Mapping[str, Path]) -> None:
     """Raise DataError if tables of heads come from two captures, as when an analysis stopped while replacing them."""
-    manifests = {each: manifest_beside(paths[each]) or {} for each in TABLES_OF_HEADS if each in paths}
+    manifests = {table: manifest_beside(paths[table]) or {} for table in TABLES_OF_HEADS if table in paths}
     captures = {
         table: {key: value for key, value in each.get("capture", {}).items() if key not in OF_THE_PROCESSOR}
         for table, each in manifests.items()

@@ -133,25 +133,25 @@ def correct_tests(tests: Sequence[TestedQuantity], family: str) -> list[TestedQu
 
     Raises DataError if no test has enough units for a p below .05.
     """
-    flips = [each.row for each in tests if each.row.test == "sign_flips"]
+    flips = [test.row for test in tests if test.row.test == "sign_flips"]
     if tests and len(flips) == len(tests) and all(least_p(each.n) > ALPHA for each in flips):
         most = max(each.n for each in flips)
         raise DataError(
             f"{counted(most, flips[0].unit)} allow no p below {least_p(most):.3g}, whatever the models do; "
             f"measure {_needed(1)} or more (run --documents {_needed(1)}, or more --seeds)"
         )
-    rows = holm([each.row for each in tests], [family] * len(tests))
-    count = sum(each.p_value is not None for each in rows)
+    rows = holm([test.row for test in tests], [family] * len(tests))
+    count = sum(row.p_value is not None for row in rows)
     return [
-        replace(each, row=attach(row, guards.smallest_p(least_p(row.n), family=count)) if _flipped(row) else row)
-        for each, row in zip(tests, rows, strict=True)
+        replace(test, row=attach(row, guards.smallest_p(least_p(row.n), family=count)) if _flipped(row) else row)
+        for test, row in zip(tests, rows, strict=True)
     ]
 
 
 def note_on_units(tests: Sequence[TestedQuantity]) -> list[str]:
     """If a test's Holm-corrected p cannot fall below .05, return a note on how many units would suffice."""
-    count = sum(each.row.p_value is not None for each in tests)
-    few = [each.row for each in tests if _flipped(each.row) and least_p(each.row.n) * count > ALPHA]
+    count = sum(test.row.p_value is not None for test in tests)
+    few = [test.row for test in tests if _flipped(test.row) and least_p(test.row.n) * count > ALPHA]
     if not few:
         return []
     least = min(few, key=lambda row: row.n)

@@ -135,7 +135,7 @@ def write_paper(found: Comparison, folder: Path, title: str) -> Path:
     (root / "paper/chapters/introduction.tex.j2").unlink()
     write(root / "paper/thesis.tex.j2", DOCUMENT.encode())
     parts = [
-        (name, [_test_line(each, len(found.models) > 2) for each in found.tests if each.row.study == name])
+        (name, [_test_line(test, len(found.models) > 2) for test in found.tests if test.row.study == name])
         for name in found.experiments
     ]
     items = "\n".join(

@@ -144,10 +144,10 @@ def _verification_rows(subject: Subject, items: Sequence[Seeded], condition: str
 def _ranking_rows(subject: Subject, items: Sequence[Seeded], condition: str) -> list[Row]:
     length = int(items[0][1].facts["length"])
     candidates = [tuple(str(one) for one in item.facts["candidates"]) for _, item in items]
-    places = [some.index(item.answer) for some, (_, item) in zip(candidates, items, strict=True)]
+    places = [candidate.index(item.answer) for candidate, (_, item) in zip(candidates, items, strict=True)]
     groups = [
-        [(item.prompt, some), *((prompt, (YES, NO)) for prompt in item.facts["prompts"])]
-        for some, (_, item) in zip(candidates, items, strict=True)
+        [(item.prompt, candidate), *((prompt, (YES, NO)) for prompt in item.facts["prompts"])]
+        for candidate, (_, item) in zip(candidates, items, strict=True)
     ]
     ranked = score_options(subject, groups, length)
     rows = []
@@ -156,10 +156,10 @@ def _ranking_rows(subject: Subject, items: Sequence[Seeded], condition: str) -> 
         "ranking_yes": [[_odds(one) for one in group[1:]] for group in ranked],
     }
     for metric, values in ways.items():
-        earned = [ranking_credit(some, place) for some, place in zip(values, places, strict=True)]
+        earned = [ranking_credit(value, place) for value, place in zip(values, places, strict=True)]
         rows.append(row(metric, sum(share for share, _ in earned) / len(items), len(items), condition=condition))
         tied = sum(first > 1 for _, first in earned) / len(items)
         rows.append(row(f"{metric}_tied", tied, len(items), condition=condition))
-    chance = sum(1 / len(some) for some in candidates) / len(items)
+    chance = sum(1 / len(candidate) for candidate in candidates) / len(items)
     rows.append(row("ranking_chance", chance, len(items), condition=condition))
     return rows

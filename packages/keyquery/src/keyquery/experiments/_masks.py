@@ -71,7 +71,7 @@ def measure_norms(subject: Subject, texts: list[Text], where: Where) -> Dimensio
     tokens = [text.tokens for text in texts]
     if subject.identity is None:
         return dimensions(subject.model, tokens, where)
-    asked = {"texts": [each.tolist() for each in tokens], "where": where, "identity": subject.identity}
+    asked = {"texts": [token.tolist() for token in tokens], "where": where, "identity": subject.identity}
     return cached(cache_name(measure_norms, asked), lambda: dimensions(subject.model, tokens, where), None)[0]
 
 
@@ -149,7 +149,7 @@ def why_unmatched(mask: Mask, controls: Sequence[Mask], found: Dimensions, fill:
     They can if their mean removed squared norm is within `MATCHED` of the mask's.
     """
     own = removed_share(mask, found, fill)
-    shares = [removed_share(each, found, fill) for each in controls]
+    shares = [removed_share(control, found, fill) for control in controls]
     if own is None or None in shares:
         return "queries and keys are zero"
     share = float(np.mean(np.array(shares, dtype=float)))

@@ -91,8 +91,8 @@ def rows(surveys: Sequence[TextSurvey], thresholds: Thresholds = DEFAULT) -> lis
         for name, each in values.items():
             table += over_texts(name, each[:, place].mean(axis=1), layer=layer)
         table += _mean_decay(surveys, place, layer)
-    for name, each in values.items():
-        table += per_text(name, surveys, each.mean(axis=(1, 2)), each[0].size)
+    for name, value in values.items():
+        table += per_text(name, surveys, value.mean(axis=(1, 2)), value[0].size)
     return table
 
 

@@ -38,10 +38,10 @@ def survey_rows(surveys: Sequence[TextSurvey]) -> list[Row]:
     rows: list[Row] = []
     for place, layer in enumerate(layers):
         at: dict[str, Any] = {"layer": layer}
-        for name, each in values.items():
-            for head in range(each.shape[2]):
-                rows += over_texts(name, each[:, place, head], condition="key head", head=head, **at)
-            rows += over_texts(name, each[:, place].mean(axis=1), **at)
+        for name, value in values.items():
+            for head in range(value.shape[2]):
+                rows += over_texts(name, value[:, place, head], condition="key head", head=head, **at)
+            rows += over_texts(name, value[:, place].mean(axis=1), **at)
         rows += over_texts("value_ratio", ratio[:, place], NO_VALUES, **at)
         for name, each in (("first_mass", mass), ("write", write)):
             for head in range(each.shape[2]):

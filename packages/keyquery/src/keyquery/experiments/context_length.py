@@ -151,17 +151,17 @@ def _retrieval_rows(
             raise
         return [row("passkey_exact", None, 0, condition=condition, reason=str(error))]
     rows = _accuracy_rows(retrievals, condition)
-    low, high = wilson_interval(sum(each.kind == EXACT for each in retrievals), len(retrievals))
+    low, high = wilson_interval(sum(retrieval.kind == EXACT for retrieval in retrievals), len(retrievals))
     rows.append(row("passkey_exact_low", low, len(retrievals), condition=condition))
     rows.append(row("passkey_exact_high", high, len(retrievals), condition=condition))
-    counts = Counter(each.kind for each in retrievals)
+    counts = Counter(retrieval.kind for retrieval in retrievals)
     for kind in CLASSES:
         rows.append(row(f"class_{kind}", float(counts[kind]), len(retrievals), condition=condition))
-    doubtful = sum(is_ambiguous(each.answer, each.key) for each in retrievals)
+    doubtful = sum(is_ambiguous(retrieval.answer, retrieval.key) for retrieval in retrievals)
     rows.append(row(f"class_{RUN_DELETION}_at_end", float(doubtful), len(retrievals), condition=condition))
-    for form in sorted({str(each.item.facts["form"]) for each in retrievals}):
+    for form in sorted({str(retrieval.item.facts["form"]) for retrieval in retrievals}):
         rows += _accuracy_rows(
-            [each for each in retrievals if each.item.facts["form"] == form], f"{condition}/form:{form}"
+            [retrieval for retrieval in retrievals if retrieval.item.facts["form"] == form], f"{condition}/form:{form}"
         )
     for part in range(DEPTHS):
         some = [each for each in retrievals if min(int(each.item.facts["depth"] * DEPTHS), DEPTHS - 1) == part]

@@ -92,7 +92,7 @@ def _condition_rows(
     rows: list[Row] = []
     for seed, items in items_of(subject, "passkey", options) if options.items else ():
         replies = answers(subject, items, condition)
-        right = sum(each.right for each in replies)
+        right = sum(reply.right for reply in replies)
         rows.append(row("passkey_accuracy", right / len(replies), len(replies), seed=seed, **names))
     texts = subject.texts(options)
     changed, usual = losses(subject, texts, condition), losses(subject, texts)

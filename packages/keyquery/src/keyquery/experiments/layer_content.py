@@ -67,9 +67,9 @@ def rows(surveys: Sequence[TextSurvey]) -> list[Row]:
     table: list[Row] = []
     for place, layer in enumerate(layers):
         for kind, tokens in enumerate(TOKENS):
-            for name, each in values.items():
+            for name, value in values.items():
                 reason = why_missing(surveys, name, place)
-                table += over_texts(name, each[:, place, kind], reason, condition=tokens, layer=layer)
+                table += over_texts(name, value[:, place, kind], reason, condition=tokens, layer=layer)
         table += over_texts("unexplained", [survey.unexplained[place] for survey in surveys], layer=layer)
     for name, each in shares.items():
         for kind, tokens in enumerate(TOKENS):

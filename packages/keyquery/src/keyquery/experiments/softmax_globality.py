@@ -29,16 +29,16 @@ def measure(subject: Subject, options: Options) -> list[Row]:
             first = float(np.mean([each.top_first[place, head] for each in seen]))
             rows.append(row("top_changes", changes, len(seen), layer=int(layer), head=head))
             rows.append(row("top_first", first, len(seen), layer=int(layer), head=head))
-    for each in findings(subject, options):
+    for finding in findings(subject, options):
         for metric in ("ap_overall", "ap_last_20"):
             rows.append(
                 row(
                     metric,
-                    each.metrics.get(metric),
-                    each.queries,
-                    layer=each.layer,
-                    head=each.head,
-                    reason=each.reasons.get(metric, ""),
+                    finding.metrics.get(metric),
+                    finding.queries,
+                    layer=finding.layer,
+                    head=finding.head,
+                    reason=finding.reasons.get(metric, ""),
                 )
             )
     return rows

@@ -144,12 +144,12 @@ def run_jobs(
     """
     if names is not None and len(names) != len(arguments):
         raise SpecError(f"{len(names)} names for {len(arguments)} jobs: give one each")
-    keys = [key(function, each, version) for each in arguments]
+    keys = [key(function, argument, version) for argument in arguments]
     # Equal jobs are run once, under the first one's name.
-    called = names if names is not None else [_job_name(each) for each in arguments]
+    called = names if names is not None else [_job_name(argument) for argument in arguments]
     index = {each: position for position, each in reversed(list(enumerate(keys)))}
     jobs = {each: index[each] for each in dict.fromkeys(keys)}
-    folders = [JobFolder(folder.absolute() / each) for each in jobs]
+    folders = [JobFolder(folder.absolute() / job) for job in jobs]
     state = _RunState([called[position] for position in jobs.values()], folders, progress)
 
     results: dict[int, T] = {}

@@ -181,7 +181,7 @@ def _attention_ids(model: PreTrainedModel) -> set[int]:
     named = [module for module in model.modules() if _named_attention(module)]
     # exclude a block named after its attention, and modules around it
     return {
-        id(each) for each in named if not any(part is not each and _named_attention(part) for part in each.modules())
+        id(each) for each in named if not any(child is not each and _named_attention(child) for child in each.modules())
     }
 
 
@@ -244,7 +244,7 @@ def _watch_parts(model: PreTrainedModel, places: list[_Place]) -> dict[int, _Par
     try:
         for place in {place.layer: place for place in places}.values():
             own = runs[place.layer]
-            hooks += [part.register_forward_hook(leaving(own)) for part in place.block.modules()]
+            hooks += [module.register_forward_hook(leaving(own)) for module in place.block.modules()]
         try:
             with recording(model, keep):
                 run_forward(model, _probe_tokens(model))
@@ -264,7 +264,7 @@ def _first_output(output: Any) -> Any:
 
 def _has_weights(module: Module) -> bool:
     """Return whether a module directly owns a weight matrix (or several, for experts)."""
-    return any(each.ndim >= 2 for each in module.parameters(recurse=False))
+    return any(parameter.ndim >= 2 for parameter in module.parameters(recurse=False))
 
 
 def _hidden_size(model: PreTrainedModel) -> int:
@@ -283,7 +283,7 @@ def _parts_of_block(
         output = outputs.get(id(part))
         return isinstance(output, libraries.torch.Tensor) and output.ndim >= 2 and output.shape[-1] == width
 
-    within = {id(part) for part in found.attention.modules()}
+    within = {id(module) for module in found.attention.modules()}
     ran = [
         (at, part, given) for at, (part, given, _) in enumerate(seen.order) if id(part) in within and _has_weights(part)
     ]
@@ -307,7 +307,7 @@ def _parts_of_block(
     if not besides:
         return attention, None, f"{type(found.block).__name__} of layer {found.layer} has no MLP beside its attention"
     last = besides[-1][2]
-    of_mlp = {id(part) for part in last.modules()}
+    of_mlp = {id(module) for module in last.modules()}
     projections = [part for part in order if id(part) in of_mlp and _has_weights(part) and gives_stream(part)]
     mlp = (last, projections[-1] if projections else last)
     names = ", ".join(name for _, name, _ in besides)

@@ -102,15 +102,15 @@ def applied(model: PreTrainedModel, interventions: Sequence[Intervention]) -> It
     parts = blocks(model)
     _require_known(parts, interventions)
     with ExitStack() as stack:
-        late = [each for each in interventions if each.where == "post" and each.site in ("q", "k")]
+        late = [change for change in interventions if change.where == "post" and change.site in ("q", "k")]
         if late:
             stack.enter_context(recording(model, _call_rewriter(late)))
-        for each in interventions:
-            if each in late:
+        for intervention in interventions:
+            if intervention in late:
                 continue
             for block in parts:
-                if each.touches(block.layer):
-                    for hook in _add_hooks(block, each):
+                if intervention.touches(block.layer):
+                    for hook in _add_hooks(block, intervention):
                         stack.callback(hook.remove)
         yield
 
@@ -121,7 +121,7 @@ def phases(model: PreTrainedModel, interventions: Sequence[Intervention], *, dec
     With `decode`, interventions also act in decode steps, except those on given positions. Raises ModelError if a
     mean over the sequence is requested in decode steps, where the sequence is one token.
     """
-    lasting = [each for each in interventions if each.positions is None] if decode else []
+    lasting = [intervention for intervention in interventions if intervention.positions is None] if decode else []
     if any(each.action == "mean" for each in lasting):
         raise ModelError(
             "a mean over the sequence has no meaning in decode steps of one token; let it act in the prefill"
@@ -139,22 +139,22 @@ def phases(model: PreTrainedModel, interventions: Sequence[Intervention], *, dec
 def _require_known(parts: Sequence[Block], interventions: Sequence[Intervention]) -> None:
     known = {block.layer: block for block in parts}
     names = f"0 to {parts[-1].layer}" if len(known) == parts[-1].layer + 1 else ", ".join(map(str, known))
-    for each in interventions:
-        if each.site not in SITES:
-            raise ModelError(f"no site {each.site!r} to intervene on; sites are {', '.join(SITES)}")
-        if each.action not in ACTIONS:
-            raise ModelError(f"no action {each.action!r} at a site; actions are {', '.join(ACTIONS)}")
-        wrong = [layer for layer in (*(each.layers or ()), *(each.dims or ())) if layer not in known]
+    for change in interventions:
+        if change.site not in SITES:
+            raise ModelError(f"no site {change.site!r} to intervene on; sites are {', '.join(SITES)}")
+        if change.action not in ACTIONS:
+            raise ModelError(f"no action {change.action!r} at a site; actions are {', '.join(ACTIONS)}")
+        wrong = [layer for layer in (*(change.layers or ()), *(change.dims or ())) if layer not in known]
         if wrong:
             raise ModelError(f"no layer {wrong[0]} with self-attention and MLP; such layers are {names}")
-        if any(place < 0 for place in each.positions or ()):
+        if any(place < 0 for place in change.positions or ()):
             raise ModelError("positions count from 0; negative ones are not supported")
-        if each.where == "post" and each.site not in ("q", "k"):
+        if change.where == "post" and change.site not in ("q", "k"):
             raise ModelError("'post' is for queries and keys: only these are rotated")
-        for layer, mask in (each.dims or {}).items():
-            shape = _mask_shape(known[layer], each.site)
+        for layer, mask in (change.dims or {}).items():
+            shape = _mask_shape(known[layer], change.site)
             if mask.shape != shape:
-                raise ModelError(f"layer {layer}: the mask has shape {mask.shape}, but '{each.site}' has {shape}")
+                raise ModelError(f"layer {layer}: the mask has shape {mask.shape}, but '{change.site}' has {shape}")
 
 
 def _mask_shape(block: Block, site: str) -> tuple[int, ...]:

@@ -44,10 +44,10 @@ def untouched_blocks(model: PreTrainedModel, interventions: Sequence[Interventio
     tried = _exact.setdefault(model, {})
     if cached not in tried:
         tried[cached] = _is_exact(model, cached)
-    if not tried[cached] or any(each.where == "post" for each in interventions):
+    if not tried[cached] or any(intervention.where == "post" for intervention in interventions):
         return 0
     for place, block in enumerate(parts := blocks(model)):
-        if any(each.touches(block.layer) for each in interventions):
+        if any(intervention.touches(block.layer) for intervention in interventions):
             return place
     return len(parts)
 
@@ -100,7 +100,7 @@ def _stored_outputs(model: PreTrainedModel, inputs: tuple[Any, ...], given: dict
     while of_model and sum(map(_bytes, of_model.values())) > _room(model):
         of_model.popitem()  # the newest: where texts come in turn, the oldest is the next that is asked for
     tensors = [each for each in (*inputs, *given.values()) if isinstance(each, torch.Tensor)]
-    mark = [f"{tuple(each.shape)}".encode() + each.cpu().numpy().tobytes() for each in tensors]
+    mark = [f"{tuple(tensor.shape)}".encode() + tensor.cpu().numpy().tobytes() for tensor in tensors]
     return of_model.setdefault(b" ".join([*mark, b"cached" * (given.get("past_key_values") is not None)]), {})
 
 
@@ -112,7 +112,7 @@ def _room(model: PreTrainedModel) -> int:
 def _bytes(states: Known) -> int:
     """Return the bytes of stored outputs and of their layers of a key cache."""
     tensors = [each for output, layer in states.values() for each in (output, *getattr(layer, "__dict__", {}).values())]
-    return sum(each.nbytes for each in tensors if isinstance(each, libraries.torch.Tensor))
+    return sum(tensor.nbytes for tensor in tensors if isinstance(tensor, libraries.torch.Tensor))
 
 
 def _replace_run(module: Any, run: Callable[..., Any]) -> Callable[[], None]:
@@ -142,7 +142,7 @@ def _is_exact(model: PreTrainedModel, cached: bool) -> bool:
 
     try:
         layers = int(config.num_hidden_layers)
-        text, other = (torch.tensor([each]) % int(config.vocab_size) for each in PROBES)
+        text, other = (torch.tensor([probe]) % int(config.vocab_size) for probe in PROBES)
         if len(blocks(model)) != layers:
             return False
         with skip_stored_blocks(model, layers):

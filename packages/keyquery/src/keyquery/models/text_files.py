@@ -124,7 +124,7 @@ def text_of_row(row: Any, field: str, where: str, number: int) -> tuple[str, str
 
 
 def _file_endings(path: Path) -> list[str]:
-    endings = [each.lower() for each in path.suffixes]
+    endings = [suffix.lower() for suffix in path.suffixes]
     return endings[:-1] if endings and endings[-1] in PACKED else endings
 
 

@@ -183,7 +183,7 @@ def _key_items(
             rng.shuffle(candidates)
             asked = prompt.removesuffix(tail)
             facts["candidates"] = candidates
-            facts["prompts"] = [asked + CHECKED[wording].format(key=other) for other in candidates]
+            facts["prompts"] = [asked + CHECKED[wording].format(key=candidate) for candidate in candidates]
         facts["key_at"] = start
         items.append(Item(f"{task}-{number:04d}", task, prompt, answer, options, facts))
     return items

@@ -91,9 +91,9 @@ def group_rows(data: str, measured: TestSamples) -> Iterator[Row]:
         if split in ("design", "all"):
             values["question_share"] = 100 * readings.flips().astype(np.float64)
         for group, member in groups.items():
-            for name, each in values.items():
+            for name, value in values.items():
                 share = (0.0, 100.0) if name == "question_share" else (-np.inf, np.inf)
-                intervals = summary(each, measured.units, member, DRAWS, share)
+                intervals = summary(value, measured.units, member, DRAWS, share)
                 yield from _summary_rows(f"{data}/{split}/{group}", name, intervals)
 
 

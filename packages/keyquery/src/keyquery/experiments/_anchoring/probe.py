@@ -141,7 +141,7 @@ def auroc(scores: Floats, right: Bools, units: NDArray[np.int64], draws: int) ->
     few = len(np.unique(units)) < LEAST_BOOTSTRAPPED
     for layer in () if few else np.flatnonzero(np.isfinite(value)):
         resampled = np.concatenate(
-            [_weighted_auc(scores[:, layer], right, part[:, units]) for part in _chunks(units, draws)]
+            [_weighted_auc(scores[:, layer], right, chunk[:, units]) for chunk in _chunks(units, draws)]
         )
         low[layer], high[layer] = percentile_interval(resampled[np.isfinite(resampled)])
     return value, low, high
@@ -175,9 +175,9 @@ def _weighted_auc(scores: Floats, right: Bools, weights: Floats) -> Floats:
 def _resample_weights(units: int, draws: int) -> Floats:
     """Return how often each unit is drawn in each bootstrap resample, shape (draws, units)."""
     rows = []
-    for part in resamples(units, draws):
-        flat = (part + units * np.arange(len(part))[:, None]).ravel()
-        rows.append(np.bincount(flat, minlength=units * len(part)).reshape(len(part), units))
+    for resample in resamples(units, draws):
+        flat = (resample + units * np.arange(len(resample))[:, None]).ravel()
+        rows.append(np.bincount(flat, minlength=units * len(resample)).reshape(len(resample), units))
     weights = np.concatenate(rows).astype(np.float64)
     weights.flags.writeable = False
     return weights

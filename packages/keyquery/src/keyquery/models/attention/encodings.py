@@ -119,7 +119,7 @@ def of_layer(text: Any, layer: int) -> Any:
 def _head_dimension(text: Any) -> int:
     """Return the dimension of a head; ModelError if it differs by layer."""
     layers = [of_layer(text, layer) for layer in range(text.num_hidden_layers)]
-    widths = {int(getattr(each, "head_dim", None) or each.hidden_size // each.num_attention_heads) for each in layers}
+    widths = {int(getattr(own, "head_dim", None) or own.hidden_size // own.num_attention_heads) for own in layers}
     if len(widths) > 1:
         raise ModelError(
             f"heads of its layers have {' and '.join(map(str, sorted(widths)))} dimensions, not one number"

@@ -55,7 +55,7 @@ def encoding(
     check_encoding(kind, factor)
     modules = rotary_modules(model)
     if kind == "drope":
-        attention = [part for part in model.modules() if hasattr(part, "layer_idx") and hasattr(part, "config")]
+        attention = [module for module in model.modules() if hasattr(module, "layer_idx") and hasattr(module, "config")]
         if any(query_scale(part) is not None for part in attention):
             raise ModelError(scaled_queries_message(type(model).__name__, kind))
     swaps: list[tuple[Module, Callable[..., Any]]] = []
@@ -188,7 +188,7 @@ def may_rotate(model: PreTrainedModel) -> bool:
 
 def _rotated_in_attention(model: PreTrainedModel) -> bool:
     """Return whether attention modules use their own rotation tables, as in GPT-J, so that none can be changed."""
-    return any("rotary_dim" in vars(part) and TABLE in dict(part.named_buffers()) for part in model.modules())
+    return any("rotary_dim" in vars(module) and TABLE in dict(module.named_buffers()) for module in model.modules())
 
 
 def _turns_nothing(model: PreTrainedModel) -> bool:

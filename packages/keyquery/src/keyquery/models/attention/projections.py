@@ -104,7 +104,7 @@ def _exact_match(made: Tensor | None, turned_back: Tensor) -> Tensor:
     if made.shape == turned_back.shape:
         readings.append(made)
     size = float(turned_back.norm())
-    near = (each for each in readings if float((each.float() - turned_back).norm()) <= TOLERANCE * size)
+    near = (reading for reading in readings if float((reading.float() - turned_back).norm()) <= TOLERANCE * size)
     return next(near, turned_back)
 
 

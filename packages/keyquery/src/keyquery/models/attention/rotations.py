@@ -217,7 +217,7 @@ def _possible_rotations(
     if angles is None:
         return []
     if isinstance(angles, tuple):
-        cosine, sine = (_by_token(part, len(positions)) for part in angles)
+        cosine, sine = (_by_token(angle, len(positions)) for angle in angles)
     else:
         parts = libraries.torch.view_as_real(angles)
         cosine, sine = (_by_token(parts[..., side], len(positions)) for side in (0, 1))

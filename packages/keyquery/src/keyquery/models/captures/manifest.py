@@ -139,7 +139,7 @@ def _unknown_key(found: Mapping[str, Any], known: Iterable[str], where: str) -> 
 def _unknown_key_anywhere(found: Mapping[str, Any]) -> str:
     """Return a message on the first unknown key anywhere in a manifest; values must have the right types."""
     settings = found["settings"]
-    layer = [each.name for each in fields(Layer)]
+    layer = [field.name for field in fields(Layer)]
     return next(
         filter(
             None,

@@ -34,8 +34,8 @@ def check_space(options: CaptureOptions, documents: int | None) -> None:
 
 def bytes_of_document(options: CaptureOptions, text: Any) -> int:
     """Return the approximate bytes of one document's vectors on disk, if heads are spread evenly over layers."""
-    layers = [each for each in attention_layers(text) if each.kind != "cross"]
-    taken = [each for each in layers if not options.only_layers or each.index in options.only_layers]
+    layers = [attention_layer for attention_layer in attention_layers(text) if attention_layer.kind != "cross"]
+    taken = [layer for layer in layers if not options.only_layers or layer.index in options.only_layers]
     every = sum(each.query_heads for each in taken)
     if not every:
         return 0

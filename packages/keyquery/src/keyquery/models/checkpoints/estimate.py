@@ -126,7 +126,7 @@ def of_config(
     kept = context if logits is None else min(logits, context)
     return MemoryEstimate(
         name=name,
-        parameters=sum(each.numel() for each in model.parameters()),
+        parameters=sum(parameter.numel() for parameter in model.parameters()),
         weights=weights,
         cache=batch * kind.itemsize * sum(_cache_numbers(layer, context) for layer in layers),
         activations=batch * (least(model, layers, context) + kept * text.vocab_size * (kind.itemsize + 4)) + unpacked,

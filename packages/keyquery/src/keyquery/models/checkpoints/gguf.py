@@ -99,7 +99,7 @@ def _describe_file(file: Path) -> tuple[dict[str, Any], _GgufHeader]:
     try:
         reader = gguf.GGUFReader(file)
         keys = {name: field.contents() for name, field in reader.fields.items() if not name.startswith("GGUF.")}
-        factors = [each.data.astype(float).tolist() for each in reader.tensors if each.name == "rope_freqs.weight"]
+        factors = [field.data.astype(float).tolist() for field in reader.tensors if field.name == "rope_freqs.weight"]
     except FileNotFoundError:
         raise ModelError(f"{file}: no such file") from None
     except (ValueError, IndexError, OSError, EOFError) as error:
@@ -130,7 +130,7 @@ def _convert(file: Path, folder: Path, content: _GgufHeader) -> None:
         tokenizer = transformers.AutoTokenizer.from_pretrained(place, **options)
         try:
             gguf_keys.apply_keys(content.keys, content.frequencies, model.config)
-            parameters = sum(each.numel() for each in model.parameters())  # shared ones once
+            parameters = sum(parameter.numel() for parameter in model.parameters())  # shared ones once
             gguf_keys.refuse_unused_tensors(content.sizes, _known_tensors(model, content), parameters)
             notes = gguf_keys.tokenizer_notes(content.keys, tokenizer)
         except ModelError as error:

@@ -44,7 +44,7 @@ def _block_list_name(model: PreTrainedModel) -> str:
     """Return the name of the list of blocks; the largest if an image tower has as many."""
     count = int(model.config.get_text_config().num_hidden_layers)
     lists = {
-        name: sum(each.numel() for each in part.parameters())
+        name: sum(parameter.numel() for parameter in part.parameters())
         for name, part in model.named_modules()
         if isinstance(part, libraries.torch.nn.ModuleList) and len(part) == count
     }
@@ -116,10 +116,10 @@ def stream_weights(name: str) -> Iterator[None]:
     the loader converts weights to another form than the file has.
     """
     places = ("transformers.modeling_utils", "transformers.integrations.accelerate", "accelerate.utils.offload")
-    modules: list[Any] = [libraries.need(each) for each in places]
+    modules: list[Any] = [libraries.need(place) for place in places]
     mapped = modules[0].safe_open
-    for each in modules:
-        each.safe_open = _StreamedFile
+    for module in modules:
+        module.safe_open = _StreamedFile
     try:
         yield
     except ValueError as error:

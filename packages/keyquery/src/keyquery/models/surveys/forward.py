@@ -175,7 +175,7 @@ class _SurveyHooks:
             after = (output[0] if isinstance(output, tuple) else output)[0].float()
             names = ("before", "attention", "mlp") if self._whole else ("before",)
             try:
-                before, *parts = (self._held.pop((layer, part)) for part in names)
+                before, *parts = (self._held.pop((layer, name)) for name in names)
             except KeyError as error:
                 raise ModelError(f"layer {layer}: its {error.args[0][1]} output was not seen in the forward") from None
             if not bool(after.isfinite().all()):

@@ -135,14 +135,14 @@ def _parse_lengths(asked: str | None) -> tuple[str, ...]:
 def _scoring_manifest(samples: Sequence[Sample], predictions: Sequence[Prediction]) -> dict[str, Any]:
     """Return a manifest of the scored data, without times or facts of the machine."""
     answers = hashlib.blake2b(digest_size=16)
-    for each in sorted(predictions, key=lambda each: (each.id, each.run)):
-        answers.update(f"{each.id}\0{each.run}\0{each.text}\0".encode())
+    for prediction in sorted(predictions, key=lambda each: (each.id, each.run)):
+        answers.update(f"{prediction.id}\0{prediction.run}\0{prediction.text}\0".encode())
     return {"samples": len(samples), "questions": lbp_data.fingerprint(samples), "predictions": answers.hexdigest()}
 
 
 def _count_thoughts(mode: str, predictions: Sequence[Prediction]) -> dict[str, Any]:
     """Count predictions with thinking (not part of an answer) for the manifest; also print the count."""
-    thinking = [each for each in predictions if each.thoughts]
+    thinking = [prediction for prediction in predictions if prediction.thoughts]
     if not thinking:
         return {}
     silent = sum(not each.text for each in thinking)

@@ -119,9 +119,9 @@ def _student_over_lengths(lengths: list[NDArray[np.float64]]) -> tuple[float, fl
     """
     count = sum(map(len, lengths))
     mean = np.concatenate(lengths).mean()
-    if min(map(len, lengths)) < 2 or all(np.ptp(each) == 0 for each in lengths):
+    if min(map(len, lengths)) < 2 or all(np.ptp(length) == 0 for length in lengths):
         lengths = [np.concatenate(lengths)]
-    parts = np.array([len(each) * each.var(ddof=1) for each in lengths]) / count**2
-    df = parts.sum() ** 2 / sum(part**2 / (len(each) - 1) for part, each in zip(parts, lengths, strict=True))
+    parts = np.array([len(length) * length.var(ddof=1) for length in lengths]) / count**2
+    df = parts.sum() ** 2 / sum(part**2 / (len(length) - 1) for part, length in zip(parts, lengths, strict=True))
     half = float(half_width(np.sqrt(parts.sum()), np.asarray(df)))
     return 100 * max(0.0, float(mean) - half), 100 * min(1.0, float(mean) + half)

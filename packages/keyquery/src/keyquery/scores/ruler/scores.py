@@ -135,9 +135,9 @@ def _mean_row(length: str, cells: Sequence[Score | None], tasks: Sequence[str]) 
         values = [cell.value for cell in have if cell.value is not None]
         value = math.fsum(values) / len(tasks)
         if len(counts) == len(tasks):
-            ends = [score_interval(each, n) for each, n in zip(values, counts, strict=True)]
-            below = math.sqrt(sum((each - end[0]) ** 2 for each, end in zip(values, ends, strict=True)))
-            above = math.sqrt(sum((end[1] - each) ** 2 for each, end in zip(values, ends, strict=True)))
+            ends = [score_interval(value, n) for value, n in zip(values, counts, strict=True)]
+            below = math.sqrt(sum((value - end[0]) ** 2 for value, end in zip(values, ends, strict=True)))
+            above = math.sqrt(sum((end[1] - value) ** 2 for value, end in zip(values, ends, strict=True)))
             low, high = max(0.0, value - below / len(tasks)), min(100.0, value + above / len(tasks))
         else:
             reasons.append("n, ci_low, ci_high: samples of a task are not known")
