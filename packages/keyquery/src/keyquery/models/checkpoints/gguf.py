@@ -40,15 +40,15 @@ def dequantise(file: Path, folder: Path, sha256: str, say: str = "") -> Path:
         if fingerprint(folder) == gguf_card(folder)["weights"]:
             return folder
         raise ModelError(f"{folder}: changed since it was made from {file.name}; remove the folder, and run again")
-    described, read = _describe_file(file)
+    description, header = _describe_file(file)
     if say:
         print(say, file=sys.stderr)
     folder.parent.mkdir(parents=True, exist_ok=True)
     with temporary(folder.parent) as draft:
-        _convert(file, draft, read)
+        _convert(file, draft, header)
         content = {
             "file": {"name": file.name, "bytes": file.stat().st_size, "sha256": sha256},
-            **described,
+            **description,
             "weights": fingerprint(draft),
             "versions": _library_versions(),
         }
@@ -120,13 +120,11 @@ def _convert(file: Path, folder: Path, content: _GgufHeader) -> None:
     transformers.utils.logging.disable_progress_bar()
     with explain_failure(str(file)), redirect_stderr(io.StringIO()):  # the conversion's bar ignores settings
         place, options = str(file.parent), {"gguf_file": file.name}
-        made: Any = transformers.AutoModelForCausalLM
-        model, report = made.from_pretrained(place, dtype=torch.float32, output_loading_info=True, **options)
-        missing = sorted(report.get("missing_keys") or ())
-        if missing:
-            raise ModelError(
-                f"{file}: lacks {counted(len(missing), 'weight')} of its architecture (first: {missing[0]})"
-            )
+        auto_class: Any = transformers.AutoModelForCausalLM
+        model, report = auto_class.from_pretrained(place, dtype=torch.float32, output_loading_info=True, **options)
+        absent = sorted(report.get("missing_keys") or ())
+        if absent:
+            raise ModelError(f"{file}: lacks {counted(len(absent), 'weight')} of its architecture (first: {absent[0]})")
         tokenizer = transformers.AutoTokenizer.from_pretrained(place, **options)
         try:
             gguf_keys.apply_keys(content.keys, content.frequencies, model.config)
