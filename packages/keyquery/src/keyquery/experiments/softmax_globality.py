@@ -21,14 +21,14 @@ def measure(subject: Subject, options: Options) -> list[Row]:
 
     Plasticity comes from a capture of the same kind of text; a study correlates the two over heads.
     """
-    seen = surveys(subject, options)
+    by_text = surveys(subject, options)
     rows: list[Row] = []
-    for place, layer in enumerate(seen[0].layers.tolist()):
-        for head in range(seen[0].heads):
-            changes = float(np.mean([each.top_changes[place, head] for each in seen]))
-            first = float(np.mean([each.top_first[place, head] for each in seen]))
-            rows.append(row("top_changes", changes, len(seen), layer=int(layer), head=head))
-            rows.append(row("top_first", first, len(seen), layer=int(layer), head=head))
+    for place, layer in enumerate(by_text[0].layers.tolist()):
+        for head in range(by_text[0].heads):
+            changes = float(np.mean([survey.top_changes[place, head] for survey in by_text]))
+            share = float(np.mean([survey.top_first[place, head] for survey in by_text]))
+            rows.append(row("top_changes", changes, len(by_text), layer=int(layer), head=head))
+            rows.append(row("top_first", share, len(by_text), layer=int(layer), head=head))
     for finding in findings(subject, options):
         for metric in ("ap_overall", "ap_last_20"):
             rows.append(

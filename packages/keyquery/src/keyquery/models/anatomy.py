@@ -287,10 +287,10 @@ def _parts_of_block(
     ran = [
         (at, part, given) for at, (part, given, _) in enumerate(seen.order) if id(part) in within and _has_weights(part)
     ]
-    projections_ = [  # after attention was computed, if this is known, and never the input of the first module
+    matrices = [  # after attention was computed, if this is known, and never the input of the first module
         part for at, part, given in ran if at >= seen.before_call and gives_stream(part) and given is not ran[0][2]
     ]
-    if not projections_:
+    if not matrices:
         raise ModelError(
             f"{type(place.block).__name__}: no output projection found in layer {place.layer}: no matrix in "
             f"{type(place.attention).__name__} outputs the residual stream's {width} numbers per token"
@@ -303,7 +303,7 @@ def _parts_of_block(
         if gives_stream(part) and any(_has_weights(module) for module in modules):
             besides.append((order.index(part), name, part))
     besides.sort(key=lambda each: each[0])
-    attention = (place.attention, projections_[-1])
+    attention = (place.attention, matrices[-1])
     if not besides:
         return attention, None, f"{type(place.block).__name__} of layer {place.layer} has no MLP beside its attention"
     last_module = besides[-1][2]

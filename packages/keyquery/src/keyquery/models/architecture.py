@@ -209,15 +209,15 @@ def check_order(model: PreTrainedModel) -> None:
     """
     torch = libraries.torch
     text = model.config.get_text_config()
-    text_ = torch.arange(_probe_tokens(text))[None] % int(text.vocab_size)
-    if text_.shape[1] < 2 or int(text.vocab_size) < 2:
+    probe = torch.arange(_probe_tokens(text))[None] % int(text.vocab_size)
+    if probe.shape[1] < 2 or int(text.vocab_size) < 2:
         return
-    changed = text_.clone()
-    changed[0, -1] = text_[0, 0]
-    check_tokens(model, text_)
+    changed = probe.clone()
+    changed[0, -1] = probe[0, 0]
+    check_tokens(model, probe)
     device: Any = model.get_input_embeddings().weight.device
-    with describe_failures(model, text_.shape[1]), torch.inference_mode():
-        logits = [model(input_ids=ids.to(device), use_cache=False).logits[0, :-1].float() for ids in (text_, changed)]
+    with describe_failures(model, probe.shape[1]), torch.inference_mode():
+        logits = [model(input_ids=ids.to(device), use_cache=False).logits[0, :-1].float() for ids in (probe, changed)]
     difference, spread = float((logits[0] - logits[1]).abs().max()), float(logits[0].std())
     if difference > rounding_of(model) * spread:
         raise ModelError(f"{_label(model)}: {LATER}")

@@ -48,14 +48,14 @@ def _logits_in_parts(model: Any, tokens: Tensor, prefill: Around) -> Iterator[Te
     hook = model.get_decoder().register_forward_hook(lambda module, inputs, output: outputs.append(output[0]))
     try:
         with prefill():
-            logits_ = model(input_ids=tokens, use_cache=False, logits_to_keep=1).logits[:, -1]
+            last_logits = model(input_ids=tokens, use_cache=False, logits_to_keep=1).logits[:, -1]
     finally:
         hook.remove()
     head, states = model.get_output_embeddings(), outputs[-1]
     # soft-capping changes small logits by less than rounding, so test the configuration for it
     capped = getattr(model.config.get_text_config(), "final_logit_softcapping", None) is not None
     fits = states.shape[-1] == model.get_input_embeddings().weight.shape[-1]  # some decoders return logits (Llama 4)
-    if fits and not capped and torch.allclose(head(states[:, -1]), logits_, rtol=1e-2, atol=1e-3):
+    if fits and not capped and torch.allclose(head(states[:, -1]), last_logits, rtol=1e-2, atol=1e-3):
         for start in range(0, tokens.shape[1] - 1, LOGIT_ROWS):
             yield head(states[:, start : min(start + LOGIT_ROWS, tokens.shape[1] - 1)])
         return

@@ -157,7 +157,7 @@ def _branch_sums(model: PreTrainedModel, heads: list[list[int]], groups: list[li
             for place, branches in enumerate(groups)
         ]
         for turn in range(turns):
-            rows = [rows_[turn] if turn < len(rows_) else (0,) for rows_ in inputs]
+            rows = [inputs_of_row[turn] if turn < len(inputs_of_row) else (0,) for inputs_of_row in inputs]
             longest = max(map(len, rows))
             # rows are padded on the right, which a causal model never attends to
             tokens = torch.tensor([[*row, *[0] * (longest - len(row))] for row in rows], device=device)

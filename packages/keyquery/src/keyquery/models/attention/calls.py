@@ -156,7 +156,7 @@ def unsupported_message(model: PreTrainedModel) -> str:
     kind = getattr(model.config, "model_type", type(model).__name__)
     classes = {type(module) for module in model.modules() if "ttention" in type(module).__name__}
     if not any(map(_has_softmax_over_keys, classes)):
-        names = ", ".join(sorted(kind_.__name__ for kind_ in classes))
+        names = ", ".join(sorted(type_.__name__ for type_ in classes))
         recurrent = f" ({names} is a recurrence, without a softmax over keys)" if classes else ""
         return (
             f"{type(model).__name__} (model type {kind}) computes no attention{recurrent}, so there are no queries and "

@@ -209,7 +209,7 @@ def _row_sums(call: Call, rows: range, key_tile: int, limits: NDArray[np.int64])
             in_bin = (place == index) & visible
             sums[:, index] += (weights * in_bin).sum(dim=(-2, -1))
             pairs[index] += in_bin.sum()
-    first, local, own, entropy, sums = (sums_.double() for sums_ in _on_cpu(first, local, own, entropy, sums))
+    first, local, own, entropy, sums = (array.double() for array in _on_cpu(first, local, own, entropy, sums))
     top, seen, reach, pairs = _on_cpu(top.int(), seen, reach, pairs)
     return AttentionRows(
         first.numpy(),

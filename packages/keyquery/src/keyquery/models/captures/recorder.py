@@ -190,6 +190,6 @@ def heads_by_layer(heads: Iterable[HeadIndex]) -> tuple[dict[int, list[int]], di
         queries.setdefault(head.layer, set()).add(head.query)
         keys.setdefault(head.layer, set()).add(head.key)
     return (
-        {layer: sorted(heads_) for layer, heads_ in sorted(queries.items())},
-        {layer: sorted(drawn) for layer, drawn in sorted(keys.items())},
+        {layer: sorted(indices) for layer, indices in sorted(queries.items())},
+        {layer: sorted(indices) for layer, indices in sorted(keys.items())},
     )

@@ -28,7 +28,7 @@ def device_map(model: PreTrainedModel, device: str) -> dict[str, str]:
     """
     blocks, tied_too = _block_list_name(model), model.named_parameters(remove_duplicate=False)
     parts = {name.rpartition(".")[0] for name, _ in (*tied_too, *model.named_buffers())}
-    return {blocks: "disk", **{name_: device for name_ in parts if not f"{name_}.".startswith(f"{blocks}.")}}
+    return {blocks: "disk", **{place: device for place in parts if not f"{place}.".startswith(f"{blocks}.")}}
 
 
 def least_held(model: PreTrainedModel) -> int:
@@ -81,13 +81,13 @@ class _StreamedFile:
         start, end = entry["data_offsets"]
         if entry["dtype"] not in TYPES:
             raise ModelError(f"{self.file}: {name} is of type {entry['dtype']}; leave --stream out")
-        bytes_ = torch.empty(end - start, dtype=torch.uint8)
-        room: Any = bytes_.numpy()
+        raw = torch.empty(end - start, dtype=torch.uint8)
+        room: Any = raw.numpy()
         with open(self.file, "rb") as stream:
             stream.seek(self._begin + start)
             if stream.readinto(room) != end - start:
                 raise ModelError(f"{self.file}: cut short at {name}; download it again")
-        tensor: Tensor = bytes_.view(getattr(torch, TYPES[entry["dtype"]])).reshape(entry["shape"])
+        tensor: Tensor = raw.view(getattr(torch, TYPES[entry["dtype"]])).reshape(entry["shape"])
         return tensor
 
 
