@@ -256,7 +256,7 @@ def _add_components(finding: HeadResult, moments: HeadMoments) -> None:
 
 def _plasticity(found: HeadResult, data: Head, moments: HeadMoments, options: PlasticityOptions, keys: KeySide) -> None:
     prepared_head = prepare_head(data, options, moments.queries, keys.groups)
-    head_plasticity = plasticity(data, options, given=prepared_head)
+    head_plasticity = plasticity(data, options, prepared=prepared_head)
     summary = summarise(head_plasticity)
     found.precision = head_plasticity.precision
     for name in PLASTICITY:
@@ -267,7 +267,7 @@ def _plasticity(found: HeadResult, data: Head, moments: HeadMoments, options: Pl
     if options.estimator == "empirical":
         found.mark_missing(GAPS, "the estimator itself counts")
     else:
-        [gap] = gaps_to_empirical(data, options, (options.estimator,), given=prepared_head)
+        [gap] = gaps_to_empirical(data, options, (options.estimator,), prepared=prepared_head)
         found.set_value("gap_by_pair", gap.by_pair)
         found.set_value("gap_by_bin", gap.by_bin)
     _add_maps(found, head_plasticity)
