@@ -182,6 +182,6 @@ def _build_chapter(root: Path) -> Path:
     process = subprocess.run(command, cwd=root, env=environment, capture_output=True, text=True, encoding="utf-8")
     if process.returncode:
         raise ThesisError(
-            f"{root}: the paper is written, its PDF is not: {process.stderr.strip().removeprefix('error: ')}"
+            f"{root}: the paper is written, but not its PDF: {process.stderr.strip().removeprefix('error: ')}"
         )
     return root / process.stdout.strip()

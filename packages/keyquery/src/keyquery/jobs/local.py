@@ -98,7 +98,7 @@ class LocalExecutor(JobExecutor):
         with tempfile.TemporaryFile() as outcome, tempfile.TemporaryFile() as output:
             with self._lock:
                 if self._ended:
-                    raise JobDied("not started, because the command was stopping")
+                    raise JobDied("the job was not started, because the command was stopping")
                 process = subprocess.Popen(
                     [*GATE, sys.executable, "-P", str(CHILD)],
                     stdin=subprocess.PIPE,

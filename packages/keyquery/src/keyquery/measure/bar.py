@@ -11,7 +11,7 @@ from keyquery.jobs import JobProgress
 class Bar:
     """A bar on the standard error stream.
 
-    `shown` is None if standard error is not a terminal.
+    `progress` is None if standard error is not a terminal.
     """
 
     def __init__(self, progress: Any = None) -> None:

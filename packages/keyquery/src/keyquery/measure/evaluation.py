@@ -133,7 +133,7 @@ def losses(subject: Subject, texts: Sequence[Text], condition: Condition = BASEL
 
 
 def _resumable(subject: Subject, condition: Condition, *, cached: bool) -> int:
-    """Return the number of blocks that may be skipped: none of a model without identity, whose weights may change."""
+    """Return how many blocks may be skipped: 0 for a model without identity, since its weights may change."""
     has_identity = subject.identity is not None
     return untouched_blocks(subject.model, condition.interventions, cached=cached) if has_identity else 0
 

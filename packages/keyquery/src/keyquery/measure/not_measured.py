@@ -1,4 +1,4 @@
-"""Say what was not measured without losing what was."""
+"""Report what was not measured, and keep what was measured."""
 
 import traceback
 from collections.abc import Sequence

@@ -273,7 +273,7 @@ def weigh(
 
 
 def longest_prompt(root: Path, source: ModelSource) -> int:
-    """Return the tokens of the longest prompt in the experiment `context_length`, from a model's config alone.
+    """Return the number of tokens of the longest prompt of `context_length`, from a model's configuration alone.
 
     Raises ModelError if the configuration cannot be read.
     """

@@ -115,7 +115,7 @@ def _foreseen_failures(plan: RunPlan) -> tuple[dict[str, ThesisError], str]:
 
 
 def _unmeasured_error(plan: RunPlan, errors: Mapping[str, ThesisError], paths: Sequence[Path]) -> ThesisError:
-    """Return the error for experiments that were not measured, with the tables of the others; a reason is said once."""
+    """Return the error for experiments that were not measured, with the tables of the others and each reason once."""
     if len(plan.experiments) == 1:
         return errors[plan.experiments[0]]
     by_reason: dict[str, list[str]] = {}
@@ -391,7 +391,7 @@ def _measure_in_jobs(
 
 
 def measure_in_job(plan: RunPlan) -> tuple[list[str], str]:
-    """Run all experiments on one model, as a job; return the tables, and why others are missing or an empty text."""
+    """Run all experiments on one model, as a job; return the tables, and why some are missing (empty if none is)."""
     try:
         return [str(path) for path in measure(plan, report)], ""
     except NotAllMeasured as error:

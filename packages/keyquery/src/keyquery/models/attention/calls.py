@@ -142,7 +142,7 @@ def recording(model: PreTrainedModel, recorder: Recorder, observer: Observer | N
 
 @contextmanager
 def hide_calls() -> Iterator[None]:
-    """Hide this context's attention calls from recorders and observers, for forward passes that inspect a model."""
+    """Hide attention calls of this context from recorders and observers, for forward passes that inspect a model."""
     token, watched = _recorder.set(None), _observer.set(None)
     try:
         yield

@@ -92,7 +92,7 @@ def _catch_output(projections: Projections, owner: int, side: str) -> Any:
 
 
 def _exact_match(output: Tensor | None, turned_back: Tensor) -> Tensor:
-    """Return a module's output as (B, H, T, d) if it equals the rotated-back vectors up to rounding, else these."""
+    """Return a module's output as (B, H, T, d) if it equals `turned_back` up to rounding, else `turned_back`."""
     batch, heads, tokens, dims = turned_back.shape
     if output is None or output.numel() != turned_back.numel():
         return turned_back

@@ -25,7 +25,7 @@ NEWER = {"softcap": None, "sink": False}  # defaults for fields missing from lay
 
 
 class DocumentFacts(TypedDict, total=False):
-    """A document of a capture; the tokens are said where they differ by document."""
+    """A document of a capture; `tokens` is given only if documents differ in length."""
 
     number: int
     id: str

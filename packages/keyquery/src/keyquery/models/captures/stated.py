@@ -113,7 +113,7 @@ def _of_statement(path: Path, statement: Any, widths: Mapping[int, int]) -> tupl
 def _rotation_of_row(where: str, row: Mapping[str, Any], width: int) -> Rotary:
     if row.get("unturned") is True:
         if {"theta", "frequencies"} & set(row):
-            raise DataError(f"{where}: `unturned` excludes `theta` and `frequencies`; leave it out, or these two")
+            raise DataError(f"{where}: `unturned` is given together with `theta` or `frequencies`; remove one")
         return NO_ROTATION
     if ("theta" in row) == ("frequencies" in row):
         raise DataError(f"{where}: give either theta or frequencies")
