@@ -21,7 +21,7 @@ def table(
     marks = model_marks(matched_models, full)
     rows = matched_models.assign(
         mark=[",".join(filter(None, (mark, "added" if new else ""))) for mark, new in zip(marks, added, strict=True)],
-        half=["half" if each else "" for each in halves],
+        half=["half" if half else "" for half in halves],
     )
     half = rows[halves]
     shown = [

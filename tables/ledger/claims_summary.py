@@ -28,7 +28,7 @@ def table(ledger_counts: pd.DataFrame) -> Table:
     ].copy()  # without claims of the thesis, this row would repeat `all`
     counts["part"] = counts["kind"].map(KINDS)
     counts["name"] = [NAMES.get(each, f"document {each}") for each in counts["source"]]
-    last = {each: rank for rank, each in enumerate(NAMES, start=1)}
+    last = {name: rank for rank, name in enumerate(NAMES, start=1)}
     counts["order"] = [
         (list(KINDS).index(kind), last.get(each, 0), each) for kind, each in counts[["kind", "source"]].to_numpy()
     ]

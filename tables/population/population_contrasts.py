@@ -62,4 +62,4 @@ def _range_text(counts: pd.Series) -> str:
 def _base(base: str, first: str, second: str) -> str:
     """Return the rotation base of a contrast, or both bases if it compares contrasts between bases."""
     bases = [name.partition(" at ")[2] for name in (first, second)] if base == "both" else [base]
-    return " − ".join(f"{int(each):,}" for each in bases)
+    return " − ".join(f"{int(base):,}" for base in bases)

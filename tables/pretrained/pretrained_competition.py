@@ -15,7 +15,7 @@ def table(pretrained_exchange_levels: pd.DataFrame, pretrained_competition: pd.D
     alike = pretrained_exchange_levels.query("weights == 'all' and role != 'own again'")
     cells = ["display_name", "texts", "apart_low", "apart_high"]
     wide = alike.pivot(index=cells, columns="quantity", values=list(ENDS))
-    wide = wide.set_axis([f"{each[1]}_{each[0]}" for each in wide.columns], axis=1).reset_index()
+    wide = wide.set_axis([f"{column[1]}_{column[0]}" for column in wide.columns], axis=1).reset_index()
     whole = wide["apart_high"] - wide["apart_low"] == wide["apart_high"].max()
     wide["label"] = [f"{low:,} to {high:,}" for low, high in zip(wide["apart_low"], wide["apart_high"], strict=True)]
     wide.loc[whole, "label"] = "all pairs"

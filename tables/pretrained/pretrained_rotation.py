@@ -12,7 +12,7 @@ def table(pretrained_rotation: pd.DataFrame) -> Table:
     """Return one row per quantity, grouped by model."""
     keys = ["display_name", "quantity"]
     wide = pretrained_rotation.pivot(index=keys, columns="computed", values=["value", "low", "high"])
-    wide.columns = pd.Index(["_".join(reversed(each)) for each in wide.columns])
+    wide.columns = pd.Index(["_".join(reversed(column)) for column in wide.columns])
     order = pretrained_rotation[keys].drop_duplicates()
     rows = order.merge(wide, left_on=keys, right_index=True).assign(
         label=lambda frame: frame["quantity"].map(QUANTITIES)

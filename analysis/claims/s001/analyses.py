@@ -72,7 +72,7 @@ def c001_drift_axis_means(
     """On the drift axis, r_k is about 0.87 and r_q about 0.74."""
     table = _table_of_correlations(reported_mechanistic, reported_rotation_ruler, models)
     groups = {"all": table, **{str(name): part for name, part in table.groupby("family")}}
-    means = {name: (part["r_k_a"].mean(), part["r_q_a"].mean()) for name, part in groups.items()}
+    means = {name: (group["r_k_a"].mean(), group["r_q_a"].mean()) for name, group in groups.items()}
     reported = [quote(stated_001, statement=f"pca_rotation_{name}") for name in ("r_k", "r_q")]
     fits = [
         name

@@ -153,8 +153,8 @@ def c001_restated_places(stated_001: pd.DataFrame, stated_002: pd.DataFrame) -> 
         "ruler_mistral_window": "h7_window",
     }
     judged = {"ruler_mistral_window": ("c002_ruler_models_window.mistral-v0.2-7b",)}
-    for key, other in pairs.items():
-        one, two = pick(stated_001, statement=key), pick(stated_002, statement=other)
+    for key, pair in pairs.items():
+        one, two = pick(stated_001, statement=key), pick(stated_002, statement=pair)
         check = judge(
             one["printed"] == two["printed"],
             f"The second study prints {two['printed']}.",

@@ -47,8 +47,8 @@ def c001_weights_same(reported_landmarks: pd.DataFrame) -> list[Verdict]:
 
 def _compare_landmarks(reported_landmarks: pd.DataFrame, pairs: dict[str, str]) -> list[Verdict]:
     verdicts = []
-    for key, other in pairs.items():
-        row, original = pick(reported_landmarks, landmark=key), pick(reported_landmarks, landmark=other)
+    for key, pair in pairs.items():
+        row, original = pick(reported_landmarks, landmark=key), pick(reported_landmarks, landmark=pair)
         one, two = (_landmark_ends(text) for text in (row, original))
         check = judge(
             one == two,

@@ -139,8 +139,8 @@ def c002_h8_layer_counts(stated_002: pd.DataFrame, nope_stated: pd.DataFrame) ->
         mark_repeat(
             compare(
                 quote(stated_002, statement=key),
-                quote(nope_stated, statement=other).number,
-                reason=f"The layer study gives {quote(nope_stated, statement=other).printed}.",
+                quote(nope_stated, statement=pair).number,
+                reason=f"The layer study gives {quote(nope_stated, statement=pair).printed}.",
                 places=0,
                 key=key,
                 statement=f"{pick(stated_002, statement=key)['quantity']}, as in the layer study.",
@@ -148,7 +148,7 @@ def c002_h8_layer_counts(stated_002: pd.DataFrame, nope_stated: pd.DataFrame) ->
             ),
             *(("c000_f2_counts",) if key.endswith("recovering") else ()),
         )
-        for key, other in pairs.items()
+        for key, pair in pairs.items()
     ]
 
 

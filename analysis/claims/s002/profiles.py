@@ -53,7 +53,7 @@ def c002_t4_qwen_accelerating(profile_shapes: pd.DataFrame, decile_profiles: pd.
     later = qwen["late"] > qwen["early"]
     rows = decile_profiles[decile_profiles["family"] == "Qwen3"]
     steps = [[float(row[f"d{end}"] - row[f"d{end + 1}"]) for end in (5, 6, 7, 8)] for _, row in rows.iterrows()]
-    growing = sum(each == sorted(each) and each[0] < each[-1] for each in steps)
+    growing = sum(step == sorted(step) and step[0] < step[-1] for step in steps)
     within = growing == len(steps)
     return judge(
         bool(faster.all()) and within,

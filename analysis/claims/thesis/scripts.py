@@ -43,7 +43,7 @@ def thesis_answers_unknown(
     ]
     tasks = knowledge_tasks[knowledge_tasks["category"] == "parametric"]
     ends += [tasks[[f"{arm}_n_low", f"{arm}_n_high"]].to_numpy() for arm in ("base", "disrupted")]
-    pairs = [(int(low), int(high)) for each in ends for low, high in each.tolist()]
+    pairs = [(int(low), int(high)) for end in ends for low, high in end.tolist()]
     unknown = [pair for pair in pairs if pair[0] != pair[1]]
     none = sum(high == 0 for _, high in pairs)
     return judge(

@@ -81,8 +81,8 @@ def thesis_equal_positions_drop(training_equal_positions: pd.DataFrame) -> Verdi
     known = training_equal_positions[training_equal_positions["drop"].notna()]
     early = known[known["phase"] == "Anneal"].iloc[0]
     late = phase(known, EXTENSIONS)
-    measured = [each for each in EXTENSIONS if each in set(late["phase"])]
-    unknown = [each for each in EXTENSIONS if each not in measured]
+    measured = [extension for extension in EXTENSIONS if extension in set(late["phase"])]
+    unknown = [extension for extension in EXTENSIONS if extension not in measured]
     ratio, window = float(late["drop"].max() / early["drop"]), float(late["ap_drop"].max() / early["ap_drop"])
     return judge(
         ratio <= 1.2,
