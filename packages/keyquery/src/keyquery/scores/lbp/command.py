@@ -128,7 +128,7 @@ def _parse_lengths(text: str | None) -> tuple[str, ...]:
     lengths = [length.strip().lower() for length in text.split(",") if length.strip()] if text else list(LENGTHS)
     unknown = [length for length in lengths if length not in LENGTHS]
     if unknown or not lengths:
-        raise DataError(f"--lengths {text}: no length {', '.join(unknown) or 'lengths'}; they are {', '.join(LENGTHS)}")
+        raise DataError(f"--lengths {text}: no length {', '.join(unknown) or 'given'}; they are {', '.join(LENGTHS)}")
     return tuple(length for length in LENGTHS if length in lengths)
 
 
