@@ -44,18 +44,18 @@ def bench() -> None:
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed for sampling.")
 @add_loading_options
 @click.pass_obj
-def lbp(obj: dict[str, Any], /, predictions: tuple[Path, ...], further: tuple[Path, ...], **options: Any) -> None:
+def lbp(obj: dict[str, Any], /, predictions: tuple[Path, ...], more: tuple[Path, ...], **options: Any) -> None:
     """Score LongBench Pro, and write measurements.
 
     Give prediction files after --predictions, or --run to make them here.
     """
-    if further and not predictions:
-        raise click.UsageError(f"unexpected argument {further[0]}; prediction files come after --predictions")
+    if more and not predictions:
+        raise click.UsageError(f"unexpected argument {more[0]}; prediction files come after --predictions")
     if bool(predictions) == options["generate"]:
         raise click.UsageError("give either --predictions FILE... or --run")
     from keyquery.scores.lbp.command import run
 
-    click.echo("\n".join(run(obj["root"], predictions=(*predictions, *further), **options)))
+    click.echo("\n".join(run(obj["root"], predictions=(*predictions, *more), **options)))
 
 
 @bench.command()
@@ -84,15 +84,15 @@ def lbp(obj: dict[str, Any], /, predictions: tuple[Path, ...], further: tuple[Pa
 @click.option("--seed", type=int, default=42, show_default=True, help="Seed for the samples.")
 @add_loading_options
 @click.pass_obj
-def ruler(obj: dict[str, Any], /, results: tuple[Path, ...], further: tuple[Path, ...], **options: Any) -> None:
+def ruler(obj: dict[str, Any], /, results: tuple[Path, ...], more: tuple[Path, ...], **options: Any) -> None:
     """Score RULER, or needles in generated noise, and write measurements.
 
     Give result files after --results, or --run to make them here.
     """
-    if further and not results:
-        raise click.UsageError(f"unexpected argument {further[0]}; result files come after --results")
+    if more and not results:
+        raise click.UsageError(f"unexpected argument {more[0]}; result files come after --results")
     if bool(results) == options["generate"]:
         raise click.UsageError("give either --results FILE... or --run")
     from keyquery.scores.ruler.command import run
 
-    click.echo("\n".join(run(obj["root"], results=(*results, *further), **options)))
+    click.echo("\n".join(run(obj["root"], results=(*results, *more), **options)))
