@@ -7,7 +7,7 @@ import pandas as pd
 
 from boundpaper.figures import Axis, Figure, Line, Panel
 from boundpaper.figures.series import Origin, Values
-from boundpaper.typeset.wording import whole
+from boundpaper.typeset.wording import short_names, whole
 from figures.pretrained._models import each_model
 
 MOST = 4  # lines of one panel whose names can be told apart at its edge
@@ -36,19 +36,19 @@ def figure(decile_profiles: pd.DataFrame, measured_profiles: pd.DataFrame, subje
                 shown.setdefault(title, []).append(_line(row["model"], middles, row[names], name, "reported"))
     for title, part_of in ((SHORT, measured_profiles[~null]), (RANDOM, measured_profiles[null])):
         for entity, name, rows in each_model(part_of):
-            look, told = (entity, name) if title == SHORT else ("neutral", "")
-            shown.setdefault(title, []).append(
-                _line(look, 100 * rows["position"], rows["plasticity"], told, "measured")
-            )
+            look, told = (entity, short_names([name], most=16)[name]) if title == SHORT else ("neutral", "")
+            line = _line(look, 100 * rows["position"], rows["plasticity"], told, "measured")
+            shown.setdefault(title, []).append(line)
     scale = Axis(label="plasticity", low=low, high=high)
+    parted = [(title, lines[at : at + MOST]) for title, lines in shown.items() for at in range(0, len(lines), MOST)]
     panels = [
         Panel(
             series=lines,
-            x=Axis(label="% of the context" if place >= len(shown) - 3 else "", low=0, high=100, ticks=[0, 50, 100]),
+            x=Axis(label="% of the context" if place >= len(parted) - 3 else "", low=0, high=100, ticks=[0, 50, 100]),
             y=replace(scale, low=low + above, high=high + above) if title == RANDOM else scale,
             title=title,
         )
-        for place, (title, lines) in enumerate(shown.items())
+        for place, (title, lines) in enumerate(parted)
     ]
     risen = decile_profiles[decile_profiles["shape"] == "rises"].sort_values("draw_up", ascending=False)
     draws_up = ", ".join(f"{row['display_name']} {row['draw_up']:+.3f}" for _, row in risen.iterrows())
