@@ -55,7 +55,7 @@ def figure(decile_profiles: pd.DataFrame, measured_profiles: pd.DataFrame, subje
     return Figure(
         panels=panels,
         legend="none",
-        height=38,
+        height=33,
         letters=True,
         note=(
             f"Shorter contexts: {_contexts(decile_profiles[decile_profiles['captured_context'] < full])}; measured by "

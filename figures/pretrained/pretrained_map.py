@@ -37,7 +37,7 @@ def figure(pretrained_map: pd.DataFrame) -> Figure:
         panels=panels,
         columns=2,
         letters=True,
-        height=38,
+        height=34,
         caption=(
             "Plasticity falls with the distance between two keys more than with that of the query from their midpoint: "
             "mean over heads and pairs, distances in tokens. White: no such pairs, or fewer than a hundred a head."
