@@ -35,13 +35,13 @@ def table_text(path: Path) -> str:
         return unpack_table(path)[1]
     text = text_of(path.parent, path.name)
     if '"' in text:
-        read = csv.reader(io.StringIO(text, newline=""), strict=True)
+        reader = csv.reader(io.StringIO(text, newline=""), strict=True)
         try:
-            for _ in read:
+            for _ in reader:
                 pass
         except csv.Error as error:
             raise DataError(
-                f"{path.name}:{read.line_num}: a cell in quotation marks is not closed, or text follows it ({error});"
+                f"{path.name}:{reader.line_num}: a cell in quotation marks is not closed, or text follows it ({error});"
                 " write a quotation mark inside a cell twice"
             ) from None
     return text
@@ -73,22 +73,22 @@ def rows(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
 
 
 def rows_with(
-    path: Path, fits: Callable[[str], bool], near: Callable[[Any], Any]
+    path: Path, fits: Callable[[str], bool], fits_number: Callable[[Any], Any]
 ) -> Iterator[tuple[int, dict[str, str]]]:
     """Yield the rows, numbered as by `rows`, that have a cell whose text `fits`; fast if there are few.
 
-    `fits` is called once per distinct text in the file; `near` is the same test for an array of numbers, used if the
-    file has numbers instead of text.
+    `fits` is called once per distinct text in the file; `fits_number` is the same test for an
+    array of numbers, used if the file has numbers instead of text.
     """
     if path.suffix == PARQUET:
         from boundpaper.store.parquet_file import rows_that_fit
 
-        yield from rows_that_fit(path, fits, near)
+        yield from rows_that_fit(path, fits, fits_number)
         return
-    header, *rest = list(records(path)) or [[]]
-    found = {text for text in set(chain.from_iterable(rest)) if fits(text)}
-    for number, record in enumerate(filter(None, rest), start=2) if found else ():
-        if not found.isdisjoint(record):
+    header, *body = list(records(path)) or [[]]
+    fitting = {text for text in set(chain.from_iterable(body)) if fits(text)}
+    for number, record in enumerate(filter(None, body), start=2) if fitting else ():
+        if not fitting.isdisjoint(record):
             yield number, dict.fromkeys(header, "") | dict(zip(header, record, strict=False))
 
 

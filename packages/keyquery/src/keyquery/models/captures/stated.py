@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from boundpaper.errors import DataError, ModelError
 from boundpaper.store.rules import at_least, flag, listed, mapping, number, one_of, positive, require, whole
-from boundpaper.store.text_file import held_in, text_of
+from boundpaper.store.text_file import parse_text, text_of
 from keyquery.models.captures.reading import Capture
 from keyquery.rotary import LAYOUTS, NO_ROTATION, Layout, Rotary, from_theta
 
@@ -81,7 +81,7 @@ def with_stated_rotation(capture: Capture, path: Path) -> Capture:
 def _statement_content(file: Path) -> Any:
     path = file / "config.json" if file.is_dir() else file
     try:
-        return held_in(text_of(Path(), str(path)), str(path))
+        return parse_text(text_of(Path(), str(path)), str(path))
     except FileNotFoundError:
         raise DataError(
             f"{path}: no such file; --rotation takes a statement, a config.json or a folder with one"
