@@ -23,6 +23,7 @@ _CONTINUED = re.compile(r"(?P<name>Table (?:[A-Z]|\d+)\.\d+), continued$")
 _FOOT = "continued on the next page"
 _CALL = re.compile(r"(?P<kind>Tables?|Figures?) (?P<numbers>(?:(?:[A-Z]|\d+)\.\d+(?:, and | and |, | to )?)+)")
 _NUMBER = re.compile(r"(?:[A-Z]|(?<!\d)\d++)\.\d+")
+_VERDICTS = frozenset("✓≈∼◦×□")
 
 
 @dataclass(frozen=True)
@@ -58,7 +59,10 @@ class Limits:
 
 @dataclass(frozen=True)
 class PageLine:
-    """A line and its position in pt from the top left of its page; `size` is the height of most words, 0 if rotated."""
+    """A line and its position in pt from the top left of its page; `size` is the height of most words, 0 if rotated.
+
+    Signs of verdicts, which may stand in the margin, are in the text but not within `right`.
+    """
 
     text: str
     left: float
@@ -148,7 +152,7 @@ def _page_faults(book: _LayoutFacts, place: int, limits: Limits) -> Iterator[str
             yield f"{name} is continued with {rows} lines, at least {limits.rows}"
     if not page.turned:
         for line in content:
-            if line.right > book.right + limits.beyond:
+            if line.right > book.right + limits.beyond and not _VERDICTS.issuperset(line.text.replace(" ", "")):
                 yield f"{line.text[:40]!r} extends beyond the text by {line.right - book.right:.1f} pt"
 
 
@@ -260,6 +264,7 @@ class _BoxReader(HTMLParser):
         self._lines: list[PageLine] = []
         self._words: list[str] = []
         self._box: dict[str, float] = {}
+        self._end = 0.0
         self._heights: list[float] = []
         self._in_word = False
 
@@ -269,15 +274,16 @@ class _BoxReader(HTMLParser):
         if tag == "page":
             self._size, self._lines = (numbers["width"], numbers["height"]), []
         elif tag == "line":
-            self._box, self._words, self._heights = numbers, [], []
+            self._box, self._words, self._heights = {**numbers, "xmax": numbers["xmin"]}, [], []
         elif tag == "word":
-            self._in_word = True
+            self._in_word, self._end = True, numbers["xmax"]
             self._heights.append(round(numbers["ymax"] - numbers["ymin"], 1))
 
     def handle_data(self, data: str) -> None:
         """Add a word."""
         if self._in_word:
             self._words.append(data)
+            self._box["xmax"] = self._box["xmax"] if _VERDICTS.issuperset(data) else max(self._box["xmax"], self._end)
 
     def handle_endtag(self, tag: str) -> None:
         """End a word, a line or a page."""
