@@ -19,10 +19,9 @@ from boundpaper.build.unchanged import _read_kept_stamps as unchanged
 from boundpaper.errors import DataError, ModelError
 from boundpaper.paper.site.history import _load_cache as history
 from boundpaper.paper.trace.known import FILE as TRACED
-from boundpaper.paper.trace.known import NUMBERS, FileNumbers, StepCache
+from boundpaper.paper.trace.known import NUMBERS, StepCache
 from boundpaper.paper.trace.numeral import SearchedNumber
 from boundpaper.store import cached_files, manifest
-from boundpaper.store.files import digest
 from conftest import ROOT
 from keyquery.measure import cache
 from keyquery.models.captures import manifest as captures
@@ -64,11 +63,11 @@ def traced(folder):
 
 def numbers(folder):
     (folder / "heights.csv").write_text("height\n0.5\nabout 0.75 m\n")
-    known = FileNumbers(folder, lambda path: digest(folder / path))
-    assert known.may_match("heights.csv", SearchedNumber.read("0.75"))
-    assert not known.may_match("heights.csv", SearchedNumber.read("0.6"))
+    known = StepCache(folder, NUMBERS)
+    matches = [known.may_match(folder, "heights.csv", "1", SearchedNumber.read(text)) for text in ("0.75", "0.6")]
+    assert matches == [True, False]
     known.save()
-    return folder / NUMBERS, lambda: FileNumbers(folder, str)._known
+    return folder / NUMBERS, lambda: StepCache(folder, NUMBERS).values
 
 
 def revisions(folder):

@@ -18,7 +18,7 @@ def trace(what: str, every: bool) -> None:
     from boundpaper.errors import SpecError
     from boundpaper.paper.trace.descent import TracedProject
     from boundpaper.paper.trace.find import trace as lines
-    from boundpaper.paper.trace.known import FileNumbers, StepCache
+    from boundpaper.paper.trace.known import NUMBERS, StepCache
 
     opened = Session(root())
     engine = opened.engine
@@ -29,7 +29,8 @@ def trace(what: str, every: bool) -> None:
         engine.stamp,
         lambda step: not engine.reasons(step),
         StepCache(root()),
-        FileNumbers(root(), engine.reader.digest),
+        StepCache(root(), NUMBERS),
+        engine.reader.digest,
     )
     try:
         with show_waiting(f"searching for {what}") as say:

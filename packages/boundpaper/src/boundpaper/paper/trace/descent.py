@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from boundpaper.paper.trace.cells import TracedRow, cell_number, cells_of_files, table_cells
-from boundpaper.paper.trace.known import FileNumbers, StepCache
+from boundpaper.paper.trace.known import StepCache
 from boundpaper.paper.trace.numeral import SearchedNumber
 from boundpaper.store.descriptor import files, full_package, package_hash
 from boundpaper.store.manifest import manifest
@@ -37,7 +37,8 @@ class TracedProject:
     stamp: Callable[[Any], str]
     built: Callable[[Any], bool]
     known: StepCache
-    numbers: FileNumbers
+    numbers: StepCache
+    digest: Callable[[str], str]
     _rows: dict[str, list[TracedRow]] = field(default_factory=dict, repr=False)
 
     def rows(self, artifact: str) -> list[TracedRow]:
@@ -48,7 +49,11 @@ class TracedProject:
 
     def rows_with(self, artifact: str, numeral: SearchedNumber) -> list[TracedRow]:
         """Return the rows of an artifact with a cell that may match a numeral."""
-        found = (file for file in files(self.root, artifact) if self.numbers.may_match(file, numeral))
+        found = [
+            file
+            for file in files(self.root, artifact)
+            if self.numbers.may_match(self.root, file, self.digest(file), numeral)
+        ]
         return list(cells_of_files(self.root, artifact, found, numeral))
 
     def table(self, step: Step) -> list[TracedRow]:

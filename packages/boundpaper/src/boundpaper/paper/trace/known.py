@@ -19,10 +19,10 @@ _FORMAT = 1
 
 
 class StepCache:
-    """A file with a JSON value for each step and the stamp of the step's inputs."""
+    """A file with a JSON value for each step, or file, and the stamp of what the value depends on."""
 
-    def __init__(self, root: Path) -> None:
-        self.path = root / FILE
+    def __init__(self, root: Path, file: str = FILE) -> None:
+        self.path = root / file
         self.changed = False
         self.values: dict[str, tuple[str, Any]] = {}
         with suppress(OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
@@ -42,35 +42,9 @@ class StepCache:
         if self.changed:
             with suppress(ThesisError):
                 keep_value(self.path, {"format": _FORMAT, "values": self.values})
-
-
-class FileNumbers:
-    """The distinct numbers of artifact files, each cached with the hash of its file, in `out/state/numbers.json`.
-
-    `digest` returns the hash of a file by its path below `root`.
-    """
-
-    def __init__(self, root: Path, digest: Callable[[str], str]) -> None:
-        self.root, self._digest = root, digest
-        self._known: dict[str, tuple[str, str]] = {}
-        self.changed = False
-        with suppress(OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
-            found = read_kept(root / NUMBERS)
-            if found["format"] == _FORMAT:
-                self._known = {file: (str(stamp), str(text)) for file, (stamp, text) in found["numbers"].items()}
-
-    def may_match(self, file: str, numeral: SearchedNumber) -> bool:
-        """Return whether a file has a cell that may match a numeral; read the file if it has changed."""
-        stamp = self._digest(file)
-        if self._known.get(file, ("",))[0] != stamp:
-            numbers = numbers_in(self.root / file, number_in)
-            self._known[file] = stamp, b64encode(numbers.tobytes()).decode()
-            self.changed = True
-        return bool(numeral.near(np.frombuffer(b64decode(self._known[file][1]))).any())
-
-    def save(self) -> None:
-        """Save the numbers; if the file cannot be written, they are read again the next time."""
-        if self.changed:
-            with suppress(ThesisError):
-                keep_value(self.root / NUMBERS, {"format": _FORMAT, "numbers": self._known})
             self.changed = False
+
+    def may_match(self, root: Path, file: str, stamp: str, numeral: SearchedNumber) -> bool:
+        """Return whether a file of this stamp has a number that may match; its distinct numbers are cached."""
+        text = self.value(file, stamp, lambda: b64encode(numbers_in(root / file, number_in).tobytes()).decode())
+        return bool(numeral.near(np.frombuffer(b64decode(text))).any())
