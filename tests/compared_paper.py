@@ -18,11 +18,11 @@ def pages(pdf: Path) -> list[str]:
 def printed(paper: Path) -> tuple[list[str], pd.DataFrame]:
     """Return the pages of a comparison and its results, after checking that the text prints every estimate."""
     text = pages(paper / "out/chapters/comparison.pdf")
-    found = pd.read_csv(paper / "artifacts/results/comparison.csv")
-    bound = {each["origins"][0]["column"] for each in json.loads((paper / "out/bound/comparison.json").read_text())}
+    actual = pd.read_csv(paper / "artifacts/results/comparison.csv")
+    bound = {load["origins"][0]["column"] for load in json.loads((paper / "out/bound/comparison.json").read_text())}
     assert {"reference_mean", "model_mean", "estimate", "n"} <= bound
-    for row in found.itertuples():
+    for row in actual.itertuples():
         assert significant(3).show(row.estimate, "plain").replace("\N{MINUS SIGN}", "-") in " ".join(text[0].split())
-    assert (found["p_adjusted"] >= found["p_value"]).all()
-    assert found["adjustment"].unique().tolist() == [f"Holm over {len(found)} tests of this comparison"]
-    return text, found
+    assert (actual["p_adjusted"] >= actual["p_value"]).all()
+    assert actual["adjustment"].unique().tolist() == [f"Holm over {len(actual)} tests of this comparison"]
+    return text, actual

@@ -47,10 +47,10 @@ def pytest_configure(config):
 def pytest_collection():
     """Disable garbage collection while the suite is imported, and exempt the imported objects from it later."""
     gc.disable()
-    found = yield
+    actual = yield
     gc.freeze()
     gc.enable()
-    return found
+    return actual
 
 
 BUILT = {"project", "warm", "shipped", "golden", "built"}  # fixtures that copy or build the project
@@ -137,8 +137,8 @@ def shipped(tmp_path_factory):
     tracked = set(_tracked("artifacts/measurements"))
     files = {path.relative_to(ROOT).as_posix() for path in (ROOT / "artifacts/measurements").glob("*/*")}
     root = ROOT if files <= tracked or not tracked else copy_project(tmp_path_factory.mktemp("shipped") / "project")
-    done = run(root, "analyze")
-    assert done.returncode == 0, done.stderr
+    result = run(root, "analyze")
+    assert result.returncode == 0, result.stderr
     return root
 
 

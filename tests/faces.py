@@ -14,8 +14,8 @@ ROOT = Path(__file__).resolve().parents[1]
 
 def run_examples(package: ModuleType, name: str) -> int:
     """Run the examples of a public name, or of its class if it is an instance; return the number of examples."""
-    found, finder = getattr(package, name), doctest.DocTestFinder()
-    examples = [test for each in (found, type(found)) for test in finder.find(each, name, globs={}) if test.examples]
+    actual, finder = getattr(package, name), doctest.DocTestFinder()
+    examples = [test for each in (actual, type(actual)) for test in finder.find(each, name, globs={}) if test.examples]
     failures: list[str] = []
     runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS)
     for test in examples:
@@ -50,7 +50,7 @@ def undescribed(name: str, found: object) -> list[str]:
     if not explains_itself(found):
         return []
     known = described(found)
-    lacking = [f"{name}({each})" for each in inspect.signature(found).parameters if each not in known]
+    lacking = [f"{name}({parameter})" for parameter in inspect.signature(found).parameters if parameter not in known]
     for method, function in vars(found).items() if isinstance(found, type) else ():
         if inspect.isfunction(function) and not method.startswith("_") and method not in known:
             lacking += undescribed(f"{name}.{method}", function)
@@ -87,9 +87,9 @@ def public(package: str) -> list[tuple[str, str]]:
     text = (ROOT / "docs/extending.md").read_text(encoding="utf-8")
     named = re.findall(rf"^\s*(?:\(`)?from ({package}[\w.]*) import ([\w, ]+)", text, re.MULTILINE)
     modules = dict.fromkeys(module for module, _ in named)
-    found = [(module, name) for module, names in named for name in names.split(", ")]
-    found += [(module, name) for module in modules for name in getattr(importlib.import_module(module), "__all__", ())]
-    return sorted(set(found))
+    actual = [(module, name) for module, names in named for name in names.split(", ")]
+    actual += [(module, name) for module in modules for name in getattr(importlib.import_module(module), "__all__", ())]
+    return sorted(set(actual))
 
 
 def quick_start(package: str) -> str:
@@ -102,5 +102,5 @@ def quick_start(package: str) -> str:
 def loaded_by(code: str, folder: Path) -> set[str]:
     """Return the top-level modules loaded after `code` has run in a new process."""
     show = f"{code}\nimport sys; print('\\n'.join({{name.partition('.')[0] for name in sys.modules}}))"
-    done = subprocess.run([sys.executable, "-c", show], cwd=folder, capture_output=True, text=True, check=True)
-    return set(done.stdout.split())
+    result = subprocess.run([sys.executable, "-c", show], cwd=folder, capture_output=True, text=True, check=True)
+    return set(result.stdout.split())

@@ -25,11 +25,11 @@ class Example(NamedTuple):
 
 def examples() -> list[Example]:
     """Return the examples of the document, in order."""
-    found = []
+    actual = []
     for part in re.split(r"(?m)^## ", DOCUMENT.read_text("utf-8"))[1:]:
         for name, code in re.findall(r"```python\n# ([\w-]+)\n(.*?)```", part, re.DOTALL):
-            found.append(Example(name, part.splitlines()[0], code))
-    return found
+            actual.append(Example(name, part.splitlines()[0], code))
+    return actual
 
 
 def draw(example: Example):

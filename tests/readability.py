@@ -25,14 +25,14 @@ NUMBER, WORD = re.compile(r"\ue000|\$[^$]*\d[^$]*\$|\d[\d.,]*"), re.compile(r"[\
 
 def counted(text: str) -> list[tuple[int, int]]:
     """Return the number of words and of numbers in each sentence of a chapter's template."""
-    found = []
+    actual = []
     for passage in passages(text):
         for line in passage.lines:
             plain = CITE.sub(" ", VALUE.sub("\ue000", SILENT_TAG.sub("", line)))
             plain = without_commands(plain, SILENT)
             if words := len(WORD.findall(plain)):
-                found.append((words, len(NUMBER.findall(plain))))
-    return found
+                actual.append((words, len(NUMBER.findall(plain))))
+    return actual
 
 
 def chapters(revision: str) -> dict[str, list[tuple[int, int]]]:
@@ -50,9 +50,9 @@ def chapters(revision: str) -> dict[str, list[tuple[int, int]]]:
         shown = {
             path: subprocess.run((*git, "show", f"{revision}:{path}"), capture_output=True, text=True) for path in paths
         }
-        texts = {Path(path).name: done.stdout for path, done in shown.items()}
+        texts = {Path(path).name: result.stdout for path, result in shown.items()}
     made = {name.removesuffix(".tex.j2"): counted(text) for name, text in sorted(texts.items())}
-    return {**made, "all": [each for sentences in made.values() for each in sentences]}
+    return {**made, "all": [sentence for sentences in made.values() for sentence in sentences]}
 
 
 def told(sentences: list[tuple[int, int]] | None) -> str:
@@ -66,13 +66,13 @@ def told(sentences: list[tuple[int, int]] | None) -> str:
 def main() -> None:
     """Print a Markdown table."""
     revisions = [*sys.argv[1:2], ""]
-    found = [chapters(revision) for revision in revisions]
+    actual = [chapters(revision) for revision in revisions]
     head = " | ".join(
         f"sentences{at} | words each | over two numbers" for at in [f" at {each}" for each in revisions[:-1]] + [""]
     )
-    print(f"| chapter | {head} |\n|:--|" + "--:|--:|--:|" * len(found))
-    for name in found[-1]:
-        print(f"| {name} " + "".join(told(each.get(name)).removesuffix("|") for each in found) + "|")
+    print(f"| chapter | {head} |\n|:--|" + "--:|--:|--:|" * len(actual))
+    for name in actual[-1]:
+        print(f"| {name} " + "".join(told(each.get(name)).removesuffix("|") for each in actual) + "|")
 
 
 if __name__ == "__main__":

@@ -48,10 +48,10 @@ def test_latexmkrc_line_does_nothing_when_the_program_is_missing(tmp_path):
     [line] = re.findall(r"^```perl\n(.*?)\n```", PAGE, re.MULTILINE | re.DOTALL)
     (tmp_path / "latexmkrc").write_text(line + "\n1;\n")
     perl = shutil.which("perl") or ""
-    done = subprocess.run(
+    result = subprocess.run(
         [perl, "latexmkrc"], cwd=tmp_path, env={"PATH": "/nowhere:/bin"}, capture_output=True, text=True
     )
-    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    assert (result.returncode, result.stdout, result.stderr) == (0, "", "")
     called = tmp_path / "boundpaper"
     called.write_text(f'#!/bin/sh\n{sys.executable} -c \'open("called", "w")\'\n')
     called.chmod(0o755)

@@ -31,5 +31,5 @@ def test_printed_ledger_consists_of_summary_and_standing_tables():
 def test_bibliography_entries_name_at_least_five_authors():
     """An entry cut after its first author hides the other authors: five are named before `others`."""
     entries = re.findall(r"author\s*=\s*\{(.*)\},", (ROOT / "paper/references.bib").read_text())
-    short = [each for each in entries if each.endswith(" and others") and each.count(" and ") < 5]
+    short = [entry for entry in entries if entry.endswith(" and others") and entry.count(" and ") < 5]
     assert not short

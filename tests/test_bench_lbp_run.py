@@ -37,14 +37,14 @@ def lines(samples, answer=None, mode="nonthinking", runs=1, **more):
     mark = {"English": "[Answer]\n", "Chinese": "[答案]\n"}
     rows = [
         {
-            "id": one.id,
+            "id": sample.id,
             "run": run,
             "mode": mode,
-            "prediction": ("" if is_summary(one.task) else mark[one.language])
-            + (answer(one) if answer else one.answer[0] if is_summary(one.task) else "\n".join(one.answer)),
+            "prediction": ("" if is_summary(sample.task) else mark[sample.language])
+            + (answer(sample) if answer else sample.answer[0] if is_summary(sample.task) else "\n".join(sample.answer)),
             **more,
         }
-        for one in samples
+        for sample in samples
         for run in range(1, runs + 1)
     ]
     return [json.dumps(row, ensure_ascii=False) for row in rows]
@@ -70,9 +70,9 @@ def value(rows, key, mode="nonthinking"):
 
 def test_correct_predictions_score_100_in_every_slice(lab, data, tmp_path):
     path, samples = data
-    done = bench("--data", path, "--predictions", written(tmp_path / "p.jsonl", lines(samples, runs=3)))
-    assert done.exit_code == 0, done.output
-    assert "artifacts/measurements/measured_lbp/planted-1b.csv" in done.output
+    result = bench("--data", path, "--predictions", written(tmp_path / "p.jsonl", lines(samples, runs=3)))
+    assert result.exit_code == 0, result.output
+    assert "artifacts/measurements/measured_lbp/planted-1b.csv" in result.output
     rows = table(lab)
     assert len(rows) == 1 + len(LENGTHS) + len(TASKS) + 2
     assert {round(float(row["value"]), 4) for row in rows} == {100}  # ROUGE-L is slightly below 1
@@ -89,8 +89,8 @@ def test_correct_predictions_score_100_in_every_slice(lab, data, tmp_path):
 def test_correct_predictions_at_short_lengths_only_give_partial_scores(lab, data, tmp_path):
     path, samples = data
     rows = lines(samples, lambda one: "\n".join(one.answer) if one.length in ("8k", "16k") else "wrong")
-    done = bench("--data", path, "--predictions", written(tmp_path / "p.jsonl", rows))
-    assert done.exit_code == 0, done.output
+    result = bench("--data", path, "--predictions", written(tmp_path / "p.jsonl", rows))
+    assert result.exit_code == 0, result.output
     scores = table(lab)
     assert [value(scores, length) for length in LENGTHS] == [100, 100, 0, 0, 0, 0]
     assert value(scores, "overall") == pytest.approx(100 / 3)
@@ -125,7 +125,7 @@ def test_several_files_make_one_score(lab, data, tmp_path):
 
 def test_partial_predictions_are_scored_with_partial(lab, data, tmp_path):
     path, samples = data
-    partial = [one for one in samples if one.length != "256k"][1:]
+    partial = [sample for sample in samples if sample.length != "256k"][1:]
     file = written(tmp_path / "p.jsonl", lines(partial))
     assert bench("--data", path, "--predictions", file, "--partial").exit_code == 0
     rows = {row["key"]: row for row in table(lab)}
@@ -137,7 +137,7 @@ def test_partial_predictions_are_scored_with_partial(lab, data, tmp_path):
 
 def test_lengths_can_be_left_out(lab, data, tmp_path):
     path, samples = data
-    file = written(tmp_path / "p.jsonl", lines([one for one in samples if one.length in ("8k", "128k")]))
+    file = written(tmp_path / "p.jsonl", lines([sample for sample in samples if sample.length in ("8k", "128k")]))
     assert bench("--data", path, "--predictions", file, "--lengths", "8k,128k").exit_code == 0
     rows = {row["key"]: row for row in table(lab)}
     assert {"8k", "128k"} == set(rows) & set(LENGTHS)
@@ -183,10 +183,10 @@ def test_invalid_predictions_are_reported_in_one_line(lab, data, tmp_path, chang
     file = written(tmp_path / "p.jsonl", change(lines(samples)))
     if not change(lines(samples)):
         file.write_text("\n")
-    done = bench("--data", path, "--predictions", file, *more)
-    assert done.exit_code == 1, done.output
-    assert words in done.output
-    assert "Traceback" not in done.output
+    result = bench("--data", path, "--predictions", file, *more)
+    assert result.exit_code == 1, result.output
+    assert words in result.output
+    assert "Traceback" not in result.output
     assert not (lab / "artifacts/measurements").exists()
 
 
@@ -382,9 +382,9 @@ def test_a_context_above_the_model_is_refused_before_anything_is_made(lab, tiny)
         (("--limit", "60"), "prompts of 60 tokens and answers of 6 do not fit its 64 positions"),
         (("--new-tokens", "64"), "answers of 64 tokens do not fit its 64 positions; give --new-tokens"),
     ):
-        done = answered(tiny, *more)
-        assert done.exit_code == 1
-        assert words in done.output
+        result = answered(tiny, *more)
+        assert result.exit_code == 1
+        assert words in result.output
     assert not list(lab.glob("out/bench/lbp/*/*.jsonl"))
 
 
@@ -426,8 +426,8 @@ def test_scores_with_an_embedding_model_use_the_metric_name_of_the_benchmark(lab
     monkeypatch.setattr("keyquery.scores.lbp.command.load_similarity", similarity)
     path, samples = data
     file = written(tmp_path / "p.jsonl", lines(samples))
-    done = bench("--data", path, "--predictions", file, "--embedder", "some/embedder", "--device", "cpu")
-    assert done.exit_code == 0, done.output
+    result = bench("--data", path, "--predictions", file, "--embedder", "some/embedder", "--device", "cpu")
+    assert result.exit_code == 0, result.output
     rows = {row["key"]: row for row in table(lab)}
     assert {row["metric"] for row in rows.values()} == {"lbp"}
     assert (rows["T4.1"]["value"], rows["T3.1"]["value"]) == ("75", "100")
@@ -437,5 +437,5 @@ def test_scores_with_an_embedding_model_use_the_metric_name_of_the_benchmark(lab
 
 
 def test_unknown_model_name_suggests_the_nearest(lab, data):
-    done = CliRunner().invoke(main, ["bench", "lbp", "--run", "--model", "tiny-rop", "--data", str(data[0])])
-    assert (done.exit_code, "did you mean tiny-rope" in done.stderr) == (1, True)
+    result = CliRunner().invoke(main, ["bench", "lbp", "--run", "--model", "tiny-rop", "--data", str(data[0])])
+    assert (result.exit_code, "did you mean tiny-rope" in result.stderr) == (1, True)

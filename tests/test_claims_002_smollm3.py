@@ -13,13 +13,13 @@ def changes(**after):
     values = {"key_drift": 12.0, "alpha_k": 1.0, "bias_window": 15.0, "bias_strength": 1.0, "ap_drop": 20.0, **after}
     columns = "span metric before after fold fold_low fold_high ratio ratio_low ratio_high"
     columns += " difference difference_low difference_high"
-    found = []
+    actual = []
     for metric, end in values.items():
         fold, ratio = 10 / end, end / 10
-        found.append(
+        actual.append(
             ("extensions", metric, 10.0, end, fold, fold, fold, ratio, ratio, ratio, end - 10, end - 10, end - 10)
         )
-    return rows(columns, *found)
+    return rows(columns, *actual)
 
 
 def test_bias_collapse_needs_a_smaller_bias_or_key_drift_over_the_window():
@@ -174,8 +174,8 @@ def test_a_range_of_drops_has_its_ends_among_the_models():
 
     stated = states(cross_qwen_drop="0.16–0.19")
     assert says("c002_qwen_drop_range", stated, drops(0.161, 0.186)) == "holds: 0.161 to 0.186"
-    for ends in ((0.15, 0.186), (0.17, 0.186), (0.161, 0.2), (0.161, 0.17)):
-        assert verdict("c002_qwen_drop_range", stated, drops(*ends)) == "contradicted"
+    for interval in ((0.15, 0.186), (0.17, 0.186), (0.161, 0.2), (0.161, 0.17)):
+        assert verdict("c002_qwen_drop_range", stated, drops(*interval)) == "contradicted"
 
 
 def test_degradation_is_compared_over_the_same_window():
@@ -196,8 +196,8 @@ def test_model_class_needs_two_to_four_billion_parameters_and_one_recipe():
     def sizes(*values):
         return rows("family parameters_nominal_b", *[("Qwen3", value) for value in values])
 
-    found = say("c002_same_class", stated, sizes(2.0, 3.9), FAMILIES)
-    assert found == {"size": "holds: 2 to 3.9 billion", "recipe": "not supported"}
+    answers = say("c002_same_class", stated, sizes(2.0, 3.9), FAMILIES)
+    assert answers == {"size": "holds: 2 to 3.9 billion", "recipe": "not supported"}
     assert verdicts("c002_same_class", stated, sizes(2.0, 4.0), FAMILIES)["size"] == "contradicted"
     assert verdicts("c002_same_class", stated, sizes(1.7), FAMILIES)["size"] == "contradicted"
     assert (
@@ -207,5 +207,5 @@ def test_model_class_needs_two_to_four_billion_parameters_and_one_recipe():
 
 def test_trained_context_must_be_claimed_and_not_scaled():
     table = rows("model context_trained", ("ministral3-3b", "256K"), ("llama3.2-3b", "64K"), ("qwen3-4b", "128K"))
-    judged = verdicts("c002_training_contexts", table, FAMILIES)
-    assert judged == {"ministral3-3b": "holds", "llama32-3b": "contradicted", "qwen3-4b": "not supported"}
+    answers = verdicts("c002_training_contexts", table, FAMILIES)
+    assert answers == {"ministral3-3b": "holds", "llama32-3b": "contradicted", "qwen3-4b": "not supported"}

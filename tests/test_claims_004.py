@@ -19,8 +19,8 @@ def test_section_numbers_must_be_unique():
 
 def test_figures_must_be_in_numerical_order():
     assert says("c004_figures_in_order", sections("1", "2", "3", kind="caption")) == "holds: 1, 2, 3"
-    found = reason("c004_figures_in_order", sections("1", "3", "2", kind="caption"))
-    assert "Figure 2 come after figures with larger numbers, and 1 come before a smaller one" in found
+    actual = reason("c004_figures_in_order", sections("1", "3", "2", kind="caption"))
+    assert "Figure 2 come after figures with larger numbers, and 1 come before a smaller one" in actual
     assert verdict("c004_figures_in_order", sections("1", "2", "2", kind="caption")) == "contradicted"
 
 
@@ -29,7 +29,7 @@ def test_figures_must_be_in_numerical_order():
 
 def cells(*values):
     """Return retrieval rates; each value gives positional, protocol, context, format, share, beyond."""
-    table = [(*each[:5], each[5], int(each[4] / 20), 5, each[4] - 20, each[4] + 20, 5) for each in values]
+    table = [(*value[:5], value[5], int(value[4] / 20), 5, value[4] - 20, value[4] + 20, 5) for value in values]
     return rows("positional protocol context format share beyond correct trials ci_low ci_high digits", *table)
 
 
@@ -113,17 +113,17 @@ def test_ranking_ends_are_limited_to_the_training_length():
     table = prints(
         "aspect positional printed", ("verification_range", "RoPE", "60–90%"), ("verification_range", "DroPE", "30–50%")
     )
-    found = say("c004_fmt_ranges", table, ranking)
-    assert found == {
+    answers = say("c004_fmt_ranges", table, ranking)
+    assert answers == {
         "RoPE-low": "holds: 60",
         "RoPE-high": "holds: 90",
         "DroPE-low": "holds: 30",
         "DroPE-high": "holds: 50",
     }
     later = ranking.assign(context=[2048, 4096, 4096, 4096, 16384])
-    found = say("c004_fmt_ranges", table, later)
-    assert found["RoPE-low"] == "contradicted: 0"
-    assert found["DroPE-high"] == "holds: 30"  # within the printed range
+    answers = say("c004_fmt_ranges", table, later)
+    assert answers["RoPE-low"] == "contradicted: 0"
+    assert answers["DroPE-high"] == "holds: 30"  # within the printed range
 
 
 # --- digits of wrong answers
@@ -175,9 +175,9 @@ def test_a_threshold_is_the_same_in_prose_formula_and_code():
     keys = ("s5_1_sink_threshold_formula", "s5_2_sink_threshold_comment", "s5_2_sink_threshold_code")
 
     def stated(prose, *others):
-        found = [("s5_1_sink_threshold", "0.3", prose)]
-        found += [(key, "0.3", word) for key, word in zip(keys, others, strict=True)]
-        return prints("statement printed qualifier", *found)
+        actual = [("s5_1_sink_threshold", "0.3", prose)]
+        actual += [(key, "0.3", word) for key, word in zip(keys, others, strict=True)]
+        return prints("statement printed qualifier", *actual)
 
     more, least = "more_than", "at_least"
     assert says("c004_sink_threshold_strict", stated(more, more, more, more)) == "holds: more than 0.3"
@@ -202,21 +202,21 @@ def test_uniform_attention_must_stay_below_the_sink_threshold(shortest, expected
 
 
 def verification(**cells):
-    found = [
+    actual = [
         (model, context, text)
         for model, texts in cells.items()
         for context, text in zip((2048, 4096), texts, strict=True)
     ]
-    return prints("positional context printed", *found)
+    return prints("positional context printed", *actual)
 
 
 def ranking(rope, drope):
-    found = [
+    actual = [
         (model, context, share, int(share / 5), 20, 0, 100)
         for model, shares in (("RoPE", rope), ("DroPE", drope))
         for context, share in zip((2048, 4096), shares, strict=True)
     ]
-    return rows("positional context share correct trials ci_low ci_high", *found)
+    return rows("positional context share correct trials ci_low ci_high", *actual)
 
 
 def chance(p, study="against_chance"):

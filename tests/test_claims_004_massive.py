@@ -106,9 +106,9 @@ def test_layer_1_ratio_without_a_named_tensor_covers_all_tensors():
 
 
 def test_later_layer_counts_are_compared_approximately():
-    found = say("c004_later_layers", LAYER1, summed())
+    answers = say("c004_later_layers", LAYER1, summed())
     # 50 means 42.5 to 57.5, and 20 means 17 to 23
-    assert found == {"RoPE": "holds: 51.0", "DroPE": "contradicted: 24.0", "change": "holds: -60.2"}
+    assert answers == {"RoPE": "holds: 51.0", "DroPE": "contradicted: 24.0", "change": "holds: -60.2"}
 
 
 @pytest.mark.parametrize(
@@ -129,11 +129,11 @@ def test_not_uniform_claim_needs_layer_1_to_rise_and_the_others_to_fall(changes,
 
 def counts(drope="160", rope="200", change="-20%"):
     """Return the table of counts, each with a standard deviation of 3."""
-    found = [(tensor, model, "count_sd", "3") for tensor in TENSORS for model in MODELS]
-    found += [(tensor, "RoPE", "count_mean", rope) for tensor in TENSORS]
-    found += [(tensor, "DroPE", "count_mean", drope) for tensor in TENSORS]
-    found += [(tensor, "DroPE", "change_from_rope", change) for tensor in TENSORS]
-    return prints("tensor positional metric printed", *found)
+    actual = [(tensor, model, "count_sd", "3") for tensor in TENSORS for model in MODELS]
+    actual += [(tensor, "RoPE", "count_mean", rope) for tensor in TENSORS]
+    actual += [(tensor, "DroPE", "count_mean", drope) for tensor in TENSORS]
+    actual += [(tensor, "DroPE", "change_from_rope", change) for tensor in TENSORS]
+    return prints("tensor positional metric printed", *actual)
 
 
 def test_a_change_follows_from_its_means_and_their_rounding():
@@ -153,7 +153,7 @@ def test_totals_without_layer_1_are_compared_with_the_later_layers():
 
 def drawn(figure, *values):
     """Return points of a figure; each value gives model, tensor, metric and printed text."""
-    return prints("figure series x metric printed", *[(figure, *each) for each in values])
+    return prints("figure series x metric printed", *[(figure, *value) for value in values])
 
 
 def test_figure_a_coordinates_are_compared_with_table_cells():
@@ -163,11 +163,11 @@ def test_figure_a_coordinates_are_compared_with_table_cells():
         for tensor in TENSORS
         for metric, text in (("count_mean", mean), ("count_sd", "3"))
     ]
-    judged = verdicts("c004_figure_a", drawn("A", *points), counts())
-    assert {key for key, answer in judged.items() if answer == "contradicted"} == {
+    answers = verdicts("c004_figure_a", drawn("A", *points), counts())
+    assert {key for key, answer in answers.items() if answer == "contradicted"} == {
         f"DroPE-{tensor}-count_mean" for tensor in TENSORS
     }
-    assert len(judged) == 12
+    assert len(answers) == 12
 
 
 def bars(*, query=("10", "370"), other=("10", "20")):

@@ -13,7 +13,7 @@ MLP, ATTENTION, BOTH, FIRST = "layer1_mlp", "layer1_attn", "layer1_both", "layer
 
 
 def cited(*ablations, models=("RoPE", "DroPE")):
-    rows = [("said", each, model, "9 1.1") for each in ablations for model in models]
+    rows = [("said", ablation, model, "9 1.1") for ablation in ablations for model in models]
     return pd.DataFrame(rows, columns=["statement", "ablation", "positional", "source"])
 
 
@@ -51,9 +51,9 @@ def test_section_must_cite_ablations_of_both_outcomes(citations, given, verdict)
 
 
 def test_omitted_ablations_are_named_in_the_reason():
-    [found] = judged(cited(ATTENTION))
-    assert "it turns for the MLP of layer 1 (9), all of layer 1 (6) and the first token in layer 1 (8)" in found.reason
-    assert found.failure == "control"
+    [actual] = judged(cited(ATTENTION))
+    assert "it turns for the MLP of layer 1 (9), all of layer 1 (6) and the first token in layer 1 (8)" in actual.reason
+    assert actual.failure == "control"
 
 
 def test_effects_on_a_single_model_form_no_contrast():

@@ -47,13 +47,13 @@ def row(section, statement, reported="", kind="statement"):
 
 
 def test_sentences_get_lines_and_headings_and_code_is_skipped():
-    found = sentences(DOCUMENT)
-    assert [each.text for each in found if each.line == 5] == [
+    actual = sentences(DOCUMENT)
+    assert [each.text for each in actual if each.line == 5] == [
         "Most layers dip.",
         "The dip of layer 7 is 0.123, the deepest.",
     ]
-    assert all("no heading" not in each.text for each in found)
-    (cell,) = [each for each in found if "55.5" in each.text]
+    assert all("no heading" not in each.text for each in actual)
+    (cell,) = [each for each in actual if "55.5" in each.text]
     assert cell.headings == ("A study", "2. Results", "2.1 Table of scores")
 
 
@@ -71,16 +71,16 @@ def test_ledger_section_is_matched_to_a_heading(section, heading):
 
 def test_statement_is_matched_by_shared_numbers_and_words():
     document = sentences(DOCUMENT)
-    found = anchor_of(row("Finding 1", "The deepest dip, of layer 7, is 0.123.", "0.123"), document)
-    assert (found["heading"], found["line"], found["match"]) == ("Finding 1: The dip is everywhere", "5", "sentence")
-    assert found["anchor"] == DocumentSentence(1, "the DIP of layer 7: is 0.123 (the deepest)", ()).anchor
-    assert "deepest" not in ",".join(found.values())
+    actual = anchor_of(row("Finding 1", "The deepest dip, of layer 7, is 0.123.", "0.123"), document)
+    assert (actual["heading"], actual["line"], actual["match"]) == ("Finding 1: The dip is everywhere", "5", "sentence")
+    assert actual["anchor"] == DocumentSentence(1, "the DIP of layer 7: is 0.123 (the deepest)", ()).anchor
+    assert "deepest" not in ",".join(actual.values())
 
 
 def test_statement_without_a_matching_sentence_keeps_its_heading_only():
     document = sentences(DOCUMENT)
-    found = anchor_of(row("Hypotheses", "Attention sinks vanish beyond a thousand tokens."), document)
-    assert (found["heading"], found["line"], found["anchor"], found["match"]) == ("Hypotheses", "", "", "heading")
+    actual = anchor_of(row("Hypotheses", "Attention sinks vanish beyond a thousand tokens."), document)
+    assert (actual["heading"], actual["line"], actual["anchor"], actual["match"]) == ("Hypotheses", "", "", "heading")
     assert anchor_of(row("Finding 1", "Most layers dip.", kind="cell check"), document)["match"] == "heading"
 
 
@@ -100,8 +100,8 @@ def test_anchor_changes_with_words_but_not_with_markup():
 def test_reported_value_gets_a_hash_only_when_printed(reported, stands):
     text = f"{DOCUMENT}\nA slope of -0.02, 1,249 times."
     assert printed(reported, text) == (digest(reported) if stands else "")
-    found = anchor_of({**row("Finding 1", "Most layers dip."), "reported": reported}, sentences(text), text)
-    assert bool(found["reported"]) == stands
+    actual = anchor_of({**row("Finding 1", "Most layers dip."), "reported": reported}, sentences(text), text)
+    assert bool(actual["reported"]) == stands
 
 
 TABLES = """# Readers
@@ -137,9 +137,9 @@ In all, 17 words were lost by either.
 )
 def test_cell_check_is_anchored_at_the_row_that_prints_it(name, reported, line):
     check = {**row("Results", "The cell is that of the series.", kind="cell check"), "reported": reported}
-    found = anchor_of({**check, "claim": f"c.{name}"}, sentences(TABLES), TABLES)
-    assert (found["line"], found["match"]) == (line, "value" if line else "heading")
-    assert bool(found["anchor"]) == bool(line)
+    actual = anchor_of({**check, "claim": f"c.{name}"}, sentences(TABLES), TABLES)
+    assert (actual["line"], actual["match"]) == (line, "value" if line else "heading")
+    assert bool(actual["anchor"]) == bool(line)
 
 
 def test_anchor_command_requires_a_folder_with_one_file_per_document(tmp_path, capsys):
@@ -163,8 +163,8 @@ def test_committed_anchors_belong_to_claims_and_mostly_have_a_line():
     lines = [name for name in statements if anchors.get(name, {}).get("line")]
     assert len(lines) > 0.8 * len(statements)
     assert all(re.fullmatch(r"[0-9a-f]{12}", anchors[name]["anchor"]) for name in lines)
-    assert all((each["match"] != "heading") == bool(each["line"]) for each in anchors.values())
-    checks = [each for each in anchors.values() if each["match"] == "value"]
+    assert all((anchor["match"] != "heading") == bool(anchor["line"]) for anchor in anchors.values())
+    checks = [anchor for anchor in anchors.values() if anchor["match"] == "value"]
     assert len(checks) > 500, "checks of cells have separate lines"
 
 
@@ -183,7 +183,7 @@ def test_reported_values_match_the_committed_hashes():
 
 
 def test_headings_end_where_one_of_their_level_begins():
-    found = {each.text: each.headings for each in sentences("# A\n\n## B\n\n### C\n\nOne.\n\n## D\n\nTwo.\n")}
-    assert found["One."] == ("A", "B", "C")
-    assert found["Two."] == ("A", "D")
-    assert [each.line for each in sentences("One.\n\nTwo. Three.\n")] == [1, 3, 3]
+    actual = {each.text: each.headings for each in sentences("# A\n\n## B\n\n### C\n\nOne.\n\n## D\n\nTwo.\n")}
+    assert actual["One."] == ("A", "B", "C")
+    assert actual["Two."] == ("A", "D")
+    assert [sentence.line for sentence in sentences("One.\n\nTwo. Three.\n")] == [1, 3, 3]

@@ -169,15 +169,15 @@ def test_measured_plan_is_left_unchanged():
 @pytest.mark.parametrize("document", DOCUMENTS)
 def test_every_claim_changes_with_some_input(document):
     """Some input changes each claim's verdict or reason, and no verdict changes without its reason."""
-    found = {name: claim for name, claim in claims(ROOT / "analysis/claims").items() if name.startswith(document)}
-    assert found
+    actual = {name: claim for name, claim in claims(ROOT / "analysis/claims").items() if name.startswith(document)}
+    assert actual
     tallies = {}
-    for name, claim in found.items():
+    for name, claim in actual.items():
         frames = {each: measured(frame) for each, frame in read_inputs(ROOT, claim).items()}
         tallies[name] = mutate_claim(name, claim, frames, TRIES, words=True)
     silent = {name: tally for name, tally in tallies.items() if not tally.any_changed}
     assert sorted(silent) == [name for name in sorted(SILENT) if name.startswith(document)]
-    assert all(not read_inputs(ROOT, found[name]) for name in silent)
+    assert all(not read_inputs(ROOT, actual[name]) for name in silent)
     assert {answer.verdict for tally in silent.values() for answer in tally.answers.values()} <= {"not testable"}
     mute = {answer.claim: answer.unexplained for tally in tallies.values() for answer in tally.answers.values()}
     assert {claim: mutation for claim, mutation in mute.items() if mutation} == {}

@@ -77,10 +77,10 @@ def test_check_compares_with_the_committed_ledger_after_rebuilds(committed):
     source.write_text(source.read_text().replace("0.6224", "0.9624", 1))
     assert run(committed, "analyze", "claims").returncode == 0
     for _ in range(2):
-        done = run(committed, "claims", "--check")
-        assert done.returncode == 1
-        assert "c002_drop_is_large.below: holds -> contradicted" in done.stdout.splitlines()
-        assert "differs from HEAD" in done.stderr
+        result = run(committed, "claims", "--check")
+        assert result.returncode == 1
+        assert "c002_drop_is_large.below: holds -> contradicted" in result.stdout.splitlines()
+        assert "differs from HEAD" in result.stderr
     commit(committed)
     assert run(committed, "claims", "--check").returncode == 0
     against = run(committed, "claims", "--check", "--against", "HEAD~1")
@@ -109,10 +109,10 @@ def test_check_compares_with_the_committed_ledger_after_rebuilds(committed):
 
 def test_check_outside_a_git_checkout_is_refused(project, tmp_path):
     (tmp_path / ".git").write_text("gitdir: /nowhere\n")  # no repository above it either
-    done = run(project, "claims", "--check", env={"PATH": "/usr/bin:/bin", "GIT_CEILING_DIRECTORIES": str(tmp_path)})
-    assert done.returncode == 1
-    assert "is not a git repository" in done.stderr
-    assert "Traceback" not in done.stderr
+    result = run(project, "claims", "--check", env={"PATH": "/usr/bin:/bin", "GIT_CEILING_DIRECTORIES": str(tmp_path)})
+    assert result.returncode == 1
+    assert "is not a git repository" in result.stderr
+    assert "Traceback" not in result.stderr
 
 
 # --- places

@@ -79,8 +79,8 @@ def test_relation_keys_expand_over_values_and_rows():
 def test_column_numbers_are_exact_or_have_the_given_range():
     numbers = Artifact("numbers")
     frames = {"numbers": rows("layer mean low high", (1, 0.54, 0.53, 0.56)), "copy": prints("x printed", ("y", "0.55"))}
-    for ends, verdict in (((), "contradicted"), (("low", "high"), "holds after rounding")):
-        follows = numbers.value("mean", ends, layer="{layer!i}")
+    for interval, verdict in (((), "contradicted"), (("low", "high"), "holds after rounding")):
+        follows = numbers.value("mean", interval, layer="{layer!i}")
         relation = Relation(each={"layer": ("1",)}, cell=Artifact("copy")(x="y"), follows=follows, because="{0:.1f}.")
         (made,) = relation.verdicts(frames)
         assert (made.verdict, made.reason) == (verdict, "0.5.")
@@ -102,8 +102,8 @@ def test_relation_origins_come_from_its_terms_and_its_judged_option():
         key="{model}",
         judged={"b": "second third"},
     )
-    judged = relation.verdicts({"table": CELLS})
-    assert [vars(each)["repeats"] for each in judged] == ["first.a", "first.b second third"]
+    answers = relation.verdicts({"table": CELLS})
+    assert [vars(each)["repeats"] for each in answers] == ["first.a", "first.b second third"]
 
 
 def test_artifact_rows_are_filtered_formatted_and_extended():

@@ -10,9 +10,9 @@ from claims_cases import function, prints, reason, rows, say, says, states, verd
 
 
 def counts(**other):
-    found = {"llama31_recovering": "29", "llama31_layers": "32", "llama31_monotone": "3"}
-    found |= {"llama32_recovering": "26", "llama32_layers": "32"}
-    return states(**{f"finding_2_{key}": text for key, text in {**found, **other}.items()})
+    actual = {"llama31_recovering": "29", "llama31_layers": "32", "llama31_monotone": "3"}
+    actual |= {"llama32_recovering": "26", "llama32_layers": "32"}
+    return states(**{f"finding_2_{key}": text for key, text in {**actual, **other}.items()})
 
 
 def test_layer_counts_are_checked_for_joint_possibility():
@@ -31,8 +31,8 @@ def test_no_effect_needs_an_interval(p, expected):
     )
     models = prints("model metric printed", ("llama3.2-11b", "recovery", "0.020"))
     assert verdict("c000_f2_no_effect", bounds, models) == "not supported"
-    found = reason("c000_f2_no_effect", bounds, models)
-    assert "differ by 0.005, 25 % of the model's recovery" in found
+    actual = reason("c000_f2_no_effect", bounds, models)
+    assert "differ by 0.005, 25 % of the model's recovery" in actual
     with_interval = bounds.assign(ci_low=-0.01, ci_high=0.01)
     assert says("c000_f2_no_effect", with_interval, models) == expected
     assert function("c000_f2_no_effect")(bounds, models).n == 32
@@ -48,16 +48,16 @@ def test_range_of_a_layer_is_not_testable_but_compared_with_models():
     )
     stated = states(extremes_range="0.087", extremes_range_layer="16")
     assert verdict("c000_extremes_range", stated, profile) == "not testable"
-    found = reason("c000_extremes_range", stated, profile)
-    assert found.startswith("The deciles of layer 16 are not printed")
-    assert "0.087 would be 29 % of the range of the whole model (0.300)" in found
-    assert found.endswith("as much as the mean profile of Flat ranges.")
+    actual = reason("c000_extremes_range", stated, profile)
+    assert actual.startswith("The deciles of layer 16 are not printed")
+    assert "0.087 would be 29 % of the range of the whole model (0.300)" in actual
+    assert actual.endswith("as much as the mean profile of Flat ranges.")
 
 
 def test_routing_by_pure_layers_is_left_untestable():
     extremes = rows("layer metric value", (16, "ap_overall", 0.841), (17, "ap_overall", 0.832), (16, "drop", 0.1))
-    found = reason("c000_extremes_pure", extremes, states(extremes_outlier_layers=("16, 17", None)))
-    assert found.startswith("Plasticities of 0.841 and 0.832 let position influence")
+    actual = reason("c000_extremes_pure", extremes, states(extremes_outlier_layers=("16, 17", None)))
+    assert actual.startswith("Plasticities of 0.841 and 0.832 let position influence")
 
 
 def recovered(third=-0.001):
@@ -125,9 +125,9 @@ def narrative(**other):
 
 def test_narrative_numbers_are_compared_with_the_checkpoint_table():
     keys = [*NARRATIVE["REPEATED"], *NARRATIVE["FACTORS"], *NARRATIVE["CONTEXTS"]]
-    judged = verdicts("c001_training_repeated", *narrative())
-    assert list(judged) == keys
-    assert set(judged.values()) == {"holds"}
+    answers = verdicts("c001_training_repeated", *narrative())
+    assert list(answers) == keys
+    assert set(answers.values()) == {"holds"}
     for key in keys:
         other = verdicts("c001_training_repeated", *narrative(**{key: "77K"}))
         assert [name for name, answer in other.items() if answer != "holds"] == [key]
@@ -139,13 +139,13 @@ def test_narrative_numbers_are_compared_with_the_checkpoint_table():
 def troughs(**ends):
     """Return layers of the trough and of the degraded range, for both models."""
     places = {"trough": (8, 12), "degraded": (8, 15), **ends}
-    found = [
+    actual = [
         (model, "question", name, f"layer_{end}", str(layer))
         for model in ("llama3.2-1b", "llama3.2-3b")
         for name, layers in places.items()
         for end, layer in zip(("low", "high"), layers, strict=True)
     ]
-    return prints("model anchoring landmark metric printed", *found)
+    return prints("model anchoring landmark metric printed", *actual)
 
 
 @pytest.mark.parametrize(
@@ -153,8 +153,8 @@ def troughs(**ends):
     [((8, 12), "holds"), ((8, 15), "holds"), ((7, 12), "contradicted"), ((8, 16), "contradicted")],
 )
 def test_degraded_layers_contain_the_trough(trough, expected):
-    found = say("c003_trough_places", troughs(trough=trough))
-    assert set(found.values()) == {f"{expected}: {trough[0]} to {trough[1]}"}
+    answers = say("c003_trough_places", troughs(trough=trough))
+    assert set(answers.values()) == {f"{expected}: {trough[0]} to {trough[1]}"}
     distances = f"they begin {abs(8 - trough[0])} and end {abs(15 - trough[1])} layers apart"
     assert distances in function("c003_trough_places")(troughs(trough=trough))[0].reason
 
@@ -185,8 +185,8 @@ def tasks(low, high, share=60.0, tested=True):
     ],
 )  # fmt: skip
 def test_preserved_task_must_change_within_the_margin(low, high, expected):
-    judged = verdicts("c004_attention_preserves_parametric", *tasks(low, high))
-    assert judged == {"cities": expected, "sports": expected}
+    answers = verdicts("c004_attention_preserves_parametric", *tasks(low, high))
+    assert answers == {"cities": expected, "sports": expected}
     explanation = function("c004_attention_preserves_parametric")(*tasks(low, high))[0].reason
     assert "20 of 20 before and 18 to 20 of 20 after" in explanation
     assert "0% of what lay above chance is lost" in explanation
@@ -203,8 +203,8 @@ def test_preserved_task_must_change_within_the_margin(low, high, expected):
     ],
 )
 def test_preserved_task_without_number_of_answers_has_no_test(share, expected):
-    found = say("c004_attention_preserves_parametric", *tasks(0, 0, share, tested=False))
-    assert set(found.values()) == {expected}
+    answers = say("c004_attention_preserves_parametric", *tasks(0, 0, share, tested=False))
+    assert set(answers.values()) == {expected}
 
 
 @pytest.mark.parametrize(("first", "expected"), [(1.0, "holds: 1"), (2.0, "contradicted: 2")])
@@ -299,14 +299,14 @@ def test_passkey_must_fall_to_zero_in_both_models(disrupted, expected):
     )
     table = [("RoPE", "passkey", metric, text) for metric, text in (("baseline", "100"), ("disrupted", "0"))]
     table += [("DroPE", "passkey", metric, text) for metric, text in (("baseline", "60"), ("disrupted", disrupted))]
-    judged = says("c004_dis_passkey", summary, prints("positional task metric printed", *table))
-    assert judged == f"{expected}: 0 and {disrupted} %"
+    answers = says("c004_dis_passkey", summary, prints("positional task metric printed", *table))
+    assert answers == f"{expected}: 0 and {disrupted} %"
 
 
 def test_origin_of_remaining_massive_values_is_not_shown_by_their_share():
     table = rows("tensor change rope_sd", ("query", -39.0, 1.0), ("key", -10.0, 1.0), ("value", 5.0, None))
-    found = reason("c004_massive_from_rope", table)
-    assert "61 % of the massive query values and 90 % of the massive key values remain" in found
+    actual = reason("c004_massive_from_rope", table)
+    assert "61 % of the massive query values and 90 % of the massive key values remain" in actual
 
 
 @pytest.mark.parametrize(
@@ -366,8 +366,8 @@ def test_reason_states_whether_a_line_joins_one_protocol(share, words):
 @pytest.mark.parametrize(("key", "words"), [(38.0, "query, key, value and all:"), (2.0, "query, value and all:")])
 def test_reason_names_the_tensors_that_fit_a_ratio(key, words):
     ratios = rows("tensor layer1_ratio", ("query", 38.0), ("key", key), ("value", 38.0), ("all", 38.0))
-    found = reason("c004_layer1_tensors", states(paradox_layer1_ratio="37×"), ratios)
-    assert f"holds for {words}" in found
+    actual = reason("c004_layer1_tensors", states(paradox_layer1_ratio="37×"), ratios)
+    assert f"holds for {words}" in actual
 
 
 @pytest.mark.parametrize(
@@ -384,8 +384,8 @@ def test_multiple_of_an_effect_below_zero_is_called_meaningless(nats, matched, w
         ("bos_mlp_spike_layer", matched, nats, 7.0, "1", "1", 2.0),
         ("layer1_bos_only", True, 5.0, 7.0, "1", "1", 8.0),
     )
-    found = reason("c004_bos_mlp_gap", contrasts, states(s6_3_bos_mlp_gap="1249×"))
-    assert words in found
+    actual = reason("c004_bos_mlp_gap", contrasts, states(s6_3_bos_mlp_gap="1249×"))
+    assert words in actual
 
 
 @pytest.mark.parametrize(

@@ -18,12 +18,12 @@ WHOLE = {"context", "decile"}  # columns whose keys are numbers
 
 def cells(claim):
     """Return for each repeated value where it is first printed, as (table, ((column, key), ...))."""
-    found = {}
+    actual = {}
     for line in REPEATS[claim].splitlines():
         statement, table, *where = line.split()
         pairs = [each.split("=") for each in where]
-        found[statement] = table, tuple((name, int(key) if name in WHOLE else key) for name, key in pairs)
-    return found
+        actual[statement] = table, tuple((name, int(key) if name in WHOLE else key) for name, key in pairs)
+    return actual
 
 
 def frames(claim, **misprinted):
@@ -40,13 +40,13 @@ def frames(claim, **misprinted):
     for statement, place in places.items():
         table = "drope_captions" if statement.startswith("fig_") else text_of(claim)
         texts[table][statement] = misprinted.get(statement, printed[place])
-    found = {name: parsed(pd.DataFrame(made)) for name, made in tables.items()}
+    actual = {name: parsed(pd.DataFrame(made)) for name, made in tables.items()}
     for name, values in texts.items():
-        found[name] = states(**values).rename(columns={"model": "positional"} if name.startswith("drope") else {})
-        found[name]["source"] = "004 5.5"
+        actual[name] = states(**values).rename(columns={"model": "positional"} if name.startswith("drope") else {})
+        actual[name]["source"] = "004 5.5"
         if name == "drope_captions":
-            found[name]["figure"] = "1"
-    return {name: found[name] for name in inspect.signature(function(claim)).parameters}
+            actual[name]["figure"] = "1"
+    return {name: actual[name] for name in inspect.signature(function(claim)).parameters}
 
 
 def text_of(claim):
@@ -55,16 +55,16 @@ def text_of(claim):
 
 @pytest.mark.parametrize("claim", REPEATS)
 def test_each_repeated_number_is_that_of_its_own_cell(claim):
-    judged = verdicts(claim, **frames(claim))
-    assert list(judged) == list(cells(claim))
-    assert set(judged.values()) == {"holds"}
+    answers = verdicts(claim, **frames(claim))
+    assert list(answers) == list(cells(claim))
+    assert set(answers.values()) == {"holds"}
 
 
 @pytest.mark.parametrize("claim", REPEATS)
 def test_misprints_fail_their_own_rows_only(claim):
     for half in (list(cells(claim))[::2], list(cells(claim))[1::2]):
-        judged = verdicts(claim, **frames(claim, **dict.fromkeys(half, "99.9")))
-        assert [key for key, answer in judged.items() if answer != "holds"] == half
+        answers = verdicts(claim, **frames(claim, **dict.fromkeys(half, "99.9")))
+        assert [key for key, answer in answers.items() if answer != "holds"] == half
 
 
 def test_repeated_settings_are_compared_with_their_first_statement():
@@ -130,8 +130,8 @@ def test_each_summary_row_is_compared_with_its_section():
     def found(printed):
         return verdicts("c004_dis_summary_rows", parsed(pd.DataFrame(printed)), **originals)
 
-    judged = [f"{row['metric']}-{row['positional']}" for row in summary]
-    assert found(summary) == dict.fromkeys(judged, "holds")
+    answers = [f"{row['metric']}-{row['positional']}" for row in summary]
+    assert found(summary) == dict.fromkeys(answers, "holds")
     for odd in (0, 1):
         misprinted = [{**row, "printed": "99.9"} if place % 2 == odd else row for place, row in enumerate(summary)]
-        assert [name for name, answer in found(misprinted).items() if answer != "holds"] == judged[odd::2]
+        assert [name for name, answer in found(misprinted).items() if answer != "holds"] == answers[odd::2]

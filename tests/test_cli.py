@@ -85,9 +85,9 @@ def test_a_template_error_names_file_and_line(warm):
 
 def test_faults_in_other_files_are_warnings(warm):
     (warm / "tables/broken.py").write_text("def table(:\n")
-    done = run(warm, "table", "models")
-    assert done.returncode == 0
-    assert "warning: tables/broken.py: line 1" in done.stderr
+    result = run(warm, "table", "models")
+    assert result.returncode == 0
+    assert "warning: tables/broken.py: line 1" in result.stderr
 
 
 @pytest.mark.latex
@@ -101,8 +101,8 @@ def test_latex_error_names_the_exhibit_and_the_message(warm):
 
 def test_missing_tex_still_writes_every_source_and_gives_the_install_command(warm):
     environment = {**os.environ, "PATH": str(Path(sys.executable).parent)}
-    done = run(warm, "figure", "decile_profiles", env=environment)
-    fails(done, "apt-get install")
+    result = run(warm, "figure", "decile_profiles", env=environment)
+    fails(result, "apt-get install")
     assert (warm / "out/figures/decile_profiles.tex").is_file()
 
 
@@ -160,14 +160,14 @@ def test_a_build_writes_only_out_and_results(warm):
 
 
 def imported(root: Path, *arguments: str) -> set[str]:
-    done = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-X", "importtime", "build.py", *arguments],
         cwd=root,
         capture_output=True,
         text=True,
         check=False,
     )
-    return {line.rpartition("|")[2].strip().partition(".")[0] for line in done.stderr.splitlines() if "|" in line}
+    return {line.rpartition("|")[2].strip().partition(".")[0] for line in result.stderr.splitlines() if "|" in line}
 
 
 def test_a_command_is_a_file_of_its_folder(tmp_path, monkeypatch):
@@ -225,9 +225,9 @@ def test_clean_removes_out(project):
 
 
 def test_version_option_prints_the_project_version(shipped):
-    done = run(shipped, "--version")
-    assert done.returncode == 0
-    assert f'version = "{done.stdout.split()[-1]}"' in (ROOT / "pyproject.toml").read_text()
+    result = run(shipped, "--version")
+    assert result.returncode == 0
+    assert f'version = "{result.stdout.split()[-1]}"' in (ROOT / "pyproject.toml").read_text()
 
 
 def test_doctor_and_completion_print_their_report(shipped):
@@ -239,6 +239,6 @@ def test_doctor_and_completion_print_their_report(shipped):
 def test_missing_package_error_gives_the_install_command(project):
     (project / "yaml.py").write_text("raise ModuleNotFoundError('no', name='yaml')\n")
     bare = {"env": dict(os.environ)}  # a new interpreter that has not imported yaml
-    done = run(project, "table", "models", **bare)
-    fails(done, "yaml is not installed; run:", "pip install -c constraints.txt .")
+    result = run(project, "table", "models", **bare)
+    fails(result, "yaml is not installed; run:", "pip install -c constraints.txt .")
     fails(run(project, "check", **bare), "yaml is not installed")

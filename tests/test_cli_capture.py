@@ -46,10 +46,10 @@ def contents(root):
 
 
 def test_captured_model_folder_becomes_a_table_row(lab, tmp_path):
-    done = run(lab / "project", "capture", *asked(lab, tmp_path / "capture"))
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.strip() == str(tmp_path / "capture")
-    assert done.stderr == ""  # quiet when piped
+    result = run(lab / "project", "capture", *asked(lab, tmp_path / "capture"))
+    assert result.returncode == 0, result.stderr
+    assert result.stdout.strip() == str(tmp_path / "capture")
+    assert result.stderr == ""  # quiet when piped
     note = json.loads((tmp_path / "capture/manifest.json").read_text())
     assert note["complete"]
     assert len(note["documents"]) == DOCUMENTS
@@ -71,9 +71,9 @@ def test_captured_model_folder_becomes_a_table_row(lab, tmp_path):
 
 def test_parallel_capture_jobs_give_the_same_files(lab, tmp_path):
     assert capture(lab, tmp_path / "one", "--documents", "4").exit_code == 0
-    done = capture(lab, tmp_path / "two", "--documents", "4", "--jobs", "2")
-    assert done.exit_code == 0, done.output
-    assert "share 2 of 2: finished" in done.stderr
+    result = capture(lab, tmp_path / "two", "--documents", "4", "--jobs", "2")
+    assert result.exit_code == 0, result.output
+    assert "share 2 of 2: finished" in result.stderr
     assert contents(tmp_path / "one") == contents(tmp_path / "two")
     assert list((tmp_path / "two/.jobs").glob("*/log.txt"))
 
@@ -90,18 +90,18 @@ def test_parallel_capture_jobs_give_the_same_files(lab, tmp_path):
     ],
 )
 def test_invalid_capture_arguments_are_reported_in_one_line(lab, tmp_path, more, code, words):
-    done = capture(lab, tmp_path / "out", *more)
-    assert done.exit_code == code, done.output
-    assert words in done.stderr
-    assert isinstance(done.exception, SystemExit)  # other errors are printed with a traceback
+    result = capture(lab, tmp_path / "out", *more)
+    assert result.exit_code == code, result.output
+    assert words in result.stderr
+    assert isinstance(result.exception, SystemExit)  # other errors are printed with a traceback
 
 
 def test_missing_torch_error_gives_the_install_command(lab, tmp_path):
     hide = "import sys; sys.modules['torch'] = None; sys.argv[0] = 'build.py'; import build; build.main()"
     given = ["--model", str(lab / "tiny"), "--texts", str(lab / "texts.jsonl"), "--context", "32"]
     command = [sys.executable, "-c", hide, "capture", *given, "--out", str(tmp_path / "out")]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-    assert done.returncode == 1, done.stderr
-    assert "torch is not installed" in done.stderr
-    assert "-m pip install -c constraints.txt '.[models]'" in done.stderr
-    assert "Traceback" not in done.stderr
+    result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert result.returncode == 1, result.stderr
+    assert "torch is not installed" in result.stderr
+    assert "-m pip install -c constraints.txt '.[models]'" in result.stderr
+    assert "Traceback" not in result.stderr

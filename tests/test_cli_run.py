@@ -106,11 +106,11 @@ def as_is(original: Any, subject: Any, options: Options) -> Any:
 
 
 def test_a_pair_is_measured_over_the_same_texts(project: Path, models: Path) -> None:
-    done = run(*QUICK, "--model", models / "m", "--against", models / "n", "--seeds", "0,2", *FEW)
-    assert done.exit_code == 0, done.output
+    result = run(*QUICK, "--model", models / "m", "--against", models / "n", "--seeds", "0,2", *FEW)
+    assert result.exit_code == 0, result.output
     written = [path_of(project, name, model).relative_to(project).as_posix() for model in "mn" for name in QUICK]
-    assert done.stdout.split() == written
-    assert "parameters; at least" in done.stderr  # memory is checked before anything is loaded
+    assert result.stdout.split() == written
+    assert "parameters; at least" in result.stderr  # memory is checked before anything is loaded
     assert not [fault for name in QUICK for fault in check(project, name)]
     first, second = (manifest(project, "massive_values", model) for model in "mn")
     assert first["hashes"] == second["hashes"]
@@ -134,11 +134,11 @@ def test_run_outside_a_project_prints_a_summary_and_models_can_be_compared(
     monkeypatch.delenv("BOUNDPAPER_ROOT", raising=False)
     pair = ("--model", str(models / "m"), "--against", str(models / "n"))
     asked = ("run", "massive_values", *pair, "--documents", "6", "--items", "2", "--device", "cpu")
-    done = CliRunner().invoke(command_line(), asked)
-    assert done.exit_code == 0, done.output
-    assert "massive values in queries" in done.stderr
+    result = CliRunner().invoke(command_line(), asked)
+    assert result.exit_code == 0, result.output
+    assert "massive values in queries" in result.stderr
     report = json.loads(CliRunner().invoke(command_line(), [*asked, "--json"]).stdout)
-    assert report["files"] == done.stdout.split()
+    assert report["files"] == result.stdout.split()
     assert {(each["model"], each["n"], each["unit"]) for each in report["summary"]} == {
         (name, 6, "text") for name in "mn"
     }
@@ -171,8 +171,8 @@ def test_different_seeds_give_different_hashes_of_texts_and_items(models: Path) 
 
 def test_four_bit_weights_are_named_in_file_and_manifest(project: Path, models: Path) -> None:
     pytest.importorskip("bitsandbytes")
-    done = run("massive_values", "--model", models / "m", "--quantize", "nf4", "--dtype", "bf16", *FEW)
-    assert done.exit_code == 0, done.output
+    result = run("massive_values", "--model", models / "m", "--quantize", "nf4", "--dtype", "bf16", *FEW)
+    assert result.exit_code == 0, result.output
     noted = manifest(project, "massive_values", "m-nf4")
     assert (noted["model"]["quantization"]["library"], noted["model"]["quantization"]["type"]) == (
         "bitsandbytes",
@@ -191,16 +191,16 @@ def test_model_with_one_layer_or_no_beginning_token_is_measured(
     if model == "nobos":  # this model knows no English
         with monkeypatch.context() as patched:  # the tokenizer is checked before weights are loaded
             patched.setattr("keyquery.measure.subject.load", lambda *_: pytest.fail("loaded"))
-            done = run(*asked)
-        assert done.exit_code == 1
-        assert "massive_values, crosslayer_balance, layer_content: nobos: its tokenizer encodes " in done.stderr
-        assert "of the book english as unknown tokens; give texts in its language: --texts FILE" in done.stderr
+            result = run(*asked)
+        assert result.exit_code == 1
+        assert "massive_values, crosslayer_balance, layer_content: nobos: its tokenizer encodes " in result.stderr
+        assert "of the book english as unknown tokens; give texts in its language: --texts FILE" in result.stderr
         file = project / "words.txt"
         file.write_text(" ".join(models_planted._words(random.Random(0), 80)))
         asked += ("--texts", str(file))
         model = "nobos-on-words"
-    done = run(*asked)
-    assert done.exit_code == 0, done.output
+    result = run(*asked)
+    assert result.exit_code == 0, result.output
     for name in (*QUICK, "layer_content"):
         assert not check(project, name)
         assert len(lines(project, name, model)) > 5
@@ -220,15 +220,15 @@ def test_interrupted_run_resumes_and_repeats_only_with_again(
 
     with monkeypatch.context() as patched:
         replaced(patched, crosslayer_balance, stopped)
-        done = run(*asked)
-    assert done.exit_code == 130
-    assert "finished work is kept" in done.stderr
+        result = run(*asked)
+    assert result.exit_code == 130
+    assert "finished work is kept" in result.stderr
     assert counted == ["m"]
     before = lines(project, "massive_values")
-    done = run(*asked)
-    assert done.exit_code == 0, done.output
+    result = run(*asked)
+    assert result.exit_code == 0, result.output
     assert counted == ["m"], "the finished experiment is not measured again"
-    assert "massive_values of m: already measured with this code and these options" in done.stderr
+    assert "massive_values of m: already measured with this code and these options" in result.stderr
     assert lines(project, "crosslayer_balance")
     assert run(*asked, "--again").exit_code == 0
     assert counted == ["m", "m"]
@@ -257,11 +257,11 @@ def test_out_of_memory_is_reported_and_other_experiments_run(
 
     with monkeypatch.context() as patched:
         replaced(patched, massive_values, hooked)
-        done = run(*QUICK, "--model", models / "m", *FEW)
+        result = run(*QUICK, "--model", models / "m", *FEW)
         alone = run("massive_values", "--model", models / "m", *FEW)
-    assert done.exit_code == alone.exit_code == 1
-    assert "1 of 2 experiments not measured, the others are kept" in done.stderr
-    for each in (done, alone):
+    assert result.exit_code == alone.exit_code == 1
+    assert "1 of 2 experiments not measured, the others are kept" in result.stderr
+    for each in (result, alone):
         assert "massive_values of m: out of memory; what is finished is kept: run again with" in each.stderr
         assert "Traceback" not in each.output
     assert lines(project, "crosslayer_balance")
@@ -284,25 +284,25 @@ def test_sick_measurement_keeps_the_valid_one(project: Path, models: Path, monke
     for number in ("nan", "inf"):
         with monkeypatch.context() as patched:
             replaced(patched, massive_values, spoilt(number))
-            done = run(*asked, "--again")
-        assert done.exit_code == 1
-        assert "massive_values: " in done.stderr
+            result = run(*asked, "--again")
+        assert result.exit_code == 1
+        assert "massive_values: " in result.stderr
         assert lines(project, "massive_values") == before
     with monkeypatch.context() as patched:
         replaced(patched, massive_values, lambda *_: [])
-        done = run(*asked, "--again")
-    assert (done.exit_code, "gave no row" in done.stderr) == (1, True)
+        result = run(*asked, "--again")
+    assert (result.exit_code, "gave no row" in result.stderr) == (1, True)
     assert lines(project, "massive_values") == before
 
 
 @pytest.mark.parametrize("jobs", [(), ("--cpus", "1")], ids=["here", "one model a job"])
 def test_refused_experiment_hides_none_of_the_others(project: Path, models: Path, jobs: tuple[str, ...]) -> None:
     both = ("--model", models / "m", "--against", models / "n", *FEW, "--seeds", "900001", *jobs)
-    done = run("crosslayer_balance", "disruption", *both)
-    assert done.exit_code == 1
+    result = run("crosslayer_balance", "disruption", *both)
+    assert result.exit_code == 1
     files = [f"artifacts/measurements/crosslayer_balance/{name}.csv" for name in ("m", "n")]
-    assert [*done.stdout.split()] == files
-    summary, refusal = done.stderr.split("error: ")
+    assert [*result.stdout.split()] == files
+    summary, refusal = result.stderr.split("error: ")
     assert re.search(r"^m +crosslayer_balance (.*\n)+n +crosslayer_balance ", summary, re.M)
     for line, name in zip(refusal.splitlines(), ("m", "n"), strict=True):
         assert f"{name}: 1 of 2 experiments not measured, the others are kept: disruption: seed 900001" in line
@@ -348,11 +348,11 @@ def test_invalid_run_arguments_are_reported_in_one_line(
 ) -> None:
     recipe = project / "mine.yaml"
     recipe.write_text("title: Mine\nexperiments: all\nmodles: []\n")
-    given = [each.replace("RECIPE", str(recipe)).replace("MODELS", str(models)) for each in arguments]
-    done = run(*given)
-    assert done.exit_code == code, done.output
-    assert words in done.stderr
-    assert "Traceback" not in done.output
+    given = [argument.replace("RECIPE", str(recipe)).replace("MODELS", str(models)) for argument in arguments]
+    result = run(*given)
+    assert result.exit_code == code, result.output
+    assert words in result.stderr
+    assert "Traceback" not in result.output
     assert not (project / "artifacts/measurements").exists()
 
 
@@ -360,15 +360,15 @@ def test_damaged_checkpoint_is_reported_with_a_remedy(project: Path, models: Pat
     shutil.copytree(models / "m", tmp_path / "cut")
     file = tmp_path / "cut/model.safetensors"
     file.write_bytes(file.read_bytes()[:2000])
-    done = run("sinks", "--model", tmp_path / "cut", *FEW)
-    assert done.exit_code == 1
-    [errors] = [line for line in done.stderr.splitlines() if line.startswith("error: ")]
+    result = run("sinks", "--model", tmp_path / "cut", *FEW)
+    assert result.exit_code == 1
+    [errors] = [line for line in result.stderr.splitlines() if line.startswith("error: ")]
     assert errors.endswith("a weight file is damaged or cut short; download it again")
-    assert done.stderr.splitlines()[-1] == errors
+    assert result.stderr.splitlines()[-1] == errors
     (tmp_path / "cut/lab.json").write_text("{")
-    done = run("sinks", "--model", tmp_path / "cut", *FEW)
-    assert done.exit_code == 1
-    assert "lab.json: not valid JSON" in done.stderr
+    result = run("sinks", "--model", tmp_path / "cut", *FEW)
+    assert result.exit_code == 1
+    assert "lab.json: not valid JSON" in result.stderr
 
 
 # Texts from outside -----------------------------------------------------------------------------------------------
@@ -384,10 +384,10 @@ def test_dataset_short_names_resolve_to_their_ids(
             raise ConnectionError(f"no way to {name}")
 
     monkeypatch.setattr(texts, "need", lambda *_: Unreachable)
-    done = run("massive_values", "--model", models / "m", "--texts", place, *FEW)
-    assert done.exit_code == 1
-    assert f"error: {known}" in done.stderr
-    assert f"cannot be read (no way to {known}); check the id and the connection, or give a local" in done.stderr
+    result = run("massive_values", "--model", models / "m", "--texts", place, *FEW)
+    assert result.exit_code == 1
+    assert f"error: {known}" in result.stderr
+    assert f"cannot be read (no way to {known}); check the id and the connection, or give a local" in result.stderr
 
 
 def test_parts_of_a_text_begin_with_the_beginning_token(models: Path, tmp_path: Path) -> None:
@@ -424,9 +424,9 @@ def test_capture_experiments_refuse_user_texts_and_others_run(project: Path, mod
     file = tmp_path / "mine.txt"
     subject = open_subject(models, ModelSource(str(models / "m"), device="cpu"))
     file.write_text("\n".join(subject.book.texts(subject.book.kinds()[0], 4, 60, 0, subject.tokenizer)))
-    done = run("crosslayer_balance", "text_kinds", "--model", models / "m", "--texts", file, *FEW)
-    assert done.exit_code == 1
-    assert "text_kinds: text_kinds compares kinds of generated text; leave --texts out" in done.stderr
+    result = run("crosslayer_balance", "text_kinds", "--model", models / "m", "--texts", file, *FEW)
+    assert result.exit_code == 1
+    assert "text_kinds: text_kinds compares kinds of generated text; leave --texts out" in result.stderr
     noted = manifest(project, "crosslayer_balance", "m-on-mine")
     assert noted["texts"] == file.name
     assert noted["hashes"]["texts"][file.name]["count"] == 2

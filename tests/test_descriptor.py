@@ -113,10 +113,10 @@ def test_keys_declared_beside_columns_are_expanded(described):
     ],
 )
 def test_invalid_description_is_refused(described, text, words):
-    with pytest.raises(DataError) as caught:
+    with pytest.raises(DataError) as error:
         described(text)
-    assert words in str(caught.value)
-    assert str(caught.value).startswith("artifacts/datapackage.yaml: ")
+    assert words in str(error.value)
+    assert str(error.value).startswith("artifacts/datapackage.yaml: ")
 
 
 def test_columns_that_are_no_mapping_are_refused(described):

@@ -83,7 +83,7 @@ def test_distilled_models_can_be_opened_by_folder(place):
     distilled(place, steps=2)
     home = place / command.HOME / "teacher-short-s0"
     subjects = {arm: open_subject(place, ModelSource(str(home / f"teacher-{arm}"))) for arm in ("nope", "continued")}
-    assert {arm: (each.name, each.positional) for arm, each in subjects.items()} == {
+    assert {arm: (subject.name, subject.positional) for arm, subject in subjects.items()} == {
         "nope": ("teacher-nope", "drope"),
         "continued": ("teacher-continued", "rope"),
     }
@@ -99,8 +99,8 @@ def test_recipes_measure_the_folders_that_the_command_writes():
     written = {f"{command.HOME}/smollm2-135m-{command.USUAL}-s0/smollm2-135m-{arm}" for arm in ARMS}
     for name in ("distilled", "distilled-retrieval", "distilled-experiments", "distilled-beginning"):
         recipe = load_recipe(ROOT / f"artifacts/recipes/{name}.yaml")
-        assert {each.source.name for each in recipe.models} == {"smollm2-135m", *written}
-        assert [each.source.position for each in recipe.models if "untouched" in each.name] == ["drope"]
+        assert {model.source.name for model in recipe.models} == {"smollm2-135m", *written}
+        assert [model.source.position for model in recipe.models if "untouched" in model.name] == ["drope"]
 
 
 def test_killed_distillation_resumes_to_the_same_weights(place):

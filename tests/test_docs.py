@@ -59,7 +59,7 @@ def pages(tmp_path_factory):
     folder = tmp_path_factory.mktemp("docs")
     site = folder / "site"
     environment = {name: value for name, value in os.environ.items() if name != "BOUNDPAPER_ROOT"}
-    done = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-m", "mkdocs", "build", "-q", "-d", site],
         cwd=ROOT,
         env=environment | {"TMPDIR": str(folder), "XDG_CACHE_HOME": str(folder / "cache")},
@@ -67,38 +67,38 @@ def pages(tmp_path_factory):
         text=True,
         check=False,
     )
-    assert done.returncode == 0, done.stdout + done.stderr
+    assert result.returncode == 0, result.stdout + result.stderr
     return {path.relative_to(site).as_posix(): Page(path) for path in site.rglob("*.html")}, site
 
 
 def test_a_link_leads_to_a_page_and_a_place_there(pages):
-    found, site = pages
+    actual, site = pages
     wrong = []
-    for name, page in found.items():
+    for name, page in actual.items():
         for link in page.links:
             parts = urlsplit(link)
             if parts.scheme or parts.netloc or name == "404.html":
                 continue
             target = (site / name).parent / unquote(parts.path) if parts.path else site / name
             at = Path(target.resolve()).relative_to(site.resolve()).as_posix()
-            linked = found.get(at if at != "." else "index.html")
+            linked = actual.get(at if at != "." else "index.html")
             if not target.exists() or (parts.fragment and linked and unquote(parts.fragment) not in linked.names):
                 wrong.append(f"{name}: {link}")
     assert wrong == []
-    assert sum(len(page.links) for page in found.values()) > 1000
+    assert sum(len(page.links) for page in actual.values()) > 1000
 
 
 def test_pages_load_no_external_files(pages):
-    found, site = pages
-    assert [link for page in found.values() for link in page.loaded if urlsplit(link).netloc] == []
+    actual, site = pages
+    assert [link for page in actual.values() for link in page.loaded if urlsplit(link).netloc] == []
     styles = "".join(path.read_text(encoding="utf-8") for path in site.rglob("*.css"))
     assert re.findall(r"(?:url\(|@import)\s*['\"]?(?:https?:)?//[^)]*", styles) == []
 
 
 def test_reference_lists_every_public_name(pages):
-    found, _ = pages
+    actual, _ = pages
     for package, module in (("boundpaper", boundpaper), ("keyquery", keyquery)):
-        names = {name.rpartition(".")[2] for name in found[f"reference/{package}.html"].names}
+        names = {name.rpartition(".")[2] for name in actual[f"reference/{package}.html"].names}
         assert set(module.__all__) - {"statistics"} <= names
 
 
@@ -109,18 +109,18 @@ def test_study_page_has_a_table_and_three_figures(pages):
     page = (site / "notebooks.html").read_text(encoding="utf-8")
     _, _, shown = page.rpartition("A study: attention without rotation")
     [paper] = site.parent.glob("study-*")
-    text, found = printed(paper)
+    text, actual = printed(paper)
     assert len(text) == 2
     assert shown.count("What the cell above draws") == 2 + len(text) + 1  # two figures, the pages, and figure 1
     joined = "\n".join(text)
     assert re.findall(r"(Table|Figure) 1\.(\d):", joined) == [("Table", "1"), *(("Figure", str(n)) for n in (1, 2, 3))]
-    assert set(found["n"]) == {8}
+    assert set(actual["n"]) == {8}
 
 
 def test_every_error_kind_is_documented_with_cause_and_remedy():
     sections = re.split(r"^## ", (ROOT / "docs/errors.md").read_text(encoding="utf-8"), flags=re.MULTILINE)[1:-1]
-    assert {part.split("\n")[0] for part in sections} == set(hooks.error_kinds()) >= {"NotFinite", "JobDied"}
-    assert all("**Cause**: " in part and "**Mend**: " in part for part in sections)
+    assert {section.split("\n")[0] for section in sections} == set(hooks.error_kinds()) >= {"NotFinite", "JobDied"}
+    assert all("**Cause**: " in section and "**Mend**: " in section for section in sections)
 
 
 @pytest.mark.parametrize("walk", WALKS, ids=lambda path: path.stem)
@@ -133,8 +133,8 @@ def test_code_walk_lists_functions_in_call_order(walk, tmp_path):
         function = name.rpartition(".")[2]
         assert re.search(rf"^\s*def {function}\(", (ROOT / place).read_text(encoding="utf-8"), re.MULTILINE), name
     commands = [(at.start(), at[1]) for at in RUN.finditer(text)]
-    for command, part in groupby(stops, key=lambda stop: max(each for each in commands if each[0] < stop[0])):
-        done = subprocess.run(
+    for command, part in groupby(stops, key=lambda stop: max(command for command in commands if command[0] < stop[0])):
+        result = subprocess.run(
             [sys.executable, "-c", TRACED, *command[1].split()],
             cwd=root,
             env=os.environ | {"NUMBA_DISABLE_JIT": "1"},  # calls of compiled functions cannot be traced
@@ -142,10 +142,10 @@ def test_code_walk_lists_functions_in_call_order(walk, tmp_path):
             text=True,
             check=False,
         )
-        assert done.returncode == 0, done.stderr[-2000:]
-        called = [line.replace(f"{ROOT}/", "").replace(f"{root}/", "") for line in done.stderr.splitlines()]
-        wanted = [f"{place}:{'.'.join(name.split('.')[len(module(place)) :])}" for _, name, place in part]
-        assert [line for line in called if line in wanted] == wanted
+        assert result.returncode == 0, result.stderr[-2000:]
+        called = [line.replace(f"{ROOT}/", "").replace(f"{root}/", "") for line in result.stderr.splitlines()]
+        expected = [f"{place}:{'.'.join(name.split('.')[len(module(place)) :])}" for _, name, place in part]
+        assert [line for line in called if line in expected] == expected
 
 
 def module(place):

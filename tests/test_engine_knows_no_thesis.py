@@ -86,5 +86,5 @@ def test_new_paper_contains_no_word_of_the_thesis(tmp_path):
     from boundpaper.build.new_paper import new_paper
 
     written = new_paper(tmp_path / "beans", "Beans under three lamps", "May 2026")
-    found = {(file, word) for file in written for word, _ in named((tmp_path / "beans" / file).read_text())}
-    assert found == {("pyproject.toml", "models"), ("pyproject.toml", "keyquery")}
+    actual = {(file, word) for file in written for word, _ in named((tmp_path / "beans" / file).read_text())}
+    assert actual == {("pyproject.toml", "models"), ("pyproject.toml", "keyquery")}

@@ -131,9 +131,9 @@ def test_legend_refuses_equal_styles_of_two_names_and_two_styles_of_one():
     other = Panel(series=[Line(x=[0, 1], y=[0, 1], label="cities")])
     with pytest.raises(SpecError, match="the legend's 'loss' and 'cities' look the same"):
         tex(Figure(panels=[one, other], caption="A caption."), "t")
-    twice = [Line(x=[0, 1], y=[0, 1], label="a"), Line(x=[0, 1], y=[1, 0], label="a")]
+    repeated = [Line(x=[0, 1], y=[0, 1], label="a"), Line(x=[0, 1], y=[1, 0], label="a")]
     with pytest.raises(SpecError, match="the legend's 'a' has two styles"):
-        tex(panel(*twice, Line(x=[0, 1], y=[1, 2], label="b")), "t")
+        tex(panel(*repeated, Line(x=[0, 1], y=[1, 2], label="b")), "t")
 
 
 def test_dashes_distinguish_series_only():
@@ -282,12 +282,12 @@ def test_printed_ledger_lists_failing_and_important_claims(shipped):
     hypotheses = set(pd.read_csv(shipped / "artifacts/results/hypotheses.csv")["claim"])
     bad = ledger[ledger["verdict"].isin(["contradicted", "not supported"]) & (ledger["source"] != "thesis")]
     for name, severity in (("claims_failures", "headline"), ("claims_further", "supporting")):
-        wanted = bad[(bad["kind"] == "statement") & (bad["severity"] == severity)]
+        expected = bad[(bad["kind"] == "statement") & (bad["severity"] == severity)]
         table = spec(shipped, "table", name)
-        assert set(table.rows["claim"]) == set(wanted["claim"]) - hypotheses
-        assert table.rows["part"].nunique() == wanted.loc[~wanted["claim"].isin(hypotheses), "failure"].nunique()
+        assert set(table.rows["claim"]) == set(expected["claim"]) - hypotheses
+        assert table.rows["part"].nunique() == expected.loc[~expected["claim"].isin(hypotheses), "failure"].nunique()
         words = [cell.words for row in read(table, name).rows for cell in row]
-        assert not [each for each in words if re.search(r"\bc00\d_", each)], "a function name"
+        assert not [word for word in words if re.search(r"\bc00\d_", word)], "a function name"
 
 
 def test_row_with_a_verdict_shows_the_page_of_its_mark():
@@ -306,7 +306,7 @@ def test_ledger_refers_to_statements_by_their_place():
     assert place_links(text, places) == "Repeats what is judged at 8.3 Results: not testable."
     cells = [("80.3775", "68.8%", "80.38%"), ("0.72514", "", "0.725"), ("12 of 20", "", "12 of 20")]
     cells += [("1251.6", "1249×", "1251.6×"), ("202.0", "200x", "202.0×"), ("34", "~37", "34")]
-    assert [measured_text(*each[:2]) for each in cells] == [shown for *_, shown in cells]
+    assert [measured_text(*cell[:2]) for cell in cells] == [shown for *_, shown in cells]
     alone, both = ({"reported": printed, "recomputed": "64.2857"} for printed in ("", "60%"))
     assert (values(alone), values(both)) == ("", "60%; 64.29%"), "a number without a unit is printed in the reason"
 

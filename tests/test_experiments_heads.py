@@ -230,12 +230,12 @@ def test_parallel_and_sequential_analyses_agree_and_reuse_results(planted, targe
 
 
 def test_interrupted_analysis_resumes(planted, target, monkeypatch):
-    done: list[bool] = []
+    result: list[bool] = []
 
     def stopped(*arguments):
-        if len(done) == 2:
+        if len(result) == 2:
             raise KeyboardInterrupt
-        done.append(load_or_analyse(*arguments)[1])
+        result.append(load_or_analyse(*arguments)[1])
         return load_or_analyse(*arguments)
 
     monkeypatch.setattr(finding, "load_or_analyse", stopped)
@@ -303,9 +303,9 @@ def test_one_damaged_head_is_named_and_the_others_are_kept(planted, target, tmp_
     capture_manifest.save(copy, {"complete": True, "settings": settings})
     file = copy / "l01h01q/data.parquet"
     file.write_bytes(file.read_bytes()[:1000])
-    with pytest.raises(DataError, match=r"l01h01q/data.parquet: cannot be read") as caught:
+    with pytest.raises(DataError, match=r"l01h01q/data.parquet: cannot be read") as error:
         measure(target, copy, context=None, group=None)
-    assert "the other 3 heads are finished and kept" in str(caught.value)
+    assert "the other 3 heads are finished and kept" in str(error.value)
 
 
 def test_too_few_queries_and_wrong_contexts_are_refused(planted, target):
@@ -360,11 +360,11 @@ def test_model_names_are_slugged(given, name):
 
 def test_heads_command_measures_and_the_table_shows_the_model(project, planted):
     place = planted.as_posix()
-    done = run(project, "heads", place, "--context", str(CONTEXT), "--group", "2", "--name", "planted", "--jobs", "2")
-    assert done.returncode == 0, done.stderr
-    assert "artifacts/measurements/model_metrics/planted.csv" in done.stdout
-    assert "4 heads" in done.stderr
-    assert not [fault for line in done.stdout.split() for fault in check(project, line.split("/")[2])]
+    result = run(project, "heads", place, "--context", str(CONTEXT), "--group", "2", "--name", "planted", "--jobs", "2")
+    assert result.returncode == 0, result.stderr
+    assert "artifacts/measurements/model_metrics/planted.csv" in result.stdout
+    assert "4 heads" in result.stderr
+    assert not [fault for line in result.stdout.split() for fault in check(project, line.split("/")[2])]
     table = run(project, "table", "model_plasticity", "--format", "markdown")
     assert table.returncode == 0, table.stderr
     words = table.stdout
@@ -385,7 +385,7 @@ def test_heads_command_measures_and_the_table_shows_the_model(project, planted):
     ],
 )
 def test_invalid_heads_arguments_are_reported_in_one_line(project, planted, arguments, code, words):
-    done = run(project, "heads", *(planted.as_posix() if each == "CAPTURE" else each for each in arguments))
+    done = run(project, "heads", *(planted.as_posix() if argument == "CAPTURE" else argument for argument in arguments))
     assert done.returncode == code, done.stderr
     assert words in done.stderr
     assert "Traceback" not in done.stderr
@@ -394,9 +394,9 @@ def test_invalid_heads_arguments_are_reported_in_one_line(project, planted, argu
 def test_missing_numba_error_gives_the_install_command():
     hide = "import sys; sys.modules['numba'] = None; sys.argv[0] = 'build.py'; import build; build.main()"
     command = [sys.executable, "-c", hide, "heads", "nowhere"]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-    assert done.returncode == 1, done.stderr
-    assert done.stderr.startswith("error: numba is not installed (needed to analyse heads); run: ")
+    result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert result.returncode == 1, result.stderr
+    assert result.stderr.startswith("error: numba is not installed (needed to analyse heads); run: ")
 
 
 def test_a_killed_command_leaves_no_process_behind(planted, tmp_path):

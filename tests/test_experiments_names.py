@@ -105,12 +105,12 @@ def test_measurement_with_other_options_is_overwritten_only_with_replace(project
     assert run("layer_content", "massive_values", "--model", model, *FEW).exit_code == 0
     kept = {name: (project / "artifacts/measurements" / name).read_bytes() for name in tables(project)}
     fewer = ("layer_content", "massive_values", "--model", model, "--documents", "1", "--items", "2", "--device", "cpu")
-    done = run(*fewer)
-    assert done.exit_code == 1
+    result = run(*fewer)
+    assert result.exit_code == 1
     assert (
         "error: artifacts/measurements/layer_content/m.csv and 1 more hold another measurement (--documents 2, now "
         "1); nothing is measured: give --name for one beside it, or --replace to overwrite"
-    ) in done.stderr
+    ) in result.stderr
     assert kept == {name: (project / "artifacts/measurements" / name).read_bytes() for name in tables(project)}
     assert run(*fewer, "--name", "short").exit_code == 0
     assert (
@@ -125,13 +125,13 @@ def test_measurement_with_other_options_is_overwritten_only_with_replace(project
 def test_given_name_is_refused_for_a_different_model(project: Path, model: Path, tmp_path: Path) -> None:
     asked = ("massive_values", "--name", "mine", *FEW)
     assert run(*asked, "--model", model).exit_code == 0
-    done = run(*asked, "--model", model, "--position", "drope")
-    assert done.exit_code == 1
-    assert "positional rope, now drope" in done.stderr
+    result = run(*asked, "--model", model, "--position", "drope")
+    assert result.exit_code == 1
+    assert "positional rope, now drope" in result.stderr
     other = saved(tmp_path / "other", rms_norm_eps=1e-3)
-    done = run(*asked, "--model", other)
-    assert done.exit_code == 1
-    assert "(fingerprint " in done.stderr
+    result = run(*asked, "--model", other)
+    assert result.exit_code == 1
+    assert "(fingerprint " in result.stderr
     (project / "artifacts/measurements/massive_values/mine.json").unlink()
     assert "no manifest says what it holds" in run(*asked, "--model", model, "--again").stderr
 
@@ -157,9 +157,9 @@ def test_heads_of_another_capture_are_overwritten_only_with_replace(
     assert run("geometry", "--model", model, *FEW).exit_code == 0
     before = (project / "artifacts/measurements/head_metrics/m.csv").read_bytes()
     shorter = ("geometry", "--model", model, "--tokens", "32", *FEW)
-    done = run(*shorter)
-    assert done.exit_code == 1
-    assert "artifacts/measurements/head_metrics/m.csv holds another measurement (context 48, now 32" in done.stderr
+    result = run(*shorter)
+    assert result.exit_code == 1
+    assert "artifacts/measurements/head_metrics/m.csv holds another measurement (context 48, now 32" in result.stderr
     assert (project / "artifacts/measurements/head_metrics/m.csv").read_bytes() == before
     assert run(*shorter, "--replace").exit_code == 0
     assert (project / "artifacts/measurements/head_metrics/m.csv").read_bytes() != before
@@ -287,11 +287,11 @@ def test_an_unforeseen_error_ends_one_experiment_only(
     project: Path, model: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(massive_values, "measure", broken)
-    done = run("massive_values", "crosslayer_balance", "--model", model, *FEW)
-    assert done.exit_code == 1
-    assert "1 of 2 experiments not measured, the others are kept: massive_values: RuntimeError: shape" in done.stderr
-    assert "invalid for input of size 4096 (test_experiments_names.py:" in done.stderr
-    assert "Traceback" not in done.output
+    result = run("massive_values", "crosslayer_balance", "--model", model, *FEW)
+    assert result.exit_code == 1
+    assert "1 of 2 experiments not measured, the others are kept: massive_values: RuntimeError: shape" in result.stderr
+    assert "invalid for input of size 4096 (test_experiments_names.py:" in result.stderr
+    assert "Traceback" not in result.output
     assert tables(project) == ["crosslayer_balance/m.csv"]
     alone = run("massive_values", "--model", model, *FEW)
     assert (alone.exit_code, f"error: {model}: RuntimeError: shape" in alone.stderr) == (1, True)
@@ -310,8 +310,8 @@ def test_a_model_that_cannot_be_loaded_keeps_no_other_from_being_measured(
         return broken() if source.name == str(model) else original(root, source, **more)
 
     monkeypatch.setattr(running, "open_subject", opened)
-    done = run("massive_values", "--model", model, "--against", second, *FEW)
-    assert (done.exit_code, "RuntimeError: shape" in done.stderr) == (1, True)
+    result = run("massive_values", "--model", model, "--against", second, *FEW)
+    assert (result.exit_code, "RuntimeError: shape" in result.stderr) == (1, True)
     assert tables(project) == ["massive_values/second.parquet"]
     recipe = project / "mine.yaml"
     models = f"[{{name: first, id: {model}}}, {{name: other, id: {second}}}]"

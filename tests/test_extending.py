@@ -50,8 +50,8 @@ def foreign(tmp_path_factory):
     (sources / "scores.csv").write_text("model,length\nreader-s,512\nreader-l,512\n")
     models = yaml.safe_dump([resource(ROOT, "models")], sort_keys=False)
     described.write_text(described.read_text() + models + SCORES)
-    done = run(root, "analyze")
-    assert done.returncode == 0, done.stderr
+    result = run(root, "analyze")
+    assert result.returncode == 0, result.stderr
     return root
 
 
@@ -76,11 +76,11 @@ def test_a_recipe_works_as_written(name, foreign, tmp_path):
             stream.write(text)
     printed = ""
     for command in COMMAND.findall(RECIPES[name]):
-        done = subprocess.run(
+        result = subprocess.run(
             f"{sys.executable} {command}", shell=True, cwd=root, capture_output=True, text=True, check=False
         )
-        assert done.returncode == 0, f"{command}\n{done.stderr}"
-        printed += done.stdout + done.stderr
+        assert result.returncode == 0, f"{command}\n{result.stderr}"
+        printed += result.stdout + result.stderr
     assert SAYS[name] in printed
 
 

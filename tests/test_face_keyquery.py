@@ -38,9 +38,9 @@ def test_every_name_has_an_example_that_runs(name):
 @pytest.mark.models
 @pytest.mark.parametrize(("module", "name"), public("keyquery"))
 def test_every_name_of_a_public_module_has_described_parameters_and_an_example(module, name):
-    found = getattr(importlib.import_module(module), name)
-    assert undescribed(name, found) + untyped(name, found) == []
-    if explains_itself(found):
+    actual = getattr(importlib.import_module(module), name)
+    assert undescribed(name, actual) + untyped(name, actual) == []
+    if explains_itself(actual):
         assert run_examples(importlib.import_module(module), name)
 
 
@@ -65,9 +65,9 @@ def test_default_estimator_depends_on_the_known_rotation():
         for name, value in (("positions", places), ("documents", one))
     }
     head = kq.Head(queries=random.normal(size=(128, 4)), keys=random.normal(size=(128, 4)), context=128, **sides)
-    found = kq.plasticity(head, bins=4)
-    assert found.options.estimator == "bucket_full"
-    frame = found.to_frame()
+    actual = kq.plasticity(head, bins=4)
+    assert actual.options.estimator == "bucket_full"
+    frame = actual.to_frame()
     assert frame["queries"].tolist() == [32] * 4
     assert (frame["plasticity"].isna() == (frame["reason"] != "")).all()
     with pytest.raises(ValueError, match="rotation"):

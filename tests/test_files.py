@@ -194,15 +194,15 @@ def test_temporary_folder_of_a_killed_process_is_removed_by_the_next(tmp_path):
 
 def test_temporary_folder_belongs_to_a_process_and_ends_with_it(tmp_path):
     code = "from boundpaper.store.files import process_folder as one; assert one() == one(); print(one())"
-    done = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-c", code],
         cwd=ROOT,
         capture_output=True,
         text=True,
         env=os.environ | {"TMPDIR": str(tmp_path)},
     )
-    assert done.returncode == 0, done.stderr
-    assert os.path.dirname(done.stdout.strip()) == str(tmp_path)
+    assert result.returncode == 0, result.stderr
+    assert os.path.dirname(result.stdout.strip()) == str(tmp_path)
     assert list(tmp_path.iterdir()) == []
 
 

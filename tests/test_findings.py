@@ -32,7 +32,7 @@ def exists(place):
 def test_finding_has_a_verdict_and_places_that_exist(finding):
     assert re.match("mended|answered|open", ROWS[finding][1])
     assert places(finding)
-    assert [each for each in places(finding) if not exists(each)] == []
+    assert [place for place in places(finding) if not exists(place)] == []
 
 
 def test_unknown_places_are_noticed():

@@ -86,8 +86,8 @@ def test_an_edited_result_is_computed_again(built):
     path = built / "artifacts/results/captured_models.csv"
     kept = path.read_text()
     path.write_text(kept.replace("0.6224", "0.7224"))
-    done = run(built, "table", "ap_drop")
-    assert "artifacts/results/captured_models.csv changed since it was last built" in done.stderr
+    result = run(built, "table", "ap_drop")
+    assert "artifacts/results/captured_models.csv changed since it was last built" in result.stderr
     assert path.read_text() == kept
 
 

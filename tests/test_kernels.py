@@ -59,7 +59,7 @@ def _variants() -> list[dict[str, str]]:
 @pytest.mark.parametrize("environment", _variants(), ids=lambda each: "-".join(each.values()).replace(" ", "+"))
 def test_every_output_is_the_same_under_another_kernel(environment, shipped):
     script = Path(__file__).with_name("recompute.py")
-    done = subprocess.run(
+    result = subprocess.run(
         [sys.executable, str(script), str(shipped)],
         cwd=shipped,
         env=os.environ | environment,
@@ -67,13 +67,13 @@ def test_every_output_is_the_same_under_another_kernel(environment, shipped):
         text=True,
         check=False,
     )
-    assert done.returncode == 0, done.stderr[-3000:]
-    assert json.loads(done.stdout.splitlines()[-1]) == []
+    assert result.returncode == 0, result.stderr[-3000:]
+    assert json.loads(result.stdout.splitlines()[-1]) == []
 
 
 def test_tested_kernels_differ():
     variants = [{}, *_variants()]
-    assert len({_kernel(**each) for each in variants}) == len(variants) >= 2
+    assert len({_kernel(**variant) for variant in variants}) == len(variants) >= 2
 
 
 def test_committed_zero_equals_noise_of_another_processor():

@@ -76,8 +76,8 @@ def test_claims_contain_no_literal_verdict():
 
 
 def test_committed_ledger_is_up_to_date():
-    done = run(ROOT, "claims", "--check")
-    assert done.returncode == 0, done.stderr
+    result = run(ROOT, "claims", "--check")
+    assert result.returncode == 0, result.stderr
 
 
 # --- coverage of the documents

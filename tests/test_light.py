@@ -30,5 +30,5 @@ def test_all_that_the_paper_is_built_from_is_imported_without_heavy_libraries():
     assert len(files) > 300
     names = " ".join(".".join(file.with_suffix("").parts).removesuffix(".__init__") for file in files)
     command = [sys.executable, "-c", CODE.format(heavy=HEAVY)]
-    done = subprocess.run(command, cwd=ROOT, input=names, capture_output=True, text=True, check=True)
-    assert done.stdout == ""
+    result = subprocess.run(command, cwd=ROOT, input=names, capture_output=True, text=True, check=True)
+    assert result.stdout == ""

@@ -32,20 +32,20 @@ def broken(folder: Path, name: str) -> Path:
 @pytest.mark.parametrize("name", WEIGHTS)
 def test_run_with_nan_weights_names_file_and_weight(project: Path, tmp_path: Path, name: str) -> None:  # noqa: F811
     folder = broken(tmp_path / "mine", name)
-    done = CliRunner().invoke(main, ["run", WEIGHTS[name], "--model", str(folder), *FEW])
-    assert done.exit_code == 1, done.output
-    assert str(folder) in done.output
-    assert f"weights hold NaN or infinity (first: {name})" in done.output
+    result = CliRunner().invoke(main, ["run", WEIGHTS[name], "--model", str(folder), *FEW])
+    assert result.exit_code == 1, result.output
+    assert str(folder) in result.output
+    assert f"weights hold NaN or infinity (first: {name})" in result.output
 
 
 @pytest.mark.parametrize("name", list(WEIGHTS)[1:3])
 def test_capture_with_non_finite_weights_names_file_and_weight(tmp_path: Path, name: str) -> None:
     folder = broken(tmp_path / "mine", name)
     words = ["--model", str(folder), "--texts", "manual", "--context", "32", "--documents", "2", "--windows"]
-    done = CliRunner().invoke(main, ["capture", *words, "--device", "cpu", "--out", str(tmp_path / "out")])
-    assert done.exit_code == 1, done.output
-    assert str(folder) in done.output
-    assert f"weights hold NaN or infinity (first: {name})" in done.output
+    result = CliRunner().invoke(main, ["capture", *words, "--device", "cpu", "--out", str(tmp_path / "out")])
+    assert result.exit_code == 1, result.output
+    assert str(folder) in result.output
+    assert f"weights hold NaN or infinity (first: {name})" in result.output
 
 
 def test_unknown_model_of_a_recipe_is_named_with_the_recipe(project: Path, tmp_path: Path) -> None:  # noqa: F811

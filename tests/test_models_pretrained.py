@@ -157,7 +157,7 @@ def test_gguf_conversion_prints_nothing(tmp_path: Path, file: tuple[Path, Any]) 
         "import sys, pathlib; from keyquery.models.checkpoints import builtin; "
         "builtin.resolve(pathlib.Path(sys.argv[1]), sys.argv[2])"
     )
-    done = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-c", code, str(tmp_path), str(file[0])], capture_output=True, text=True, check=True
     )
-    assert done.stderr == done.stdout == ""
+    assert result.stderr == result.stdout == ""

@@ -37,8 +37,8 @@ EXHIBITS = {
 def frame(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the folder of a new paper."""
     folder = tmp_path_factory.mktemp("named") / "paper"
-    done = run(ROOT, "new", str(folder), "--title", "Named")
-    assert done.returncode == 0, done.stderr
+    result = run(ROOT, "new", str(folder), "--title", "Named")
+    assert result.returncode == 0, result.stderr
     return folder
 
 
@@ -48,11 +48,11 @@ def test_exhibit_error_names_its_file(frame: Path, name: str) -> None:
     file = frame / f"{kind}s/own/odd.py"
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(text)
-    done = run(frame, kind, "odd", "--format", "tex" if kind == "figure" else "latex")
+    result = run(frame, kind, "odd", "--format", "tex" if kind == "figure" else "latex")
     file.unlink()
-    assert done.returncode == 1, done.stdout
-    assert f"{kind}s/own/odd.py" in done.stderr
-    assert "Traceback" not in done.stderr
+    assert result.returncode == 1, result.stdout
+    assert f"{kind}s/own/odd.py" in result.stderr
+    assert "Traceback" not in result.stderr
 
 
 @pytest.mark.parametrize(

@@ -23,19 +23,19 @@ COMMAND = re.compile(r"^    (python .+)$", re.MULTILINE)
 def follow(page, root):
     """Follow a page: its first command creates `root`, then files are written and commands run, in order."""
     text = (ROOT / "docs" / page).read_text()
-    found_steps = [found for pattern in (BLOCK, COMMAND) for found in pattern.finditer(text)]
+    found_steps = [actual for pattern in (BLOCK, COMMAND) for actual in pattern.finditer(text)]
     begin, *steps = sorted(found_steps, key=lambda found: found.start())
     command = re.sub(r"\.\./\S+", str(root), begin[1]).replace("python", sys.executable, 1)
-    done = subprocess.run(command, shell=True, cwd=ROOT, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
+    result = subprocess.run(command, shell=True, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stderr
     printed = []
-    for found in steps:
-        if found.re is COMMAND:
-            done = run(root, *found[1].split()[2:])
-            assert done.returncode == 0, f"{found[1]}\n{done.stderr}"
-            printed.append(done.stdout)
+    for actual in steps:
+        if actual.re is COMMAND:
+            result = run(root, *actual[1].split()[2:])
+            assert result.returncode == 0, f"{actual[1]}\n{result.stderr}"
+            printed.append(result.stdout)
             continue
-        how, path, block = found.groups()
+        how, path, block = actual.groups()
         assert (root / path).exists() == (how != "Into"), path
         (root / path).parent.mkdir(parents=True, exist_ok=True)
         with (root / path).open("w" if how == "Replace" else "a") as stream:
@@ -114,26 +114,26 @@ def test_make_test_of_a_fresh_frame_passes_before_and_after_its_first_commit(tmp
     (root / ".venv/bin").mkdir(parents=True)
     for stamp in ("bin/python", "light.stamp", "test.stamp"):
         (root / ".venv" / stamp).touch()
-    done = shell(root, "make", "test", f"PY={sys.executable}")
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert "no commit to compare results with" in done.stdout
+    result = shell(root, "make", "test", f"PY={sys.executable}")
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert "no commit to compare results with" in result.stdout
     identity = ("-c", "user.name=t", "-c", "user.email=t@example.org")
     for command in (("init", "-q"), ("add", "-A"), (*identity, "commit", "-qm", "Begin")):
         assert shell(root, "git", *command).returncode == 0
-    done = shell(root, "make", "test", f"PY={sys.executable}")
-    assert done.returncode == 0, done.stdout + done.stderr
+    result = shell(root, "make", "test", f"PY={sys.executable}")
+    assert result.returncode == 0, result.stdout + result.stderr
     assert shell(root, "git", "status", "--short").stdout == ""
 
 
 def test_diff_without_git_explains_how_to_begin_and_compares_once_it_exists(frame):
-    done = run(frame, "diff", "HEAD")
-    assert done.returncode == 1
-    assert "is not a git repository; create one: git init && git add -A" in done.stderr
+    result = run(frame, "diff", "HEAD")
+    assert result.returncode == 1
+    assert "is not a git repository; create one: git init && git add -A" in result.stderr
     identity = ("-c", "user.name=t", "-c", "user.email=t@example.org")
     for command in (("init", "-q"), ("add", "-A"), (*identity, "commit", "-qm", "Begin")):
         assert shell(frame, "git", *command).returncode == 0
-    done = run(frame, "diff", "HEAD", "--check")
-    assert (done.returncode, done.stderr) == (0, "0 differences from HEAD\n")
+    result = run(frame, "diff", "HEAD", "--check")
+    assert (result.returncode, result.stderr) == (0, "0 differences from HEAD\n")
     assert shell(frame, "git", "status", "--short").stdout == ""
 
 

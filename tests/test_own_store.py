@@ -19,9 +19,9 @@ def test_many_faults_of_one_missing_row_are_abbreviated(project):
     named = project / "artifacts/sources/models.csv"
     kept = [line for line in named.read_text().splitlines(keepends=True) if not line.startswith("llama3.1-8b,")]
     named.write_text("".join(kept))
-    done = run(project, "check")
-    messages = [line for line in done.stderr.splitlines() if "nope_layers" in line]
-    assert done.returncode == 1
+    result = run(project, "check")
+    messages = [line for line in result.stderr.splitlines() if "nope_layers" in line]
+    assert result.returncode == 1
     assert len(messages) == 21
     assert messages[0].startswith("artifacts/sources/nope_layers.csv: row ")
     assert messages[-1] == f"nope_layers: ... and {len(check(project, 'nope_layers')) - 20} more"

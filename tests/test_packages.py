@@ -20,9 +20,9 @@ HEAVY = {"torch", "transformers", "pandas", "numba", "matplotlib", "scipy", "yam
 def printed_by(code, folder):
     """Return what Python prints for this code in a folder, with only the two packages on its path."""
     paths = {"PYTHONPATH": ":".join(map(str, SOURCES.values())), "PATH": ""}
-    done = subprocess.run([sys.executable, "-c", code], cwd=folder, env=paths, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+    result = subprocess.run([sys.executable, "-c", code], cwd=folder, env=paths, capture_output=True, text=True)
+    assert result.returncode == 0, result.stderr
+    return result.stdout
 
 
 @pytest.mark.parametrize(

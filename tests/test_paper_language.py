@@ -58,7 +58,7 @@ def test_verdicts_as_clauses_are_counted_over_the_book():
 
 def test_thesis_uses_british_spelling(chapters):
     wrong = [each for name, text in chapters.items() for each in language.spelling(text, name)]
-    wrong += [each for name, text in chapters.items() for each in language.code_names(text, name)]
+    wrong += [code_name for name, text in chapters.items() for code_name in language.code_names(text, name)]
     assert not wrong, "\n".join(map(str, wrong))
 
 

@@ -23,7 +23,7 @@ def of_schemas() -> list[str]:
     """Return the patterns of cells in the data package."""
     files = [patterns.ROOT / "artifacts/datapackage.yaml", *patterns.ROOT.glob("packages/*/src/*/tables.yaml")]
     texts = "".join(path.read_text(encoding="utf-8") for path in files)
-    return [yaml.safe_load(found) for found in re.findall(r"pattern: (\"[^\"]*\")", texts)]
+    return [yaml.safe_load(actual) for actual in re.findall(r"pattern: (\"[^\"]*\")", texts)]
 
 
 UNLISTED = patterns.collected({})[1]
@@ -41,10 +41,10 @@ MADE: dict[str, Iterable[str]] = {
     "packages/boundpaper/src/boundpaper/store/paper_vocabulary.py: value['find']": LEDGER,
     "analysis/claims/s000/layers.py: word": layers.WORDS,
     "packages/keyquery/src/keyquery/experiments/_anchoring/words.py: pattern": [
-        r"(?<!\w)" + r"\s+".join(map(re.escape, each.split())) + r"(?!\w)" for each in WORDS if each.split()
+        r"(?<!\w)" + r"\s+".join(map(re.escape, word.split())) + r"(?!\w)" for word in WORDS if word.split()
     ],
     "packages/keyquery/src/keyquery/tasks/answers.py: BEFORE + words + AFTER": [
-        answers.BEFORE + r"\s+".join(map(re.escape, each.split())) + answers.AFTER for each in WORDS if each.split()
+        answers.BEFORE + r"\s+".join(map(re.escape, word.split())) + answers.AFTER for word in WORDS if word.split()
     ],
     "packages/boundpaper/src/boundpaper/build/new_paper.py: pattern": ["@title@|@plain@|@name@"],
     "packages/boundpaper/src/boundpaper/store/rules.py: pattern": [
@@ -150,10 +150,10 @@ def slowest(pattern: patterns.Pattern) -> str:
 
 
 def test_every_regex_scans_a_hundred_thousand_characters_in_a_second() -> None:
-    found, unknown = patterns.collected(MADE)
-    assert len(found) > 200
+    actual, unknown = patterns.collected(MADE)
+    assert len(actual) > 200
     assert not unknown, "list samples of these patterns in MADE"
-    different = {(each.text, each.flags, each.use): each for each in found}.values()
+    different = {(each.text, each.flags, each.use): each for each in actual}.values()
     assert not [f"{pattern}: {text}" for pattern in different if (text := slowest(pattern))]
 
 

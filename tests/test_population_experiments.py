@@ -167,4 +167,4 @@ def test_miscounting_claim_distinguishes_insertions_from_deletions(second, inser
 def test_miscounts_of_few_seeds_are_not_testable():
     letters = {f"b400-s{seed}-{arm}": "eirww" for seed in range(1, 6) for arm in "BC"}
     verdicts = claims.thesis_population_miscounts(population_errors(keys(letters), models(range(1, 6))))
-    assert {each.verdict for each in verdicts} == {"not testable"}
+    assert {verdict.verdict for verdict in verdicts} == {"not testable"}

@@ -119,6 +119,6 @@ def test_weights_that_were_not_measured_are_not_exported(tmp_path, monkeypatch):
 
 
 def test_export_option_excludes_training_options():
-    done = CliRunner().invoke(main, ["lab", "population", "--export", "--seed", "2"])
-    assert done.exit_code == 2
-    assert "leave --seed, --base and --arm out" in done.output
+    result = CliRunner().invoke(main, ["lab", "population", "--export", "--seed", "2"])
+    assert result.exit_code == 2
+    assert "leave --seed, --base and --arm out" in result.output

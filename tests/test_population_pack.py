@@ -50,10 +50,10 @@ def folder(tmp_path_factory):
 
 @pytest.mark.parametrize("which", SHIPPED, ids=lambda which: which.arm)
 def test_packed_model_is_read_with_its_weights_and_facts(folder, which):
-    read, wanted = pack.read_packed(folder, which, PopulationRecipe()), shipped(which)
-    assert read.digest == wanted.digest
-    assert vars(read.trained) | {"weights": 0} == vars(wanted.trained) | {"weights": 0}
-    assert all(part.dtype == torch.float32 for part in read.trained.weights.values())
+    read, expected = pack.read_packed(folder, which, PopulationRecipe()), shipped(which)
+    assert read.digest == expected.digest
+    assert vars(read.trained) | {"weights": 0} == vars(expected.trained) | {"weights": 0}
+    assert all(weight.dtype == torch.float32 for weight in read.trained.weights.values())
 
 
 def test_packed_model_is_verifiable_with_standard_tools(folder):
@@ -143,6 +143,6 @@ def test_comparison_reads_packed_models(folder, tmp_path, monkeypatch):
     ],
 )
 def test_conflicting_options_are_a_usage_error(options, words):
-    done = CliRunner().invoke(main, ["lab", "population", *options])
-    assert done.exit_code == 2
-    assert words in done.output
+    result = CliRunner().invoke(main, ["lab", "population", *options])
+    assert result.exit_code == 2
+    assert words in result.output

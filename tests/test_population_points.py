@@ -36,14 +36,14 @@ def test_keys_are_counted_by_distance_and_length_under_the_native_encoding():
 
 def test_the_profile_is_the_mean_of_the_seeds_shares():
     tables = made(seeds=(1, 2, 3), bases=(400,), arms="AC")
-    found = points.population_distances(*given(tables, *OUTCOMES[:3]))
-    row = population_profile(found).query("arm == 'C' and multiple == 4 and low == 192").iloc[0]
-    seeds = found[(found["arm"] == "C") & (found["multiple"] == 4) & (found["low"] == 192)]["share"]
+    actual = points.population_distances(*given(tables, *OUTCOMES[:3]))
+    row = population_profile(actual).query("arm == 'C' and multiple == 4 and low == 192").iloc[0]
+    seeds = actual[(actual["arm"] == "C") & (actual["multiple"] == 4) & (actual["low"] == 192)]["share"]
     assert (row["seeds"], row["high"]) == (3, 256)
     assert (row["value"], row["least"], row["most"]) == pytest.approx((seeds.mean(), seeds.min(), seeds.max()))
     half = 4.302653 * seeds.std() / 3**0.5  # Student's t with two degrees of freedom
     assert (row["ci_low"], row["ci_high"]) == pytest.approx((seeds.mean() - half, seeds.mean() + half))
-    alone = population_profile(found[found["seed"] == 1])
+    alone = population_profile(actual[actual["seed"] == 1])
     assert set(alone["note"]) == {"one seed has no interval"}
 
 

@@ -18,10 +18,10 @@ def made(b=(0.8, 0.8), c=(0.5, 0.6), seeds=SEEDS):
     """Return two heads per model with given means at the first and last training length, and noise per seed."""
     models, rows = [], []
     for seed in seeds:
-        for arm, ends in (("B", b), ("C", c)):
+        for arm, interval in (("B", b), ("C", c)):
             name = f"b400-s{seed}-{arm}"
             models.append({"model": name, "arm": arm, "seed": seed, "base": 400})
-            for low, value in zip((0, 384), ends, strict=True):
+            for low, value in zip((0, 384), interval, strict=True):
                 noise = NOISE[seed] if low else 0.0
                 for head, away in ((0, -0.1), (1, 0.1)):
                     rows.append(
@@ -67,5 +67,5 @@ def test_fall_of_plasticity_is_judged_in_both_directions(b, expected):
 
 def test_one_seed_is_not_testable():
     verdicts = claims.thesis_population_reach(population_reach_tests(*made(seeds=(1,))))
-    assert {each.verdict for each in verdicts} == {"not testable"}
+    assert {verdict.verdict for verdict in verdicts} == {"not testable"}
     assert population_reach_levels(*made(seeds=(1,)))["note"].eq("one seed has no interval").all()

@@ -274,8 +274,8 @@ def test_detectable_effect_has_the_power_of_the_exact_test(plan, tables):
     row = table[(table["item"] == "keys_far_4x") & (table["of"] == "400")].iloc[0]
     draws = np.random.default_rng(5).normal(size=(2000, 8))
     for size, level in ((row["deviations"], 0.05), (row["corrected"], 0.05 / 3)):
-        found = np.mean([sign_flip_p(draw).p_value <= level for draw in draws + size])
-        assert found == pytest.approx(0.8, abs=0.03)
+        actual = np.mean([sign_flip_p(draw).p_value <= level for draw in draws + size])
+        assert actual == pytest.approx(0.8, abs=0.03)
     assert row["tests"] == 3
     measured = outcomes_of(tables)
     sides = [_population.by_seed(measured, "keys_far", arm, 400, 4) for arm in "CB"]

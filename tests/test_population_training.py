@@ -265,8 +265,8 @@ def test_arm_without_rotation_is_trained_with_the_primary_base_only():
     assert command.planned_families([1], [10_000], "E") == []
     for arms in (["E"], ["E", "E"], ["D", "E"]):
         asked = [part for arm in arms for part in ("--arm", arm)]
-        done = CliRunner().invoke(main, ["lab", "population", "--base", "10000", *asked])
-        assert (done.exit_code, "--arm E has no base and is trained beside" in done.output) == (2, True)
+        result = CliRunner().invoke(main, ["lab", "population", "--base", "10000", *asked])
+        assert (result.exit_code, "--arm E has no base and is trained beside" in result.output) == (2, True)
 
 
 def test_comparison_reports_trainings_with_different_arithmetic(tmp_path):

@@ -82,7 +82,7 @@ def test_massive_queries_and_first_token_attention_equal_the_committed_ones():
     with torch.no_grad():
         weights = model.model(torch.tensor([ids]), output_attentions=True).attentions
 
-    norms = [each.double().square().sum(0).sqrt() for each in queries]  # (heads x dimensions) in each layer
+    norms = [query.double().square().sum(0).sqrt() for query in queries]  # (heads x dimensions) in each layer
     massive = sum(int((norm > 5 * norm.mean()).sum()) for norm in norms)
     rows = by_text["massive_values"]
     rows = rows[(rows["condition"] == "pre lambda=5") & (rows["metric"] == "massive_total_q")]

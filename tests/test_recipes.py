@@ -235,9 +235,9 @@ def test_recipe_that_exceeds_the_memory_is_refused(tmp_path: Path) -> None:
     ],
 )
 def test_mistakes_are_named_with_file_and_key(change: dict[str, Any], message: str, tmp_path: Path) -> None:
-    with pytest.raises(DataError, match=message) as caught:
+    with pytest.raises(DataError, match=message) as error:
         load_recipe(written(tmp_path, {**PLAIN, **change}))
-    assert "mine.yaml" in str(caught.value)
+    assert "mine.yaml" in str(error.value)
 
 
 @pytest.mark.parametrize(

@@ -180,10 +180,10 @@ def test_invalid_experiment_is_named(content, words, tmp_path, monkeypatch, requ
     (tmp_path / "experiments").mkdir()
     (tmp_path / f"experiments/odd_{number}.py").write_text(content.replace("{{}}", "{}"))
     monkeypatch.setattr(experiments, "__path__", [str(tmp_path / "experiments")])
-    with pytest.raises(SpecError) as caught:
+    with pytest.raises(SpecError) as error:
         experiment(f"odd_{number}")
-    assert words.format(number) in str(caught.value)
-    assert f"odd_{number}.py" in str(caught.value)
+    assert words.format(number) in str(error.value)
+    assert f"odd_{number}.py" in str(error.value)
 
 
 def test_long_word_is_scanned_in_linear_time():
@@ -195,9 +195,9 @@ def test_long_word_is_scanned_in_linear_time():
 
 @pytest.mark.parametrize("value", ["nan", "inf", "-1"])
 def test_tolerance_must_be_a_number(value):
-    done = CliRunner().invoke(build.main, ["diff", "HEAD", "--tolerance", value])
-    assert done.exit_code == 2
-    assert "--tolerance" in done.output
+    result = CliRunner().invoke(build.main, ["diff", "HEAD", "--tolerance", value])
+    assert result.exit_code == 2
+    assert "--tolerance" in result.output
 
 
 @pytest.mark.parametrize(
@@ -217,10 +217,10 @@ def test_unwritable_output_is_reported_in_one_line(error, words, monkeypatch):
 
     monkeypatch.setattr("boundpaper.checks.full_package", failing)
     monkeypatch.setattr(sys, "stdout", sys.stdout)
-    done = CliRunner().invoke(build.main, ["check"])
-    assert done.exit_code == 1
-    assert words in done.output
-    assert "Traceback" not in done.output
+    result = CliRunner().invoke(build.main, ["check"])
+    assert result.exit_code == 1
+    assert words in result.output
+    assert "Traceback" not in result.output
 
 
 def test_ctrl_c_during_command_import_prints_nothing():
@@ -230,9 +230,9 @@ def test_ctrl_c_during_command_import_prints_nothing():
         "signal.SIGINT)\nsys.meta_path.insert(0, Interrupting())\nsys.argv = ['build.py', "
         "'list']\nrunpy.run_path('build.py', run_name='__main__')\n"
     )
-    done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=False)
-    assert done.returncode == -signal.SIGINT
-    assert done.stderr == ""
+    result = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert result.returncode == -signal.SIGINT
+    assert result.stderr == ""
 
 
 def test_output_into_a_missing_folder_is_refused(tmp_path, monkeypatch):
@@ -246,9 +246,9 @@ def test_output_into_a_missing_folder_is_refused(tmp_path, monkeypatch):
 
     monkeypatch.setattr("boundpaper.cli.exhibits.session", lambda: nullcontext(Project()))
     monkeypatch.setattr("boundpaper.cli.exhibits.steps_named", lambda *arguments: [])
-    done = CliRunner().invoke(build.main, ["table", "x", "-o", str(tmp_path / "absent/t.tex")])
-    assert done.exit_code == 2
-    assert "no folder" in done.output
+    result = CliRunner().invoke(build.main, ["table", "x", "-o", str(tmp_path / "absent/t.tex")])
+    assert result.exit_code == 2
+    assert "no folder" in result.output
     assert not (tmp_path / "absent").exists()
 
 
@@ -267,9 +267,9 @@ def test_duplicate_key_is_refused(name, content, words, tmp_path):
     """Readers of JSON and YAML silently keep the last duplicate."""
     (tmp_path / name).write_text(content)
     reader = {".json": json_of, ".yaml": yaml_of}.get((tmp_path / name).suffix)
-    with pytest.raises(ThesisError) as caught:
+    with pytest.raises(ThesisError) as error:
         reader(tmp_path, name) if reader else list(line_values(tmp_path / name))
-    assert words in str(caught.value)
+    assert words in str(error.value)
 
 
 def test_key_that_overrides_a_merged_one_is_accepted(tmp_path):

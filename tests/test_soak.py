@@ -37,8 +37,8 @@ FILE = Path("artifacts/sources/beans.csv")
     ],
 )
 def test_command_outcome_is_classified(code, output, errors, outcome):
-    found, why = judged(FILE, ("beans",), Ended(code, output, errors, 0.1, 0))
-    assert found == outcome
+    actual, why = judged(FILE, ("beans",), Ended(code, output, errors, 0.1, 0))
+    assert actual == outcome
     assert bool(why) == (outcome not in ("told", "accepted"))
 
 
@@ -101,8 +101,8 @@ def test_forked_command_is_isolated_and_returns_its_output(tmp_path):
         assert forks.learn("a", "b").output == "one first a b\n"
         (tmp_path / "learned.py").write_text("VALUE = 'second'\n")
         (tmp_path / "told").write_text("two")
-        done = forks.run("fail")
-        assert (done.code, done.output, done.errors, done.orphans) == (1, "two first fail\n", "", 0)
+        result = forks.run("fail")
+        assert (result.code, result.output, result.errors, result.orphans) == (1, "two first fail\n", "", 0)
         assert forks.run("leave").orphans == 1
         assert forks.run("kill").code == -6
         assert forks.run("ends").code == 0

@@ -34,10 +34,10 @@ def test_experiment_of_the_specimen_measures_a_model(foreign, tmp_path):
     root = tmp_path / "measured"
     shutil.copytree(foreign, root)
     asked = ("--model", "tiny-rope", "--documents", "2", "--device", "cpu")
-    done = run(root, "run", "halves", *asked)
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.strip() == "artifacts/measurements/halves/tiny-rope.csv"
-    with (root / done.stdout.strip()).open(newline="") as stream:
+    result = run(root, "run", "halves", *asked)
+    assert result.returncode == 0, result.stderr
+    assert result.stdout.strip() == "artifacts/measurements/halves/tiny-rope.csv"
+    with (root / result.stdout.strip()).open(newline="") as stream:
         rows = list(csv.DictReader(stream))
     assert [row["condition"] for row in rows] == ["first", "second"] * 2
     assert all(0 < float(row["value"]) < 20 for row in rows)

@@ -47,9 +47,9 @@ def test_verdicts_are_counted_by_row():
 def test_claim_without_a_row_or_with_two_rows_is_refused(claims, message):
     with pytest.raises(DataError, match=message):
         standing_counts(ROWS, ledger(*claims))
-    twice = pd.concat([ROWS, ROWS.iloc[:1].assign(what="again")], ignore_index=True)
+    repeated = pd.concat([ROWS, ROWS.iloc[:1].assign(what="again")], ignore_index=True)
     with pytest.raises(DataError, match="2 rows for claim thesis_b"):
-        standing_counts(twice, ledger(("thesis_b", "holds")))
+        standing_counts(repeated, ledger(("thesis_b", "holds")))
 
 
 def test_planned_rows_are_those_of_plan_and_amendment():

@@ -183,10 +183,10 @@ def test_missing_digit_field_accepts_a_single_digit_only():
 def test_validation_error_names_file_path_and_nearest_key():
     from boundpaper.store.rules import listed, mapping, require, text
 
-    with pytest.raises(DataError) as caught:
+    with pytest.raises(DataError) as error:
         require(
             {"models": [{"name": "a"}, {"name": "b", "idd": "c"}]},
             mapping({"models": listed(mapping({"name": text, "id": text}))}),
             "a.yaml",
         )
-    assert str(caught.value) == "a.yaml: models[b]: unknown key 'idd'; did you mean 'id'?"
+    assert str(error.value) == "a.yaml: models[b]: unknown key 'idd'; did you mean 'id'?"

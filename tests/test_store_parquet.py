@@ -210,9 +210,9 @@ def test_csv_and_parquet_of_one_name_are_refused(root):
     [path] = save(root, {"sinks": frame}, "m", {"command": "one"})
     path.with_suffix(".csv").write_text(HEADER + "\nu,1,True,rope,1,x\n")
     message = lone(root, "artifacts/measurements/sinks/m.csv: a .parquet is beside it; to keep the file that m.json")
-    with pytest.raises(DataError) as caught:
+    with pytest.raises(DataError) as error:
         read(root, "sinks")
-    assert str(caught.value) == message
+    assert str(error.value) == message
     assert convert_all(root) == []
     assert beside(root) == ["m.json", "m.parquet"]
     path.with_suffix(".csv").write_text(table_text(path))
@@ -260,7 +260,7 @@ def test_a_ragged_csv_is_not_converted(root):
     folder = root / "artifacts/measurements/sinks"
     folder.mkdir(parents=True)
     (folder / "m.csv").write_text(many() + "only,two\n")
-    done = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-m", "boundpaper.store.measurement"],
         cwd=root,
         env={"PYTHONPATH": str(ROOT), "PATH": ""},
@@ -268,8 +268,8 @@ def test_a_ragged_csv_is_not_converted(root):
         text=True,
         check=False,
     )
-    assert done.returncode == 1
-    assert done.stderr == f"error: artifacts/measurements/sinks/m.parquet: row {MOST + 3}: 2 cells for 6 columns\n"
+    assert result.returncode == 1
+    assert result.stderr == f"error: artifacts/measurements/sinks/m.parquet: row {MOST + 3}: 2 cells for 6 columns\n"
     assert beside(root) == ["m.csv"]
 
 
@@ -310,7 +310,7 @@ def test_graph_and_small_tables_do_not_import_pyarrow():
 def test_a_table_can_be_printed_for_git():
     table = next(path for path in files(ROOT, "head_components") if path.endswith(".parquet"))
     command = [sys.executable, "-m", "boundpaper.store.table_file", table]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
-    assert done.stdout == table_text(ROOT / table)
+    result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    assert result.stdout == table_text(ROOT / table)
     wanted = subprocess.run(["git", "check-attr", "diff", table], cwd=ROOT, capture_output=True, text=True, check=True)
     assert wanted.stdout.strip().endswith("diff: table")

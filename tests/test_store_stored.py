@@ -236,9 +236,9 @@ def test_file_changed_since_it_was_stored_is_never_read(kind, change, tmp_path):
     if outcome == "anew":
         assert not read()
         return
-    with pytest.raises((DataError, ModelError, zipfile.BadZipFile)) as caught:
+    with pytest.raises((DataError, ModelError, zipfile.BadZipFile)) as error:
         read()
-    assert isinstance(caught.value, zipfile.BadZipFile) or path.stem in str(caught.value)
+    assert isinstance(error.value, zipfile.BadZipFile) or path.stem in str(error.value)
 
 
 def test_record_hash_covers_content_not_layout():

@@ -79,10 +79,10 @@ def test_tests_from_moments_equal_tests_from_values() -> None:
     result = study._paired_t_from_stats(values.mean(), values.std(ddof=1), 15, study="s", comparison="c", note="n")
     assert "few units" not in result.note
     assert "guard few units" in study._paired_t_from_stats(0.3, 0.2, 4, study="s", comparison="c", note="n").note
-    wanted = stats.ttest_1samp(values, 0)
-    assert result.statistic == pytest.approx(wanted.statistic)
-    assert result.p_value == pytest.approx(wanted.pvalue)
-    assert (result.ci_low, result.ci_high) == pytest.approx(tuple(wanted.confidence_interval()))
+    expected = stats.ttest_1samp(values, 0)
+    assert result.statistic == pytest.approx(expected.statistic)
+    assert result.p_value == pytest.approx(expected.pvalue)
+    assert (result.ci_low, result.ci_high) == pytest.approx(tuple(expected.confidence_interval()))
     assert result.effect == pytest.approx(values.mean() / values.std(ddof=1))
     for n, sd, why in ((0, 0.0, "no unit"), (1, 0.0, "single unit"), (9, 0.0, "no variance")):
         bare = study._paired_t_from_stats(0.0, sd, n, study="s", comparison="c", note="n")
@@ -171,8 +171,8 @@ def test_known_statements_are_read_at_the_layer_of_the_best_probe() -> None:
 def test_belief_loss_in_known_statements_is_judged_in_both_directions(ends: tuple[float, float], verdict: str) -> None:
     low, high = ends
     rows = known(question_delta_p=(low + high) / 2, question_delta_p_low=low, question_delta_p_high=high)
-    [judged] = claims.thesis_anchoring_known(rows)
-    assert (judged.verdict, judged.key) == (verdict, "smollm2-135m")
+    [answers] = claims.thesis_anchoring_known(rows)
+    assert (answers.verdict, answers.key) == (verdict, "smollm2-135m")
     [told] = claims.thesis_anchoring_known_answer(rows)
     assert told.verdict == "holds"
     [told] = claims.thesis_anchoring_known_answer(known(answer_question_share=5.0))

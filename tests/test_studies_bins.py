@@ -130,9 +130,9 @@ def test_fate_of_a_conclusion_follows_from_the_needed_factor(conclusion, seen, f
 
 def test_needed_factor_undoes_the_fall():
     row = bins.bin_fates(conclusions(), **tables()).iloc[0]
-    ends = artifact("decile_profiles").set_index("model").loc["qwen3-4b", ["d0", "d9"]].to_numpy(dtype=float)
-    undone = one_position_plasticity(ends, [1 / row["needed"], 1.0])
-    assert undone[0] == pytest.approx(undone[1], abs=1e-6) or row["needed"] > 1 / agreement(ends[0])
+    interval = artifact("decile_profiles").set_index("model").loc["qwen3-4b", ["d0", "d9"]].to_numpy(dtype=float)
+    undone = one_position_plasticity(interval, [1 / row["needed"], 1.0])
+    assert undone[0] == pytest.approx(undone[1], abs=1e-6) or row["needed"] > 1 / agreement(interval[0])
 
 
 def test_relation_needs_the_smallest_factor_that_undoes_it():
@@ -182,5 +182,5 @@ def test_what_turning_adds_is_judged_both_ways(changed, level, fall):
     profiles = pd.DataFrame({"d0": [0.6, 0.6], "d9": [0.5, made["last"]]})
     grown = factors(along=made["along"], random=made["random"])
     verdicts = thesis_estimator_turns(pd.DataFrame(kept | {"aligned": 0.6}), bounds, grown, profiles)
-    assert {each.key: each.verdict for each in verdicts} == {"level": level, "fall": fall}
+    assert {verdict.key: verdict.verdict for verdict in verdicts} == {"level": level, "fall": fall}
     assert changed or verdicts[0].recomputed == "14 to 20 %"

@@ -224,6 +224,6 @@ def test_section_counts_the_rows_of_all_its_names():
     assert table.loc[("001", "Finding 1"), ["judged", "holding", "cells"]].tolist() == [0, 0, 0]
     with pytest.raises(DataError, match="no row of claims_coverage lists 001, Finding 9"):
         ledger_coverage(made_sections(), made_ledger(("001", "Finding 9", "statement", "holds")))
-    twice = made_sections().assign(ledger_sections=["Finding 1", "Finding 1", ""])
+    repeated = made_sections().assign(ledger_sections=["Finding 1", "Finding 1", ""])
     with pytest.raises(DataError, match="is in two rows, Finding 1 and Finding 2"):
-        ledger_coverage(twice, made_ledger())
+        ledger_coverage(repeated, made_ledger())

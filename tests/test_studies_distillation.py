@@ -107,10 +107,10 @@ def test_distillation_claims_are_judged_in_both_directions(nope, control, verdic
         claims.thesis_distil_own,
     )
     for claim, verdict in zip(made, verdicts, strict=True):
-        judged = claim(rows)
-        assert {each.verdict for each in judged} == {verdict}, claim.__name__
-        assert {each.key for each in judged} == {"m_manual", "m_anarchism", "m_all"}
-        assert "5 of 80 steps" in judged[0].reason
+        answers = claim(rows)
+        assert {each.verdict for each in answers} == {verdict}, claim.__name__
+        assert {each.key for each in answers} == {"m_manual", "m_anarchism", "m_all"}
+        assert "5 of 80 steps" in answers[0].reason
 
 
 def test_effect_of_removal_alone_is_judged_by_its_direction():
@@ -266,7 +266,7 @@ def test_exhibits_show_losses_and_equal_tokens():
     curves = distillation.distillation_curves(measured(), SUBJECTS)
     drawn = figure.figure(curves)
     assert "10 of 80 steps" in drawn.caption
-    assert [each.text for each in drawn.panels[0].annotations] == ["teacher", "before any step"]
+    assert [annotation.text for annotation in drawn.panels[0].annotations] == ["teacher", "before any step"]
     assert [rule.at for rule in drawn.panels[0].rules] == [3.5, 6.5]
     assert tex(drawn, "distillation_curves")
     text = render(table.table(distillation.distillation_outcomes(curves)), "distillation_outcomes", "markdown")

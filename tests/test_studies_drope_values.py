@@ -368,8 +368,8 @@ def test_baselines_of_two_protocols_are_compared_by_fishers_test(knowledge: pd.D
     # Newcombe's interval for 35 minus 65 of 100 each, from both Wilson intervals
     low, high = (np.array(stats.binomtest(k, 100).proportion_ci(method="wilson")) for k in (35, 65))
     down, up = math.hypot(0.35 - low[0], high[1] - 0.65), math.hypot(low[1] - 0.35, 0.65 - high[0])
-    ends = (row["change_low_4"], row["change_high_4"])
-    assert ends == pytest.approx((100 * (-0.3 - down), 100 * (-0.3 + up)))
+    interval = (row["change_low_4"], row["change_high_4"])
+    assert interval == pytest.approx((100 * (-0.3 - down), 100 * (-0.3 + up)))
     tested = table[table["p_base"].notna()]
     assert set(tested["task"]) == {"imdb", "passkey"}
     assert (tested["p_base_holm"] >= tested["p_base"]).all()

@@ -148,18 +148,18 @@ def test_corrected_r_removes_the_attenuation_by_noise():
 def test_noise_is_a_range_when_its_captures_are_rounded():
     models, matched, decline = (read(ROOT, name) for name in ("captured_models", "matched_models", "length_decline"))
     rows = capture_noise(models, matched, decline, *SOURCES)
-    found = rows[rows["outcome"] == "lbp"].set_index("metric")
+    actual = rows[rows["outcome"] == "lbp"].set_index("metric")
     # 7.00 and 7.83, the first of a column of multiples of 1e-4: 6.5 to 7.5 against 7.825 to 7.835
-    bias = found.loc["bias_strength"]
-    ends = [bias[f"noise_{end}"] * math.sqrt(2) for end in ("least", "most")]
-    assert ends == pytest.approx([0.325e-4, 1.335e-4])
+    bias = actual.loc["bias_strength"]
+    interval = [bias[f"noise_{end}"] * math.sqrt(2) for end in ("least", "most")]
+    assert interval == pytest.approx([0.325e-4, 1.335e-4])
     # .169 and .158, half a unit of the third digit each
-    drop = found.loc["ap_drop"]
+    drop = actual.loc["ap_drop"]
     assert [drop[f"noise_{end}"] * math.sqrt(2) for end in ("least", "most")] == pytest.approx([0.010, 0.012])
-    for _, row in found[found["noise_sd"].notna()].iterrows():
+    for _, row in actual[actual["noise_sd"].notna()].iterrows():
         assert row["noise_least"] <= row["noise_sd"] <= row["noise_most"]
         assert row["reliability_least"] <= row["reliability"] <= row["reliability_most"]
-    assert found.loc["r_k_a", ["noise_least", "noise_most"]].isna().all()
+    assert actual.loc["r_k_a", ["noise_least", "noise_most"]].isna().all()
 
 
 def test_captures_equal_within_rounding_may_have_zero_noise():

@@ -179,7 +179,7 @@ def test_massive_values_are_averaged_over_texts():
                 "metric": f"massive_total_{tensor}",
             }
             for tensor, values in counts.items()
-            for unit, value in [("", 1e9), *((f"text-{place}", each) for place, each in enumerate(values))]
+            for unit, value in [("", 1e9), *((f"text-{place}", value) for place, value in enumerate(values))]
         ]
     )
     large = pretrained.pretrained_massive(rows, MODELS, SUBJECTS).set_index("tensor")
@@ -239,21 +239,21 @@ def test_massive_values_are_compared_by_their_intervals(query, key, value, verdi
         }
         for tensor, (mean, half) in {"query": query, "key": key, "value": value}.items()
     ]
-    judged = {each.key: each.verdict for each in claims.thesis_pretrained_massive(pd.DataFrame(rows))}
-    assert (judged["any-name_queries"], judged["any-name_values"]) == verdicts
+    answers = {each.key: each.verdict for each in claims.thesis_pretrained_massive(pd.DataFrame(rows))}
+    assert (answers["any-name_queries"], answers["any-name_values"]) == verdicts
 
 
 def test_interval_over_few_key_heads_is_not_testable():
     rows = geometry(ap_drop=0.16)
     rows.loc[rows["column"] == "any-name", "n"] = 3
-    judged = [
+    answers = [
         *claims.thesis_pretrained_falls(rows),
         *claims.thesis_pretrained_drift(rows),
         *claims.thesis_pretrained_in_range(rows),
     ]
-    assert {each.verdict for each in judged} == {"not testable"}
-    assert len(judged) == 5
-    assert "3 key heads" in judged[0].reason
+    assert {each.verdict for each in answers} == {"not testable"}
+    assert len(answers) == 5
+    assert "3 key heads" in answers[0].reason
 
 
 @pytest.mark.parametrize(

@@ -32,7 +32,7 @@ def patterns(model, first, unrotated):
 
 def costs(model, condition, value, layer=None, deviation=0.01):
     names = {"delta_nats": value, "delta_nats_sd": deviation}
-    return [(model, condition, layer, None, "", metric, each, 3, "") for metric, each in names.items()]
+    return [(model, condition, layer, None, "", metric, name, 3, "") for metric, name in names.items()]
 
 
 def sinks(model, ratios=(1.0, 9.0), sweep=(0.1, 2.0), peaks=(8.0, 2.0), best=2.0, tokens=96):
@@ -122,13 +122,13 @@ def test_unrotated_condition_name_equals_that_of_the_experiment():
 
 
 def test_beginning_token_claims_are_judged_in_both_directions():
-    usual = study()
-    assert verdicts(claims.thesis_beginning_token, usual) == ["holds"]
+    baseline = study()
+    assert verdicts(claims.thesis_beginning_token, baseline) == ["holds"]
     assert verdicts(claims.thesis_beginning_token, study(token=0.2)) == ["contradicted"]
-    assert verdicts(claims.thesis_spike_cost, usual) == ["holds"]
+    assert verdicts(claims.thesis_spike_cost, baseline) == ["holds"]
     assert verdicts(claims.thesis_spike_cost, study(best=-2.0)) == ["contradicted"]
     assert verdicts(claims.thesis_spike_cost, study(best=0.001)) == ["not significant"]
-    assert verdicts(claims.thesis_drained_values, usual) == ["holds"]
+    assert verdicts(claims.thesis_drained_values, baseline) == ["holds"]
     assert verdicts(claims.thesis_drained_values, study(ratio=1.5)) == ["contradicted"]
     assert verdicts(claims.thesis_spike_mlp, sweeps()) == ["contradicted"]  # one layer alone
     assert verdicts(claims.thesis_spike_mlp, sweeps(peaks=(2.0, 2.0))) == ["holds"]

@@ -29,10 +29,10 @@ def pairs(by_key=-0.3, by_query=-0.05, model="mine"):
 
 
 def test_cells_with_few_pairs_and_other_models_are_excluded():
-    found = pretrained_map(pd.concat([pairs(), pairs(model="other")]), *NAMES)
-    assert set(found["model"]) == {"mine"}
-    assert found["key_distance"].max() == 1280
-    assert len(found) == 7
+    actual = pretrained_map(pd.concat([pairs(), pairs(model="other")]), *NAMES)
+    assert set(actual["model"]) == {"mine"}
+    assert actual["key_distance"].max() == 1280
+    assert len(actual) == 7
     with pytest.raises(DataError, match=r"head_pairs has no pretrained model; run: python build\.py heads"):
         pretrained_map(pairs(model="other"), *NAMES)
 
@@ -50,8 +50,8 @@ def test_spans_hold_one_distance_fixed_and_vary_the_other():
     [(-0.3, -0.05, "holds"), (-0.05, -0.3, "contradicted"), (0.3, 0.2, "not supported"), (0.3, -0.1, "contradicted")],
 )
 def test_distances_claim_is_judged_in_both_directions(by_key, by_query, verdict):
-    [judged] = thesis_pretrained_distances(pretrained_map_spans(pretrained_map(pairs(by_key, by_query), *NAMES)))
-    assert (judged.key, judged.verdict) == ("mine", verdict)
+    [answers] = thesis_pretrained_distances(pretrained_map_spans(pretrained_map(pairs(by_key, by_query), *NAMES)))
+    assert (answers.key, answers.verdict) == ("mine", verdict)
 
 
 def test_figures_accept_any_map_and_any_heads():

@@ -36,13 +36,13 @@ def test_standard_deviation_of_draws_equals_that_of_every_draw():
     values = np.random.default_rng(3).gamma(1.0, size=12)
     result = pretrained_draws(heads(values), **others())
     row = result[(result["metric"] == "ap_drop") & (result["of"] == "source")].iloc[0]
-    means = np.array([np.mean(each) for each in itertools.combinations(values, 4)])
+    means = np.array([np.mean(combination) for combination in itertools.combinations(values, 4)])
     assert row["draw_sd"] == pytest.approx(means.std())
     assert row["twice_low"] < row["twice_sd"] < row["twice_high"]
     own_heads = result[(result["metric"] == "ap_drop") & (result["of"] == "own")]
     assert own_heads["drawn"].tolist() == [10]  # no more of twelve heads can be drawn
     assert own_heads["draw_sd"].iloc[0] == pytest.approx(
-        np.std([np.mean(each) for each in itertools.combinations(values, 10)])
+        np.std([np.mean(combination) for combination in itertools.combinations(values, 10)])
     )
 
 
@@ -52,10 +52,10 @@ def test_difference_of_two_draws_equals_enumeration_over_overlapping_draws(sampl
     given = others(sampled=sampled, other=other, common=common, of=8)
     row = pretrained_draws(heads(values), **given).query("metric == 'ap_drop' and of == 'source'").iloc[0]
     differences = [
-        np.mean(values[list(one)]) - np.mean(values[list(two)])
-        for one in itertools.combinations(range(8), sampled)
+        np.mean(values[list(combination)]) - np.mean(values[list(two)])
+        for combination in itertools.combinations(range(8), sampled)
         for two in itertools.combinations(range(8), other)
-        if len(set(one) & set(two)) == common
+        if len(set(combination) & set(two)) == common
     ]
     assert row["twice_sd"] == pytest.approx(np.std(differences))
 

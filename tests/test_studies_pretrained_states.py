@@ -273,7 +273,7 @@ def test_rank_sum_p_follows_from_the_auc(seed):
 )
 def test_places_claim_needs_a_missed_key_at_some_place(given, expected):
     verdicts = pretrained_tasks.thesis_pretrained_places(parts(**given))
-    assert [each.verdict for each in verdicts] == expected
+    assert [verdict.verdict for verdict in verdicts] == expected
 
 
 @pytest.mark.parametrize(

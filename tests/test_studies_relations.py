@@ -90,10 +90,10 @@ def test_models_and_checkpoints_are_joined_in_one_table():
     assert table["ap_drop"].tolist() == [*models["ap_drop"], *run["ap_drop"]]
     assert set(table.loc[table["kind"] == "checkpoint", "family"]) == {"SmolLM3"}
     # trailing zeros of all biases in the first analyses are not digits; checkpoints have four decimals
-    ends = table.set_index("name")[["bias_strength_low", "bias_strength_high"]]
-    assert ends.loc["ministral3-3b"].tolist() == pytest.approx([2.5e-4, 3.5e-4])
-    assert ends.loc["llama3.1-8b"].tolist() == pytest.approx([7.825e-4, 7.835e-4])
-    assert ends.loc["stage1-step-40000"].tolist() == pytest.approx([9.15e-3, 9.25e-3])
+    interval = table.set_index("name")[["bias_strength_low", "bias_strength_high"]]
+    assert interval.loc["ministral3-3b"].tolist() == pytest.approx([2.5e-4, 3.5e-4])
+    assert interval.loc["llama3.1-8b"].tolist() == pytest.approx([7.825e-4, 7.835e-4])
+    assert interval.loc["stage1-step-40000"].tolist() == pytest.approx([9.15e-3, 9.25e-3])
     assert table["bias_strength"].between(table["bias_strength_low"], table["bias_strength_high"]).all()
 
 

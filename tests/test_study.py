@@ -36,14 +36,14 @@ def test_three_commands_lead_from_two_model_folders_to_a_comparison(tmp_path, mo
     commands = COMMAND.findall((ROOT / "docs/measuring.md").read_text(encoding="utf-8"))
     assert [command.split()[0] for command in commands] == ["run", "compare"]
     for command in commands:
-        done = subprocess.run(
+        result = subprocess.run(
             [sys.executable, "-m", "boundpaper", *command.split()], cwd=folder, capture_output=True, text=True
         )
-        assert done.returncode == 0, done.stderr
-    assert done.stdout.strip().endswith("comparison/out/chapters/comparison.pdf")
-    text, found = printed(folder / "comparison")
+        assert result.returncode == 0, result.stderr
+    assert result.stdout.strip().endswith("comparison/out/chapters/comparison.pdf")
+    text, actual = printed(folder / "comparison")
     assert len(text) == 2
-    assert {"ci_low", "ci_high"} <= set(found.dropna(axis=1).columns)
+    assert {"ci_low", "ci_high"} <= set(actual.dropna(axis=1).columns)
     monkeypatch.chdir(folder)
     again = CliRunner().invoke(command_line(), commands[-1].split())
     assert (again.exit_code, "comparison" in again.stderr) == (1, True)  # a non-empty folder is left alone

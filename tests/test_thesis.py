@@ -17,8 +17,8 @@ pytestmark = pytest.mark.latex
 
 @pytest.fixture(scope="module")
 def thesis(shipped):
-    done = run(shipped, "paper")
-    assert done.returncode == 0, done.stderr
+    result = run(shipped, "paper")
+    assert result.returncode == 0, result.stderr
     return shipped / "out/thesis.pdf"
 
 
@@ -92,9 +92,9 @@ def test_all_golden_tables_compile_in_one_document(tmp_path, shipped):
     (tmp_path / "all.tex").write_text("\n".join([*lines, *inputs, "\\end{document}"]))
     for _ in range(2):
         command = ["pdflatex", "-no-shell-escape", "-interaction=batchmode", "-file-line-error", "all.tex"]
-        done = execute(command, cwd=tmp_path, timeout=300, env=environment())
+        result = execute(command, cwd=tmp_path, timeout=300, env=environment())
     log = parse((tmp_path / "all.log").read_text(errors="replace"), tmp_path)
-    assert done.returncode == 0, [str(error) for error in log.errors]
+    assert result.returncode == 0, [str(error) for error in log.errors]
     assert not [str(warning) for warning in log.warnings if warning.kind == "overfull box"]
 
 

@@ -203,9 +203,9 @@ def changed(content, path, value):
 
 def refused(read, file, text):
     """Return the refusal of a file: a short error of the project that names the file."""
-    with pytest.raises(ThesisError) as caught:
+    with pytest.raises(ThesisError) as error:
         read(file, text)
-    words = str(caught.value)
+    words = str(error.value)
     assert Path(file).name in words, words
     assert len(words) < 500, words
     assert words.count("\n") < 2

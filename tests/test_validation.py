@@ -107,9 +107,9 @@ def test_fault_of_a_number_is_found_from_the_deciding_cells(cell):
     ],
 )
 def test_unsupported_schema_constraint_is_refused(field, words):
-    with pytest.raises(DataError) as caught:
+    with pytest.raises(DataError) as error:
         CheckedField({"name": "x", **field})
-    assert words in str(caught.value)
+    assert words in str(error.value)
 
 
 def published_from(entry: dict) -> Path:
@@ -146,9 +146,9 @@ def test_tables_of_each_kind_are_valid_as_published(kind, tmp_path):
     else:
         chosen = [entry for entry in described["resources"] if entry["kind"] == kind][:3]
     assert len(chosen) == 3
-    wanted = {key["reference"]["resource"] for entry in chosen for key in entry["schema"].get("foreignKeys", [])}
+    expected = {key["reference"]["resource"] for entry in chosen for key in entry["schema"].get("foreignKeys", [])}
     known = {entry["name"] for entry in chosen}
-    others = [entry for entry in described["resources"] if entry["name"] in wanted - known]
+    others = [entry for entry in described["resources"] if entry["name"] in expected - known]
     for entry in others:
         entry["schema"].pop("foreignKeys", None)
     for entry in (*chosen, *others):

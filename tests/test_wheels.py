@@ -55,8 +55,8 @@ def python(installed, folder, *arguments):
 def paper(installed, tmp_path_factory):
     """Return a paper begun by the installed engine, with the sample paper copied over it."""
     place = tmp_path_factory.mktemp("outside")
-    done = python(installed, place, "-c", DOOR, "new", "paper", "--title", "Recall, Checked")
-    assert done.returncode == 0, done.stderr
+    result = python(installed, place, "-c", DOOR, "new", "paper", "--title", "Recall, Checked")
+    assert result.returncode == 0, result.stderr
     return specimens.fill(place / "paper")
 
 
@@ -65,8 +65,8 @@ def test_wheel_is_reproducible_and_accepted_by_pip(wheels, tmp_path):
         path.read_bytes() for path in wheels
     ]
     command = [sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--no-index", "--target", tmp_path / "there"]
-    done = subprocess.run([*command, *wheels], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
+    result = subprocess.run([*command, *wheels], capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stderr
     assert (tmp_path / "there/boundpaper/frame/pyproject.in").is_file()
     assert (tmp_path / "there/keyquery/tiny/tiny-rope/config.json").is_file()
     for licence in (*(tmp_path / "there").glob("*.dist-info/licenses/LICENSE"), *ROOT.glob("packages/*/LICENSE")):
@@ -98,10 +98,10 @@ def test_wheels_provide_every_public_name_with_its_type(installed, tmp_path):
         "[mypy]\nstrict = true\n[mypy-torch.*,transformers.*,matplotlib.*,scipy.*]\n"
         "follow_imports = skip\nignore_missing_imports = true\n"
     )
-    done = python(installed, tmp_path, "-m", "mypy", "--cache-dir", os.devnull, "user.py")
+    result = python(installed, tmp_path, "-m", "mypy", "--cache-dir", os.devnull, "user.py")
     assert re.fullmatch(
-        r'user\.py:\d+: note: Revealed type is "keyquery\.opened\.Model"\nSuccess: .* in 1 source file\n', done.stdout
-    ), done.stdout + done.stderr
+        r'user\.py:\d+: note: Revealed type is "keyquery\.opened\.Model"\nSuccess: .* in 1 source file\n', result.stdout
+    ), result.stdout + result.stderr
 
 
 def test_missing_package_is_reported_by_vendor(tmp_path):
@@ -117,33 +117,33 @@ def test_package_with_a_newer_version_than_installed_is_refused(tmp_path, monkey
 
 def test_current_paper_is_used_regardless_of_the_outer_process(installed, paper, tmp_path):
     code = f"import os; os.environ['BOUNDPAPER_ROOT'] = {str(ROOT)!r}; {DOOR}"
-    done = python(installed, paper, "-c", code, "list", "table")
-    assert "recall_loss" in done.stdout
-    assert "ap_drop" not in done.stdout
-    done = python(installed, tmp_path, "-c", code, "list", "table")
-    assert (done.returncode, "no project here or above" in done.stderr) == (1, True)
+    result = python(installed, paper, "-c", code, "list", "table")
+    assert "recall_loss" in result.stdout
+    assert "ap_drop" not in result.stdout
+    result = python(installed, tmp_path, "-c", code, "list", "table")
+    assert (result.returncode, "no project here or above" in result.stderr) == (1, True)
 
 
 def test_it_is_the_installed_engine_that_runs(installed, tmp_path):
-    done = python(
+    result = python(
         installed, tmp_path, "-c", "import boundpaper, keyquery; print(boundpaper.__file__, keyquery.__file__)"
     )
-    assert done.stdout.split() == [str(installed / f"{name}/__init__.py") for name in ("boundpaper", "keyquery")]
+    assert result.stdout.split() == [str(installed / f"{name}/__init__.py") for name in ("boundpaper", "keyquery")]
 
 
 @pytest.mark.latex
 def test_new_paper_builds_its_pdf_from_wheels(installed, paper):
     for command in (("analyze",), ("check",), ("table", "recall_loss"), ("paper",), ("paper",)):
-        done = python(installed, paper, "build.py", *command)
-        assert done.returncode == 0, f"{command}\n{done.stderr}"
+        result = python(installed, paper, "build.py", *command)
+        assert result.returncode == 0, f"{command}\n{result.stderr}"
     assert (paper / "out/thesis.pdf").read_bytes().startswith(b"%PDF")
     assert not (paper / "packages").exists()
 
 
 def test_a_command_outside_of_a_paper_says_where_to_go(installed, tmp_path):
-    done = python(installed, tmp_path, "-c", DOOR, "check")
-    assert done.returncode == 1
-    assert re.fullmatch(r"error: .*no project here or above; go to the folder with .*\n", done.stderr)
+    result = python(installed, tmp_path, "-c", DOOR, "check")
+    assert result.returncode == 1
+    assert re.fullmatch(r"error: .*no project here or above; go to the folder with .*\n", result.stderr)
 
 
 def test_newer_engine_builds_the_paper_unchanged(installed, paper, tmp_path):
@@ -157,8 +157,8 @@ def test_newer_engine_builds_the_paper_unchanged(installed, paper, tmp_path):
     assert python(installed, paper, "build.py", "why", "result:recall_drop").stdout.endswith("is up to date\n")
     shown = python(newer, paper, "build.py", "--version").stdout
     assert f"boundpaper {LATER}" in shown
-    done = python(newer, paper, "build.py", "analyze")
-    assert done.returncode == 0, done.stderr
+    result = python(newer, paper, "build.py", "analyze")
+    assert result.returncode == 0, result.stderr
     assert {path.name: path.read_bytes() for path in (paper / "artifacts/results").glob("*.csv")} == before
 
 
@@ -179,19 +179,19 @@ head = Head(
 found = plasticity(head, PlasticityOptions(estimator="bucket_full", bins=4, min_queries=8))
 print(len(found.queries), "torch" in sys.modules, "pandas" in sys.modules)
 """
-    done = python(installed, tmp_path, "-c", code)
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.split() == ["4", "False", "False"]
+    result = python(installed, tmp_path, "-c", code)
+    assert result.returncode == 0, result.stderr
+    assert result.stdout.split() == ["4", "False", "False"]
 
 
 @pytest.mark.models
 def test_a_model_is_captured_and_analysed_in_a_paper_elsewhere(installed, paper, tmp_path):
     pytest.importorskip("torch")
     asked = ("--model", "tiny-rope", "--texts", "manual:evaluation", "--documents", "1", "--context", "128")
-    done = python(installed, paper, "build.py", "capture", *asked, "--device", "cpu", "--out", str(tmp_path / "cap"))
-    assert done.returncode == 0, done.stderr
+    result = python(installed, paper, "build.py", "capture", *asked, "--device", "cpu", "--out", str(tmp_path / "cap"))
+    assert result.returncode == 0, result.stderr
     heads = ("heads", str(tmp_path / "cap"), "--bins", "2", "--min-queries", "4", "-j", "1", "--name", "own")
-    done = python(installed, paper, "build.py", *heads)
-    assert done.returncode == 0, done.stderr
+    result = python(installed, paper, "build.py", *heads)
+    assert result.returncode == 0, result.stderr
     assert list((paper / "artifacts/measurements/head_metrics").glob("own.*"))
     assert python(installed, paper, "build.py", "check").returncode == 0

@@ -107,10 +107,10 @@ def arrays() -> None:
         key_documents=document,
         context=64,
     )
-    found = kq.plasticity(head, bins=4)
-    assert_type(found, kq.Plasticity)
-    assert_type(found.options, kq.PlasticityOptions)
-    assert_type(found.to_frame(), pd.DataFrame)
+    actual = kq.plasticity(head, bins=4)
+    assert_type(actual, kq.Plasticity)
+    assert_type(actual.options, kq.PlasticityOptions)
+    assert_type(actual.to_frame(), pd.DataFrame)
     assert_type(kq.experiments(), dict[str, str])
     assert_type(kq.__version__, str)
 

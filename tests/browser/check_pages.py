@@ -72,8 +72,8 @@ def opened(browser: Browser, paper: Path) -> Iterator[object]:
 def shown(page: Page) -> list[str]:
     """Return the names of the visible rows of the ledger."""
     names = "rows => rows.filter(r => r.checkVisibility()).map(r => r.id)"
-    found: list[str] = page.eval_on_selector_all("#rows > details", names)
-    return found
+    actual: list[str] = page.eval_on_selector_all("#rows > details", names)
+    return actual
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
@@ -95,9 +95,9 @@ def test_axe_finds_no_violation_on_any_page(opened, width):
     for address in PAGES:
         page = opened(address, width)
         page.evaluate(axe)
-        found = page.evaluate("axe.run(document, {resultTypes: ['violations'], preload: false})")
-        assert len(found["passes"]) > 5, address
-        assert [(each["id"], each["nodes"][0]["html"]) for each in found["violations"]] == [], address
+        actual = page.evaluate("axe.run(document, {resultTypes: ['violations'], preload: false})")
+        assert len(actual["passes"]) > 5, address
+        assert [(each["id"], each["nodes"][0]["html"]) for each in actual["violations"]] == [], address
         page.context.close()
 
 

@@ -66,6 +66,6 @@ def paper(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "| model | 512 | 4096 |\n|---|---|---|\n| reader-s | 92.0 | 52.5 |\n\n"
         "## Conclusion\n\nThe small reader loses 39.5 points. In all, 12.25 words were lost.\n"
     )
-    done = run(root, "annotate", str(folder))
-    assert done.returncode == 0, done.stderr
+    result = run(root, "annotate", str(folder))
+    assert result.returncode == 0, result.stderr
     return root / "out"

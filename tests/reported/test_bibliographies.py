@@ -182,9 +182,9 @@ def set_twice(tmp_path_factory):
     )
     for program in ("pdflatex", "bibtex", "pdflatex", "pdflatex"):
         options = [] if program == "bibtex" else ["-interaction=nonstopmode"]
-        done = subprocess.run([program, *options, "all"], cwd=root, capture_output=True)
+        result = subprocess.run([program, *options, "all"], cwd=root, capture_output=True)
     log = (root / "all.log").read_text(errors="replace")
-    assert done.returncode == 0, [line for line in log.splitlines() if line.startswith("!")]
+    assert result.returncode == 0, [line for line in log.splitlines() if line.startswith("!")]
     assert not re.search(r"Citation .* undefined", log)
     assert "Missing character" not in log
     return flat(pdf.whole_text((root / "all.pdf").read_bytes())), cited_works(root)
@@ -218,8 +218,8 @@ def test_reported_bibliography_files_are_complete_in_pdf_and_site(tmp_path):
     (root / "paper/references.bib").write_text("\ufeff" + entries + "\n", newline="\r\n")
     chapter = root / CHAPTER
     chapter.write_text(chapter.read_text() + "\n\\citep{percent,child,proc,undated,unicode}\n")
-    done = run(root, "paper")
-    assert done.returncode == 0, done.stderr
+    result = run(root, "paper")
+    assert result.returncode == 0, result.stderr
     text = flat(pdf.whole_text((root / "out/thesis.pdf").read_bytes()))
     for words in (
         "Growth of 50% of beans. G, 2020",
@@ -227,26 +227,26 @@ def test_reported_bibliography_files_are_complete_in_pdf_and_site(tmp_path):
         "A page of nobody, n.d.",
     ):
         assert words in text
-    done = run(root, "site")
-    assert done.returncode == 0, done.stderr
+    result = run(root, "site")
+    assert result.returncode == 0, result.stderr
     page = flat((root / "out/site/bibliography.html").read_text())
     assert "Growth of 50% of beans" in page
     assert "Proc. of Beans" in page
     assert '<a href="chapter/introduction.html">' in page
-    done = run(root, "check")
-    assert done.returncode == 0, done.stderr
-    assert re.search(r"note: paper/references\.bib:\d+: proc", done.stderr) is None
+    result = run(root, "check")
+    assert result.returncode == 0, result.stderr
+    assert re.search(r"note: paper/references\.bib:\d+: proc", result.stderr) is None
     places = root / "artifacts/sources/places.csv"
     places.write_text(places.read_text().rstrip("\n") + "\nbeans T1,thesis,Heights,Table 1,persent\n")
-    done = run(root, "check")
-    assert done.returncode == 1
-    assert "places.csv: row 2, citation: names 'persent', which is not in paper/references.bib" in done.stderr
-    assert "did you mean 'percent'?" in done.stderr
+    result = run(root, "check")
+    assert result.returncode == 1
+    assert "places.csv: row 2, citation: names 'persent', which is not in paper/references.bib" in result.stderr
+    assert "did you mean 'percent'?" in result.stderr
     (root / "paper/references.bib").write_text(REFUSED[0][0] + entries)
     for command in ("paper", "site", "check"):
-        done = run(root, command)
-        assert done.returncode == 1
-        assert "paper/references.bib:1: bean2020: author name 1" in done.stderr
+        result = run(root, command)
+        assert result.returncode == 1
+        assert "paper/references.bib:1: bean2020: author name 1" in result.stderr
 
 
 @pytest.mark.parametrize(("line", "text", "words"), [(line, text, words) for text, line, words in REFUSED[1:]])
@@ -254,8 +254,8 @@ def test_reported_bibliography_files_are_complete_in_pdf_and_site(tmp_path):
 def test_invalid_bibliography_entries_are_reported_with_their_line(line, text, words):
     """Read faulty grammar, names, keys, dates, commands and addresses; errors name file, line, key and remedy."""
     faults = [str(fault) for fault in parse(text).faults]
-    assert any(each.startswith(f"paper/references.bib:{line}: ") and words in each for each in faults), faults
-    assert all("\n" not in each and len(each) < 330 for each in faults)
+    assert any(fault.startswith(f"paper/references.bib:{line}: ") and words in fault for fault in faults), faults
+    assert all("\n" not in fault and len(fault) < 330 for fault in faults)
 
 
 @pytest.mark.reported("better-bibtex#3109", "accelerate#2119", "thuthesis#115", outcome="refused")

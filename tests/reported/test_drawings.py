@@ -546,8 +546,8 @@ def _titled(a):
 
 def _place(body, text):
     """Return the position of a text, in inches, in a drawing made by matplotlib."""
-    found = re.search(r"pgftext\[x=([-\d.]+)in,y=([-\d.]+)in[^\]]*\]\{[^\n]*" + re.escape(text), body)
-    return float(found[1]), float(found[2])
+    actual = re.search(r"pgftext\[x=([-\d.]+)in,y=([-\d.]+)in[^\]]*\]\{[^\n]*" + re.escape(text), body)
+    return float(actual[1]), float(actual[2])
 
 
 @pytest.mark.reported("tikzplotlib#547", "tikzplotlib#64", outcome="right")
@@ -602,8 +602,8 @@ def test_limits_in_every_direction_have_arrows(limit):
     way, body = taken(lambda a: a.errorbar([1, 2], [1, 2], **error, **{limit: True}, fmt="o"))
     assert way == "converted to PGFPlots"
     sign = -0.3 if limit.endswith("uplims") else 0.3
-    ends = [(v + sign, v) if limit[0] == "x" else (v, v + sign) for v in (1, 2)]
-    assert all(any(np.allclose(end, row) for row in rows(body)) for end in ends)
+    interval = [(v + sign, v) if limit[0] == "x" else (v, v + sign) for v in (1, 2)]
+    assert all(any(np.allclose(end, row) for row in rows(body)) for end in interval)
     assert body.count("pgfdeclareplotmark") == 2
 
 

@@ -83,9 +83,9 @@ LLAMA3 = {**YARN, "rope_type": "llama3", "low_freq_factor": 1.0, "high_freq_fact
 )
 def test_scaled_rotation_extends_the_trained_length(rope: dict[str, Any], expected: int) -> None:
     """Read the trained length from configurations of scaled rotations."""
-    found = positions_made_for(transformers.LlamaConfig(**SIZES, rope_parameters=rope))
-    assert found is not None
-    assert found[0] == expected
+    actual = positions_made_for(transformers.LlamaConfig(**SIZES, rope_parameters=rope))
+    assert actual is not None
+    assert actual[0] == expected
 
 
 @pytest.mark.reported(outcome="right")

@@ -95,8 +95,8 @@ def test_thoughts_in_prediction_files_are_not_scored(tmp_path: Path) -> None:
     values = {}
     for form in ("{}", "<think>a\n[Answer] b</think>{}", "<think>{}</think>", "<think>{}"):
         rows = [
-            {"id": each.id, "mode": "nonthinking", "prediction": form.format("[Answer]\n" + "\n".join(each.answer))}
-            for each in samples
+            {"id": sample.id, "mode": "nonthinking", "prediction": form.format("[Answer]\n" + "\n".join(sample.answer))}
+            for sample in samples
         ]
         given = [prediction for _, prediction in read_predictions([predictions(tmp_path / "p.jsonl", rows)])]
         values[form] = score_samples(samples, given)["score"].mean()

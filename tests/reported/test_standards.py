@@ -143,9 +143,9 @@ UNHEEDED_OF_FIELDS = [
 def test_unsupported_field_property_that_changes_cells_is_refused(beans, words):
     """Use Table Schema properties that change how a cell is read: decimal commas, dates, categories and others."""
     beans.field(**words)
-    with pytest.raises(DataError) as caught:
+    with pytest.raises(DataError) as error:
         beans.faults()
-    message = str(caught.value)
+    message = str(error.value)
     assert message.startswith("artifacts/datapackage.yaml: bean_heights, height: ")
     assert "not supported" in message
     assert any(word in message for word in (*words, "jsonSchema"))
@@ -185,9 +185,9 @@ UNHEEDED_OF_RESOURCES = [
 def test_unsupported_resource_property_that_changes_rows_is_refused(beans, words):
     """Use Data Resource and Table Dialect properties: separators, comments, encodings, several files, inline rows."""
     beans.describe(**words)
-    with pytest.raises(DataError) as caught:
+    with pytest.raises(DataError) as error:
         beans.faults()
-    message = str(caught.value)
+    message = str(error.value)
     [(word, value)] = words.items()
     assert message.startswith("artifacts/datapackage.yaml: bean_heights: ")
     assert word in message
@@ -238,9 +238,9 @@ def test_misspelt_property_suggests_the_nearest(beans, place, word, near):
         beans.field(**{word: "x"})
     else:
         beans.field(constraints={word: 1})
-    with pytest.raises(DataError) as caught:
+    with pytest.raises(DataError) as error:
         beans.faults()
-    assert f"unknown key {word!r}; {near}" in str(caught.value)
+    assert f"unknown key {word!r}; {near}" in str(error.value)
 
 
 @pytest.mark.reported(outcome="refused")
@@ -382,7 +382,7 @@ def test_byte_order_mark_is_skipped_in_every_file(beans, tmp_path):
     (tmp_path / "artifacts/sources/documents.csv").write_bytes(
         mark + b"document,group,title,citation,coverage\nthesis,thesis,Beans,,claims\n"
     )
-    assert [each.title for each in documents(tmp_path)] == ["Beans"]
+    assert [document.title for document in documents(tmp_path)] == ["Beans"]
 
 
 @pytest.mark.reported(outcome="refused")
@@ -391,10 +391,10 @@ def test_broken_yaml_is_reported_with_the_line_where_it_begins(beans):
     text = (beans.root / "artifacts/datapackage.yaml").read_text()
     broken = text.replace("fields: [{source*: Key of the place}]}", "fields: [{source*: Key of the place}}")
     (beans.root / "artifacts/datapackage.yaml").write_text(broken)
-    with pytest.raises(DataError) as caught:
+    with pytest.raises(DataError) as error:
         beans.faults()
-    assert str(caught.value).startswith("artifacts/datapackage.yaml:4: ")
+    assert str(error.value).startswith("artifacts/datapackage.yaml:4: ")
     (beans.root / "artifacts/datapackage.yaml").write_text(f"{PLACES}- {{name: beans, fields: [lamp]\n{text[20:]}")
-    with pytest.raises(DataError) as caught:
+    with pytest.raises(DataError) as error:
         beans.faults()
-    assert "in the part that begins at line 5: '- {name: beans, fields: [lamp]'" in str(caught.value)
+    assert "in the part that begins at line 5: '- {name: beans, fields: [lamp]'" in str(error.value)

@@ -26,8 +26,8 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def here(lab: Path) -> Path:
     """Return the folder of the same capture made on this machine without jobs."""
-    done = capture(lab, lab / "here")
-    assert done.returncode == 0, done.stderr
+    result = capture(lab, lab / "here")
+    assert result.returncode == 0, result.stderr
     return lab / "here"
 
 
@@ -59,11 +59,11 @@ def logs(folder: Path) -> list[str]:
 
 def test_capture_in_two_slurm_shards_equals_a_local_capture(lab: Path, here: Path, tmp_path: Path) -> None:
     on_slurm = tmp_path / "there"
-    done = capture(lab, on_slurm, *TWO_JOBS)
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.strip() == str(on_slurm)
+    result = capture(lab, on_slurm, *TWO_JOBS)
+    assert result.returncode == 0, result.stderr
+    assert result.stdout.strip() == str(on_slurm)
     for share in (1, 2):
-        assert f"share {share} of 2: finished" in done.stderr
+        assert f"share {share} of 2: finished" in result.stderr
     assert len(contents(here)) == 18  # 12 query heads and 6 key heads
     assert contents(on_slurm) == contents(here)
     notes = [json.loads((folder / "manifest.json").read_text()) for folder in (here, on_slurm)]
@@ -115,13 +115,13 @@ def test_killed_capture_command_reuses_the_results_of_its_jobs(lab: Path, here: 
         time.sleep(0.1)
     killed.kill()
     killed.wait()
-    done = capture(lab, on_slurm, *TWO_JOBS)
-    assert done.returncode == 0, done.stderr
+    result = capture(lab, on_slurm, *TWO_JOBS)
+    assert result.returncode == 0, result.stderr
     assert contents(on_slurm) == contents(here)
 
 
 def test_unknown_slurm_partition_is_reported_with_the_message_of_slurm(lab: Path, tmp_path: Path) -> None:
-    done = capture(lab, tmp_path / "there", "--executor", "slurm", "--partition", "nowhere")
-    assert done.returncode == 1, done.stderr
-    assert "invalid partition specified: nowhere" in done.stderr
-    assert "Traceback" not in done.stderr
+    result = capture(lab, tmp_path / "there", "--executor", "slurm", "--partition", "nowhere")
+    assert result.returncode == 1, result.stderr
+    assert "invalid partition specified: nowhere" in result.stderr
+    assert "Traceback" not in result.stderr

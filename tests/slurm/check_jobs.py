@@ -93,15 +93,15 @@ def test_resources_reach_the_job(tmp_path: Path) -> None:
 
 def test_failures_show_their_logs_and_other_jobs_finish(tmp_path: Path) -> None:
     tally = tmp_path / "tally"
-    with pytest.raises(JobsFailed) as caught:
+    with pytest.raises(JobsFailed) as error:
         run(jobs_work.fail, [{"number": 1}], tmp_path)
-    (failure,) = caught.value.failures
+    (failure,) = error.value.failures
     assert failure.reason == "ZeroDivisionError: integer division or modulo by zero"
     assert "about to divide 1 by zero" in failure.log.read_text()
-    assert "about to divide 1 by zero" in str(caught.value)
-    with pytest.raises(JobsFailed) as caught:
+    assert "about to divide 1 by zero" in str(error.value)
+    with pytest.raises(JobsFailed) as error:
         run(jobs_work.die, [{"how": "kill"}], tmp_path)
-    (failure,) = caught.value.failures
+    (failure,) = error.value.failures
     assert failure.reason.startswith("ended without an outcome (Slurm's state FAILED)")
     assert failure.tail.endswith("last words")
     assert run(jobs_work.counted, [{"tally": tally, "name": "a"}], tmp_path) == ["a"]

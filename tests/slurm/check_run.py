@@ -20,9 +20,9 @@ SECONDS = 600.0  # that the command may take
 def tables(root: Path, *more: str) -> list[str]:
     """The tables of the two models after the command; nothing but itself tells a job where the project lies."""
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"} | {"OMP_NUM_THREADS": "1"}
-    done = run(root, *ASKED.split(), "--replace", *more, env=environment, timeout=SECONDS)
-    assert done.returncode == 0, done.stderr
-    assert [name for name in MODELS if f"{name}: finished" in done.stderr] == list(MODELS if more else ())
+    result = run(root, *ASKED.split(), "--replace", *more, env=environment, timeout=SECONDS)
+    assert result.returncode == 0, result.stderr
+    assert [name for name in MODELS if f"{name}: finished" in result.stderr] == list(MODELS if more else ())
     folder = root / "artifacts/measurements/attention_patterns"
     return [table_text(next(folder.glob(f"{name}.[cp]*"))) for name in MODELS]
 

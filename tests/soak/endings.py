@@ -151,7 +151,7 @@ class Place:
 
 def _made(root: Path) -> dict[str, str]:
     """Return hashes of all results in a folder; records of the run, and times in manifests, are ignored."""
-    found = {}
+    actual = {}
     for path in sorted(root.rglob("*")):
         name = path.relative_to(root).as_posix()
         if not path.is_file() or "__pycache__" in name or any(f"/{name}/".find(f"/{part}/") >= 0 for part in ASIDE):
@@ -161,8 +161,8 @@ def _made(root: Path) -> dict[str, str]:
             content = _SECONDS.sub(b"", content)
         elif path.name == "manifest.json":
             content = json.dumps(sorted(json.loads(content))).encode()
-        found[name] = hashlib.sha256(content).hexdigest()
-    return found
+        actual[name] = hashlib.sha256(content).hexdigest()
+    return actual
 
 
 def run(project: Path, kills: int, seed: int, only: Sequence[str] = ()) -> Iterator[Tally]:
@@ -179,9 +179,9 @@ def run(project: Path, kills: int, seed: int, only: Sequence[str] = ()) -> Itera
             (frame.paper, COMMANDS),
             (frame.thesis, OF_THESIS),
         ):
-            wanted = [each for each in commands if not only or any(" ".join(each).startswith(word) for word in only)]
-            if wanted:
-                yield from _of(make, project, folder / make.__name__, scratch, wanted, kills, seed)
+            expected = [each for each in commands if not only or any(" ".join(each).startswith(word) for word in only)]
+            if expected:
+                yield from _of(make, project, folder / make.__name__, scratch, expected, kills, seed)
     finally:
         shutil.rmtree(folder)
 

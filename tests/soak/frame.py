@@ -85,7 +85,7 @@ def paper(project: Path, folder: Path) -> Path:
     chapter = "paper/chapters/introduction.tex.j2"
     written((project / "docs/own-paper.md").read_text(encoding="utf-8"), folder, replace=(chapter,))
     recipes = re.split(r"^## ", (project / "docs/extending.md").read_text(encoding="utf-8"), flags=re.MULTILINE)
-    written(next(part for part in recipes if part.startswith("An experiment\n")), folder)
+    written(next(recipe for recipe in recipes if recipe.startswith("An experiment\n")), folder)
     (folder / "LICENSE").write_text("All rights reserved.\n")
     (folder / "CITATION.cff").write_text((folder / "CITATION.cff").read_text().replace("Nobody yet", "Ada Gardener"))
     metadata = folder / "paper/metadata.yaml"

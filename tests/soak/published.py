@@ -13,8 +13,8 @@ def run(root: Path) -> list[str]:
     import frictionless
 
     folder = Path(tempfile.mkdtemp(prefix="soak-"))
-    for part in crate.data_package_files(root):
-        write(folder / part.name, part.content)
+    for data_package_file in crate.data_package_files(root):
+        write(folder / data_package_file.name, data_package_file.content)
     report = frictionless.validate(str(folder / crate.PACKAGE))
     count = len(json.loads((folder / crate.PACKAGE).read_text(encoding="utf-8"))["resources"])
     faults = [f"{name}: row {row}: {note}" for name, row, note in report.flatten(["name", "rowNumber", "note"])]

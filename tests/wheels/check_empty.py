@@ -31,9 +31,9 @@ class Environment:
         """Return what a command prints, with this environment's programs first; the command must succeed."""
         kept = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "BOUNDPAPER"))}
         environment = kept | {"PATH": f"{self.programs}{os.pathsep}{os.environ['PATH']}"}
-        done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
-        assert done.returncode == 0, f"{command}\n{done.stdout[-2000:]}{done.stderr[-4000:]}"
-        return done.stdout
+        result = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+        assert result.returncode == 0, f"{command}\n{result.stdout[-2000:]}{result.stderr[-4000:]}"
+        return result.stdout
 
     def install(self, *wanted):
         quiet = ("-q", "--disable-pip-version-check", "-c", ROOT / "constraints.txt")

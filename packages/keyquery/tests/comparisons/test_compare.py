@@ -109,19 +109,19 @@ def test_query_heads_that_read_the_same_keys_are_one_unit(tmp_path: Path) -> Non
 def test_models_of_different_shapes_are_compared_unpaired_with_a_note(tmp_path: Path) -> None:
     heads(tmp_path, "a", {(layer, 0): [0.5 + 0.01 * layer] for layer in range(6)})
     heads(tmp_path, "b", {(layer, 0): [0.7 + 0.02 * layer] for layer in range(9)})
-    found = against(tmp_path, "a", "b")
-    assert found.tests[0].row.test == "welch_t"
-    assert "not paired" in str(found)
+    actual = against(tmp_path, "a", "b")
+    assert actual.tests[0].row.test == "welch_t"
+    assert "not paired" in str(actual)
 
 
 def test_holm_is_over_all_tests_of_the_comparison(tmp_path: Path) -> None:
     for name, shift in (("a", 0.0), ("b", 0.2), ("c", 0.3)):
         rows = of_texts([each + shift for each in A]) + of_texts([each - shift for each in B], "local_attention")
         put(tmp_path, name, PATTERNS, rows)
-    found = against(tmp_path, "a", "b", "c")
-    assert {each.row.adjustment for each in found.tests} == {"Holm over 4 tests of this comparison"}
-    assert [each.row.p_adjusted for each in found.tests] == [4 * 2 / 256] * 4
-    assert [each.models for each in found.tests] == [("a", "b")] * 2 + [("a", "c")] * 2
+    actual = against(tmp_path, "a", "b", "c")
+    assert {test.row.adjustment for test in actual.tests} == {"Holm over 4 tests of this comparison"}
+    assert [test.row.p_adjusted for test in actual.tests] == [4 * 2 / 256] * 4
+    assert [test.models for test in actual.tests] == [("a", "b")] * 2 + [("a", "c")] * 2
 
 
 def test_text_without_a_value_drops_its_pair_and_parts_of_a_text_are_noted(tmp_path: Path) -> None:
@@ -170,9 +170,9 @@ def test_items_that_tokenizers_fill_differently_are_left_out_with_a_note(tmp_pat
         asked = {"items": {"cities": {"count": 8, "blake2": "i"}, "passkey": {"count": 8, "blake2": name}}}
         rows = of_items([1 - shift] * 7 + [0]) + keys
         put(tmp_path, name, KNOWLEDGE, rows, hashes=asked, model={"tokenizer": name})
-    found = against(tmp_path, "a", "b")
-    assert [each.quantity.metric for each in found.tests] == ["cities_right"]
-    assert "b were asked different items of passkey; their tokenizers pad a prompt to its length" in found.left_out[0]
+    actual = against(tmp_path, "a", "b")
+    assert [test.quantity.metric for test in actual.tests] == ["cities_right"]
+    assert "b were asked different items of passkey; their tokenizers pad a prompt to its length" in actual.left_out[0]
 
 
 def test_too_few_units_name_the_smallest_p_and_how_many_are_needed(tmp_path: Path) -> None:
@@ -239,9 +239,9 @@ def command(*words: object) -> Result:
 
 
 def test_the_command_prints_a_table_and_writes_a_report(outside: Path) -> None:
-    done = command("tiny-a", "tiny-b", "--report", "out")
-    assert done.exit_code == 0, done.output
-    assert "tiny-b minus tiny-a" in done.stdout
+    result = command("tiny-a", "tiny-b", "--report", "out")
+    assert result.exit_code == 0, result.output
+    assert "tiny-b minus tiny-a" in result.stdout
     page = (outside / "out/comparison.md").read_text()
     assert page.startswith("# tiny-b against tiny-a")
     assert "Holm over all 1 test as one family" in page
@@ -251,15 +251,15 @@ def test_the_command_prints_a_table_and_writes_a_report(outside: Path) -> None:
     assert comparison["tests"][0]["p_value"] == 6 / 256
     written = [path.suffix for path in sorted((outside / "out").iterdir())]
     assert written in ([".csv", ".json", ".md", ".pdf", ".png"], [".csv", ".json", ".md", ".tex"])
-    done = CliRunner().invoke(command_line(), ["report", "own"])  # the two models measured in this folder
-    assert done.stdout.endswith(
+    result = CliRunner().invoke(command_line(), ["report", "own"])  # the two models measured in this folder
+    assert result.stdout.endswith(
         "".join(f"own/comparison{suffix}\n" for suffix in (".md", ".csv", ".json", *written[3:]))
     )
     assert (outside / "own/comparison.md").read_text() == page
     put(outside, "b2", PATTERNS, of_texts(list(B)), model={"model": "org/Other"})
     assert command("b", "tiny-a").stdout == command("b2", "tiny-a").stdout == command("org/other", "tiny-a").stdout
-    done = CliRunner().invoke(command_line(), ["report", "own"])
-    assert (done.exit_code, "measured here: b2, tiny-a, tiny-b" in done.stderr) == (2, True)
+    result = CliRunner().invoke(command_line(), ["report", "own"])
+    assert (result.exit_code, "measured here: b2, tiny-a, tiny-b" in result.stderr) == (2, True)
 
 
 @pytest.mark.parametrize(
@@ -276,20 +276,20 @@ def test_the_command_prints_a_table_and_writes_a_report(outside: Path) -> None:
 def test_invalid_arguments_of_compare_are_reported_without_traceback(
     outside: Path, words: tuple[str, ...], code: int, message: str
 ) -> None:
-    done = command(*words)
-    assert done.exit_code == code
-    assert message in done.stderr
-    assert "Traceback" not in done.stderr
+    result = command(*words)
+    assert result.exit_code == code
+    assert message in result.stderr
+    assert "Traceback" not in result.stderr
 
 
 def test_equal_labels_of_two_experiments_get_a_panel_each(tmp_path: Path) -> None:
     for name, values in (("a", A), ("b", B)):
         put(tmp_path, name, PATTERNS, of_texts(list(values)))
-        rows = [{**each, "condition": "rows=all"} for each in of_texts(list(values), "sink_score")]
+        rows = [{**of_text, "condition": "rows=all"} for of_text in of_texts(list(values), "sink_score")]
         put(tmp_path, name, "sinks", rows)
-    found = against(tmp_path, "a", "b")
-    [panel] = found.figure().panels
+    actual = against(tmp_path, "a", "b")
+    [panel] = actual.figure().panels
     assert isinstance(panel.series[0], Forest)
     assert panel.series[0].rows == ("attention to the first token",) * 2
-    assert found.figure().save(tmp_path / "figure.tex").is_file()
-    assert found._repr_html_().count("<tr") >= 3
+    assert actual.figure().save(tmp_path / "figure.tex").is_file()
+    assert actual._repr_html_().count("<tr") >= 3

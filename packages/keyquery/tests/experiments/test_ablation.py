@@ -90,8 +90,8 @@ def test_spread_of_an_effect_is_the_standard_deviation_over_texts(plain: tuple[S
 def test_ablation_equals_zeroing_the_weights(plain: tuple[Subject, list[Row]]) -> None:
     """A zero MLP has a zero output projection; without biases it writes nothing."""
     subject, rows = plain
-    usual = nats(subject)
-    assert value(rows, "baseline", "nats") == pytest.approx(usual)
+    baseline = nats(subject)
+    assert value(rows, "baseline", "nats") == pytest.approx(baseline)
     for layer in range(3):
         for part, names in (("mlp", ["mlp.down_proj"]), ("both", ["mlp.down_proj", "self_attn.o_proj"])):
             block = subject.model.model.layers[layer]
@@ -103,7 +103,7 @@ def test_ablation_equals_zeroing_the_weights(plain: tuple[Subject, list[Row]]) -
             with torch.no_grad():
                 for name in names:
                     block.get_submodule(name).weight.copy_(kept[name])
-    assert nats(subject) == usual
+    assert nats(subject) == baseline
 
 
 def test_ablation_can_be_limited_to_the_beginning_token(plain: tuple[Subject, list[Row]]) -> None:
@@ -154,9 +154,9 @@ def test_model_without_a_beginning_token_is_ablated() -> None:
 def test_the_layer_that_writes_the_spike_is_found(layer: int) -> None:
     subject = planted.subject(planted.spiking(planted.model(layers=4), layer))
     texts = subject.texts(OPTIONS)
-    usual = bos.norm_ratios(subject, texts)
-    assert (usual[:layer] < bos.SPIKE).all()
-    assert (usual[layer:] > 20).all()
+    baseline = bos.norm_ratios(subject, texts)
+    assert (baseline[:layer] < bos.SPIKE).all()
+    assert (baseline[layer:] > 20).all()
     layers = bos.choose_layers(subject, texts)
     assert layers.spike == layers.matching == layer
     assert layers.peaks[layer] < bos.SPIKE
@@ -169,8 +169,8 @@ def test_ratios_are_those_of_the_hidden_states() -> None:
     with torch.inference_mode():
         states = subject.model(input_ids=text.tokens, output_hidden_states=True).hidden_states[1:-1]
     lengths = [state[0].norm(dim=1) for state in states]
-    wanted = [float(each[0] / each[1:].mean()) for each in lengths]
-    assert bos.norm_ratios(subject, [text])[:-1] == pytest.approx(np.array(wanted), rel=1e-5)
+    expected = [float(length[0] / length[1:].mean()) for length in lengths]
+    assert bos.norm_ratios(subject, [text])[:-1] == pytest.approx(np.array(expected), rel=1e-5)
 
 
 def test_conditions_at_the_beginning_token_match_the_sweep() -> None:

@@ -221,7 +221,7 @@ def test_verification_scores_follow_from_known_probabilities(monkeypatch: pytest
             facts = {"kind": kind, "length": 8}
             items.append(Item(f"v-{len(items)}", "verification", "", YES if kind == "exact" else NO, (YES, NO), facts))
             answers.append(Scores((YES, NO), (math.log(share / 2), math.log((1 - share) / 2)), (1, 1)))
-    monkeypatch.setattr(key_choices, "score_options", lambda *rest: [[one] for one in answers])
+    monkeypatch.setattr(key_choices, "score_options", lambda *rest: [[answer] for answer in answers])
     book = Planted("passkey", "verification")
     monkeypatch.setattr(book, "items", lambda *rest, **more: items)
     rows = key_choices.choice_rows(subject(planted(), book=book), Options(items=4), 8, "own/1x")
@@ -309,9 +309,9 @@ def test_key_distance_counts_the_tokens_after_its_first_digit() -> None:
     for length, label in ((64, "own/1x"), (128, "own/2x")):
         for item, row in zip(items[length], [row for row in matches if row["condition"] == label], strict=True):
             assert (row["unit_id"], row["value"]) == (item.id, length - item.facts["at"])
-    twice = Item("passkey-0000", "passkey", "key is a1 b2 f1 f2 a1 b2 f3 ask", "a1 b2")
+    repeated = Item("passkey-0000", "passkey", "key is a1 b2 f1 f2 a1 b2 f3 ask", "a1 b2")
     gone = Item("passkey-0001", "passkey", "key is f1 f2 ask", "a1 b2")
-    near, none = distance_rows(asked, [(0, twice), (0, gone)], "own/1x")
+    near, none = distance_rows(asked, [(0, repeated), (0, gone)], "own/1x")
     assert near["value"] == 4
     assert (none["value"], none["reason"]) == (None, "the prompt does not hold the key as it is answered")
 
@@ -326,8 +326,8 @@ def test_shipped_models_find_keys_within_their_length() -> None:
 
 def test_zero_items_are_refused_before_a_model_is_looked_for(tmp_path: Path) -> None:
     def told(*words: str) -> tuple[int, str]:
-        done = CliRunner().invoke(commands.run, [*words, "--items", "0"], obj={"root": tmp_path})
-        return done.exit_code, done.output
+        result = CliRunner().invoke(commands.run, [*words, "--items", "0"], obj={"root": tmp_path})
+        return result.exit_code, result.output
 
     for name in ("context_length", "knowledge"):
         code, printed = told(name, "sinks", "--model", "no-such-model")

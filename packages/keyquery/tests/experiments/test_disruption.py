@@ -38,13 +38,13 @@ def found(subject: Subject) -> Any:
 
 
 def value(rows: list[Row], condition: str, metric: str) -> Any:
-    [each] = [each for each in rows if (each["condition"], each["metric"]) == (condition, metric)]
+    [each] = [row for row in rows if (row["condition"], row["metric"]) == (condition, metric)]
     assert each["value"] is None or each["n"] > 0
     return each["value"]
 
 
 def reason(rows: list[Row], condition: str, metric: str) -> str:
-    [each] = [each for each in rows if (each["condition"], each["metric"]) == (condition, metric)]
+    [each] = [row for row in rows if (row["condition"], row["metric"]) == (condition, metric)]
     assert each["value"] is None
     assert each["n"] == 0
     return str(each["reason"])

@@ -55,8 +55,8 @@ def retriever() -> Any:
 
 
 def one(rows: list[Row], metric: str, **where: Any) -> Row:
-    wanted = {"condition": "", "layer": None, "head": None, "unit_id": "", **where, "metric": metric}
-    [matches] = [each for each in rows if all(each[name] == value for name, value in wanted.items())]
+    expected = {"condition": "", "layer": None, "head": None, "unit_id": "", **where, "metric": metric}
+    [matches] = [row for row in rows if all(row[name] == value for name, value in expected.items())]
     return matches
 
 
@@ -86,7 +86,7 @@ def test_ablating_heads_has_an_effect_only_for_the_head_that_writes(ablated: Any
 def test_without_items_ablated_heads_are_judged_by_the_loss_alone(ablated: Any) -> None:
     subject, rows, order = ablated
     alone = head_ablation._ablation_rows(subject, dataclasses.replace(OPTIONS, items=0), order)
-    assert alone == [each for each in rows if each["metric"] != "passkey_accuracy"]
+    assert alone == [row for row in rows if row["metric"] != "passkey_accuracy"]
 
 
 def test_random_head_ablation_has_an_effect_only_when_it_includes_the_writing_head(ablated: Any) -> None:
@@ -112,8 +112,8 @@ def test_head_ablation_equals_zeroing_its_output_projection_columns(ablated: Any
     with torch.no_grad():
         by_hand.model.layers[1].self_attn.o_proj.weight[:, 16:24] = 0
     names = ("baseline", planted.subject(by_hand))
-    wanted = head_ablation._condition_rows(names[1], OPTIONS, BASELINE, "", None)
-    usual = head_ablation._condition_rows(subject, OPTIONS, BASELINE, "", None)
+    expected = head_ablation._condition_rows(names[1], OPTIONS, BASELINE, "", None)
+    baseline = head_ablation._condition_rows(subject, OPTIONS, BASELINE, "", None)
     tokens = [text.tokens for text in subject.texts(OPTIONS)]
     nats = []
     for made in (by_hand, planted.model(layers=2)):
@@ -122,16 +122,16 @@ def test_head_ablation_equals_zeroing_its_output_projection_columns(ablated: Any
         nats.append(float(torch.stack(each).mean()))
     assert one(without_head, "delta_nats", condition="x")["value"] == pytest.approx(nats[0] - nats[1], abs=1e-5)
     assert abs(nats[0] - nats[1]) > 1e-3
-    assert one(wanted, "delta_nats", condition="baseline")["value"] == 0
-    accuracies = [one(rows, "passkey_accuracy", condition="baseline", seed=0)["value"] for rows in (usual, wanted)]
+    assert one(expected, "delta_nats", condition="baseline")["value"] == 0
+    accuracies = [one(rows, "passkey_accuracy", condition="baseline", seed=0)["value"] for rows in (baseline, expected)]
     assert all(0 <= accuracy <= 1 for accuracy in accuracies)
 
 
 def test_plasticity_ranks_need_two_heads_with_a_plasticity() -> None:
     subject = planted.subject(retriever())
     heads = [HeadResult(0, number, 0, "") for number in range(3)]
-    for number, each in enumerate(heads):
-        each.set_value("ap_last_20", 0.5 - number / 10)
+    for number, head in enumerate(heads):
+        head.set_value("ap_last_20", 0.5 - number / 10)
     assert head_ablation._heads_by_plasticity(subject, heads) == [(0, 2), (0, 1), (0, 0)]
     for each in heads[1:]:
         each.metrics.clear()
@@ -176,7 +176,7 @@ def test_equal_texts_of_different_kinds_give_equal_rows(stored: Subject) -> None
 
 def test_heads_without_a_value_state_the_reason(stored: Subject) -> None:
     """Zero queries prefer no key: no order of keys, so no drift and no separation."""
-    heads = {(each.layer, each.head): each for each in captured.findings(stored, OPTIONS, "one")}
+    heads = {(finding.layer, finding.head): finding for finding in captured.findings(stored, OPTIONS, "one")}
     rows = [r for r in text_kinds.measure(stored, OPTIONS) if r["condition"] == "one"]
     for (layer, head), each in heads.items():
         for metric in text_kinds.METRICS:

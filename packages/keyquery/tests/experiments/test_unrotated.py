@@ -34,8 +34,8 @@ def test_unrotated_attention_equals_the_product_of_projections():
         for block in subject.model.model.layers:
             block.self_attn.q_proj.weight.mul_(30)
     rows = patterns.measure(subject, OPTIONS, unrotated=True)
-    usual = patterns.measure(subject, OPTIONS)
-    assert rows[: len(usual)] == usual
+    baseline = patterns.measure(subject, OPTIONS)
+    assert rows[: len(baseline)] == baseline
     texts = subject.texts(OPTIONS)
     for layer in range(3):
         expected = torch.tensor([by_hand(subject.model, text.tokens, layer) for text in texts]).mean(0)
@@ -46,7 +46,7 @@ def test_unrotated_attention_equals_the_product_of_projections():
                 if (row["condition"], row["metric"], row["layer"]) == (patterns.UNROTATED, name, layer)
             ]
             [rotated] = [
-                row for row in usual if (row["metric"], row["layer"], row["head"]) == (name, layer, None)
+                row for row in baseline if (row["metric"], row["layer"], row["head"]) == (name, layer, None)
                 and not row["condition"]
             ]  # fmt: skip
             assert matches["value"] == pytest.approx(value, rel=1e-5)

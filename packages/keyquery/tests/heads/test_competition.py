@@ -37,26 +37,26 @@ def sums(made, cap=None, seed=0, counted=False):
 def test_listed_pair_statistics_match_their_definition(made):
     keys, counts, laws, queries, _ = made
     later, earlier, total = drawn_pairs(keys, counts[2], None, np.random.default_rng(0))
-    found = listed_pairs(keys, later, earlier, laws[2], queries, 2)
+    actual = listed_pairs(keys, later, earlier, laws[2], queries, 2)
     rows = queries.of(2)
     assert total > 50
     for pair, (one, other) in enumerate(zip(later, earlier, strict=True)):
         scores = rows.astype(float) @ (keys.vectors[one].astype(float) - keys.vectors[other])
-        assert found.mean_gap[pair] == pytest.approx(scores.mean())
-        assert found.variance[pair] == pytest.approx(scores.var(ddof=1))
+        assert actual.mean_gap[pair] == pytest.approx(scores.mean())
+        assert actual.variance[pair] == pytest.approx(scores.var(ddof=1))
         p = stats.norm.cdf(scores.mean() / scores.std(ddof=1))
-        assert found.plasticity[pair] == pytest.approx(4 * p * (1 - p), abs=1e-11)
-    assert not found.same_key.any()
-    assert not found.no_variance.any()
+        assert actual.plasticity[pair] == pytest.approx(4 * p * (1 - p), abs=1e-11)
+    assert not actual.same_key.any()
+    assert not actual.no_variance.any()
 
 
 def test_law_with_drift_is_evaluated_at_the_mean_position_of_the_bin(made):
     keys, counts, _, queries, head = made
     law = pooled_law(head, "pooled_full")
     later, earlier, _ = drawn_pairs(keys, counts[3], 40, np.random.default_rng(0))
-    found = listed_pairs(keys, later, earlier, law, queries, 3)
+    actual = listed_pairs(keys, later, earlier, law, queries, 3)
     difference = keys.vectors[later].astype(float) - keys.vectors[earlier]
-    np.testing.assert_allclose(found.mean_gap, difference @ (law.alpha + queries.taus[3] * law.beta))
+    np.testing.assert_allclose(actual.mean_gap, difference @ (law.alpha + queries.taus[3] * law.beta))
 
 
 @pytest.mark.parametrize("counted", [False, True])
@@ -102,9 +102,9 @@ def test_standard_error_is_that_of_sampling_without_replacement(made):
     keys, counts, laws, queries, _ = made
     later, earlier, total = drawn_pairs(keys, counts[3], 20, np.random.default_rng([5, 3]))
     values = listed_pairs(keys, later, earlier, laws[3], queries, 3).plasticity
-    found = sums(made, cap=20, seed=5)
-    assert found.error[3] == pytest.approx(np.sqrt(values.var(ddof=1) / 20 * (1 - 20 / total)))
-    assert found.plasticity[3] == pytest.approx(values.mean() * total)
+    actual = sums(made, cap=20, seed=5)
+    assert actual.error[3] == pytest.approx(np.sqrt(values.var(ddof=1) / 20 * (1 - 20 / total)))
+    assert actual.plasticity[3] == pytest.approx(values.mean() * total)
 
 
 @pytest.mark.parametrize(("shrunk", "left_out"), [(0.5, True), (2.0, False)])
@@ -127,9 +127,9 @@ def test_direction_below_a_share_of_the_mean_variance_counts_as_no_variance(shru
     )
     law = bucket_law(turned, "bucket_full")
     pairs = np.array([1, 2]), np.array([0, 1])
-    found = listed_pairs(keys, *pairs, law, queries, 0)
-    assert found.no_variance.tolist() == [left_out, False]
-    assert found.same_key.tolist() == [False, True]
+    actual = listed_pairs(keys, *pairs, law, queries, 0)
+    assert actual.no_variance.tolist() == [left_out, False]
+    assert actual.same_key.tolist() == [False, True]
     _, without = counted_pairs(keys, *pairs, queries, 0)
     assert without.tolist() == [left_out, True]
 

@@ -56,15 +56,15 @@ def test_exchange_recovers_planted_position_and_content_at_every_width(width):
 @pytest.mark.parametrize("width", [1, 32])
 @pytest.mark.parametrize("position", [0.0, 1.0, 4.0, -4.0])
 def test_crowding_grows_with_the_planted_position_effect(width, position):
-    found = exchange(exchanged_pairs(made(ROTARY, width, position=position, content=0.5), OPTIONS, 400))
+    actual = exchange(exchanged_pairs(made(ROTARY, width, position=position, content=0.5), OPTIONS, 400))
     if position == 0:
-        assert found.position_part == pytest.approx(0, abs=1e-12)
-        assert found.sway == pytest.approx(0, abs=1e-12)
+        assert actual.position_part == pytest.approx(0, abs=1e-12)
+        assert actual.sway == pytest.approx(0, abs=1e-12)
         return
     weak = exchange(exchanged_pairs(made(ROTARY, width, position=position / 2, content=0.5), OPTIONS, 400))
-    assert found.position_part == pytest.approx(2 * weak.position_part, rel=1e-6)
-    assert found.sway > weak.sway > 0
-    assert found.plasticity < weak.plasticity
+    assert actual.position_part == pytest.approx(2 * weak.position_part, rel=1e-6)
+    assert actual.sway > weak.sway > 0
+    assert actual.plasticity < weak.plasticity
 
 
 @pytest.mark.parametrize("width", [1, 4, 32])
@@ -73,11 +73,11 @@ def test_exchange_without_rotation_is_zero_and_drift_is_the_linear_share(width):
     steady = exchanged_pairs(made(NO_ROTATION, width, position=2.0, content=0.0, drift=0.03), OPTIONS, 400)
     assert not steady.sway.any()
     np.testing.assert_array_equal(steady.gap, steady.gap_exchanged)
-    found = exchange(steady)
-    assert (found.position_part, found.probability_change) == (0, 0)
-    assert found.linear_slope == pytest.approx(0.03, rel=0.05)
-    assert found.linear_share > 0.9
-    assert found.nearer_wins > 0.65
+    actual = exchange(steady)
+    assert (actual.position_part, actual.probability_change) == (0, 0)
+    assert actual.linear_slope == pytest.approx(0.03, rel=0.05)
+    assert actual.linear_share > 0.9
+    assert actual.nearer_wins > 0.65
     assert exchange(exchanged_pairs(made(NO_ROTATION, width, position=2.0, content=1.0), OPTIONS)).linear_share < 0.02
 
 
@@ -146,11 +146,11 @@ def test_opposite_sign_expectation_agrees_with_numerical_integration():
     for correlation in (-1.0, -0.999, -0.5, 0.0, 0.3, 0.9999, 1 - 1e-13, 1.0):
         rest = np.sqrt(max(0.0, 1 - correlation**2))
         for a, b in ((0.0, 0.0), (0.0, -1.2), (0.7, 0.0), (1.5, 1.4), (2.0, -0.3), (-4.0, 4.0), (9.0, 9.0)):
-            found = opposite_signs(np.array([a]), np.array([b]), np.array([correlation]))[0]
+            actual = opposite_signs(np.array([a]), np.array([b]), np.array([correlation]))[0]
             middle = b + correlation * x
             above = ndtr(middle / rest) if rest > 1e-6 else (middle > 0).astype(float)
             other = np.where(a + x > 0, 1 - above, above) * np.exp(-(x**2) / 2) / np.sqrt(2 * np.pi)
-            assert found == pytest.approx(np.trapezoid(other, x), abs=2e-4), (a, b, correlation)
+            assert actual == pytest.approx(np.trapezoid(other, x), abs=2e-4), (a, b, correlation)
 
 
 @pytest.mark.parametrize(("position", "content"), [(3.0, 0.7), (-1.0, 2.0), (0.5, 0.1)])
@@ -159,11 +159,11 @@ def test_exchange_parts_are_divided_by_the_spread_and_averaged_over_pairs(positi
     pairs = exchanged_pairs(made(ROTARY, 4, position=position, content=content), OPTIONS, 400)
     spread = np.sqrt(pairs.variance)
     assert np.median(spread) > 1.5
-    found = exchange(pairs)
+    actual = exchange(pairs)
     half = 0.5 * np.abs(pairs.gap + pairs.gap_exchanged)
-    assert found.content_part == pytest.approx(np.mean(half / spread), rel=1e-9)
-    assert found.position_part == pytest.approx(np.mean((pairs.gap - pairs.gap_exchanged) / 2 / spread), rel=1e-9)
-    assert (found.gap, found.spread) == pytest.approx((np.mean(np.abs(pairs.gap)), np.mean(spread)), rel=1e-9)
+    assert actual.content_part == pytest.approx(np.mean(half / spread), rel=1e-9)
+    assert actual.position_part == pytest.approx(np.mean((pairs.gap - pairs.gap_exchanged) / 2 / spread), rel=1e-9)
+    assert (actual.gap, actual.spread) == pytest.approx((np.mean(np.abs(pairs.gap)), np.mean(spread)), rel=1e-9)
 
 
 @pytest.mark.parametrize(("shrunk", "kept"), [(0.0, False), (1e-8, False), (1.0, True)])
@@ -202,5 +202,5 @@ def test_plasticity_sway_and_profile_return_what_was_planted(rotary, position, d
             sways += list(np.abs(p - exchanged))  # the spread is unchanged: winners change between the two means
     profile = plasticity(head, OPTIONS).profile.values
     np.testing.assert_allclose(profile[1:], [np.mean(each) for each in values[1:]], atol=0.02)  # of 300 queries per bin
-    found = exchange(exchanged_pairs(head, OPTIONS, 10**9))
-    assert found.sway == pytest.approx(np.mean(sways), abs=0.02)
+    actual = exchange(exchanged_pairs(head, OPTIONS, 10**9))
+    assert actual.sway == pytest.approx(np.mean(sways), abs=0.02)

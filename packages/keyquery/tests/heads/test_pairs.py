@@ -104,7 +104,7 @@ def test_pairs_are_drawn_without_replacement_and_evenly():
     keys = some_keys(positions=range(8), documents=(0,) * 8)
     drawn = [drawn_pairs(keys, np.array([8]), 7, np.random.default_rng(seed)) for seed in range(400)]
     pairs = [list(zip(later.tolist(), earlier.tolist(), strict=True)) for later, earlier, _ in drawn]
-    assert all(len(set(each)) == 7 and total == 28 for each, (_, _, total) in zip(pairs, drawn, strict=True))
+    assert all(len(set(pair)) == 7 and total == 28 for pair, (_, _, total) in zip(pairs, drawn, strict=True))
     seen = {pair: sum(pair in each for each in pairs) for pair in itertools.combinations(range(7, -1, -1), 2)}
     assert len(seen) == 28
     assert 65 < min(seen.values()) < max(seen.values()) < 140  # expected: 100, standard deviation: 9

@@ -56,9 +56,9 @@ def test_linear_share_is_the_variance_that_a_regression_explains() -> None:
     head = head_with(seed=3)
     design = np.column_stack([np.ones(240), head.query_positions])
     fitted = design @ np.linalg.lstsq(design, head.queries, rcond=None)[0]
-    wanted = fitted.var(axis=0).sum() / head.queries.var(axis=0).sum()
-    assert pca(head_moments(head), 3).linear_share_q == pytest.approx(wanted)
-    assert pca(head_moments(head), 3).linear_share_k != pytest.approx(wanted)
+    expected = fitted.var(axis=0).sum() / head.queries.var(axis=0).sum()
+    assert pca(head_moments(head), 3).linear_share_q == pytest.approx(expected)
+    assert pca(head_moments(head), 3).linear_share_k != pytest.approx(expected)
 
 
 @pytest.mark.parametrize(
@@ -164,8 +164,8 @@ def test_centroid_axis_is_the_mean_difference_without_its_drift() -> None:
     head = head_with(seed=5)
     plane = rotation(head_moments(head), head.context, "centroid")
     between = head.queries.mean(axis=0) - head.keys.mean(axis=0)
-    wanted = between - (between @ plane.a) * plane.a
-    np.testing.assert_allclose(plane.b, wanted / np.linalg.norm(wanted), atol=1e-12)
+    expected = between - (between @ plane.a) * plane.a
+    np.testing.assert_allclose(plane.b, expected / np.linalg.norm(expected), atol=1e-12)
 
 
 @settings(max_examples=20, derandomize=True, deadline=None)

@@ -44,29 +44,29 @@ def test_polynomial_of_pair_plasticity_keeps_its_error_bound() -> None:
 @pytest.mark.parametrize("pairs", PAIR_MODES)
 def test_every_estimator_and_pair_mode_equals_scalar_loops(pairs: str) -> None:
     head = head_with(seed=3)
-    for estimator, wanted in references(head, ESTIMATORS, pairs, bins=8, least=10).items():
+    for estimator, expected in references(head, ESTIMATORS, pairs, bins=8, least=10).items():
         profile = plasticity(head, exact(estimator=estimator, pairs=pairs))
-        assert profile.profile.counts.tolist() == wanted["counts"], estimator
-        assert max(wanted["counts"]) > 20
-        np.testing.assert_allclose(profile.profile.values, wanted["profile"], rtol=0, atol=1e-10, err_msg=estimator)
+        assert profile.profile.counts.tolist() == expected["counts"], estimator
+        assert max(expected["counts"]) > 20
+        np.testing.assert_allclose(profile.profile.values, expected["profile"], rtol=0, atol=1e-10, err_msg=estimator)
 
 
 @pytest.mark.parametrize("pairs", PAIR_MODES)
 def test_finer_query_bins_do_not_change_the_key_buckets(pairs: str) -> None:
     head = head_with(seed=4, queries=400, buckets=4)
     profile = plasticity(head, exact(pairs=pairs, bins=16))
-    wanted = reference(head, "bucket_full", pairs, bins=16, least=10)
-    assert profile.profile.counts.tolist() == wanted["counts"]
+    expected = reference(head, "bucket_full", pairs, bins=16, least=10)
+    assert profile.profile.counts.tolist() == expected["counts"]
     assert profile.queries.size == 16
-    np.testing.assert_allclose(profile.profile.values, wanted["profile"], rtol=0, atol=1e-10)
+    np.testing.assert_allclose(profile.profile.values, expected["profile"], rtol=0, atol=1e-10)
 
 
 def test_bins_with_fewer_queries_than_dimensions_keep_their_singular_covariance() -> None:
     head = head_with(seed=5, queries=60, dimension=12)
     profile = plasticity(head, exact(min_queries=2))
-    wanted = reference(head, "bucket_full", "earlier", bins=8, least=2)
+    expected = reference(head, "bucket_full", "earlier", bins=8, least=2)
     assert profile.queries.min() < 12
-    np.testing.assert_allclose(profile.profile.values, wanted["profile"], rtol=0, atol=1e-10)
+    np.testing.assert_allclose(profile.profile.values, expected["profile"], rtol=0, atol=1e-10)
 
 
 @pytest.mark.parametrize("estimator", ["bucket_full", "pooled_diag", "empirical"])
@@ -158,9 +158,9 @@ def test_distant_keys_are_computed_in_double_precision() -> None:
     keys[::2] += 1e4 * np.ones(16)
     far = replace(head, keys=keys)
     profile = plasticity(far, PlasticityOptions(min_queries=10))
-    wanted = reference(far, "bucket_full", "earlier", bins=8, least=10)
+    expected = reference(far, "bucket_full", "earlier", bins=8, least=10)
     assert profile.precision == "double"
-    np.testing.assert_allclose(profile.profile.values, wanted["profile"], rtol=0, atol=1e-9)
+    np.testing.assert_allclose(profile.profile.values, expected["profile"], rtol=0, atol=1e-9)
 
 
 def with_vectors(head: Head, queries: np.ndarray, keys: np.ndarray) -> Head:
@@ -217,10 +217,10 @@ def test_order_of_keys_and_queries_does_not_matter(seed: int) -> None:
         query_documents=head.query_documents[queries],
     )
     mirrored = with_vectors(head, -head.queries, head.keys)
-    wanted = plasticity(head, exact()).profile.values
-    np.testing.assert_allclose(plasticity(shuffled, exact()).profile.values, wanted, rtol=0, atol=1e-10)
+    expected = plasticity(head, exact()).profile.values
+    np.testing.assert_allclose(plasticity(shuffled, exact()).profile.values, expected, rtol=0, atol=1e-10)
     # k1 and k2 change places when all scores change sign
-    np.testing.assert_allclose(plasticity(mirrored, exact()).profile.values, wanted, rtol=0, atol=1e-10)
+    np.testing.assert_allclose(plasticity(mirrored, exact()).profile.values, expected, rtol=0, atol=1e-10)
 
 
 @pytest.mark.parametrize("estimator", ESTIMATORS)
@@ -235,8 +235,8 @@ def test_queries_with_zero_mean_are_fully_plastic(estimator: str) -> None:
     )
     profile = plasticity(head, exact(estimator=estimator))
     n = profile.queries[profile.profile.present]
-    wanted = n / (n - 1) if estimator == "empirical" else np.ones(n.size)
-    np.testing.assert_allclose(profile.profile.values[profile.profile.present], wanted, rtol=0, atol=1e-12)
+    expected = n / (n - 1) if estimator == "empirical" else np.ones(n.size)
+    np.testing.assert_allclose(profile.profile.values[profile.profile.present], expected, rtol=0, atol=1e-12)
 
 
 def gaussian(
@@ -400,8 +400,8 @@ def test_householder_reflection_has_the_direction_as_its_first_axis() -> None:
 def test_dominant_drift_keeps_the_digits_of_the_residual() -> None:
     head = head_with(seed=18, drift=1e6)
     profile = plasticity(head, exact(estimator="pooled_full"))
-    wanted = reference(head, "pooled_full", "earlier", bins=8, least=10)
-    np.testing.assert_allclose(profile.profile.values, wanted["profile"], rtol=1e-6, atol=1e-9)
+    expected = reference(head, "pooled_full", "earlier", bins=8, least=10)
+    np.testing.assert_allclose(profile.profile.values, expected["profile"], rtol=1e-6, atol=1e-9)
 
 
 @pytest.mark.parametrize(
@@ -470,9 +470,9 @@ def test_counting_in_single_precision_is_exact() -> None:
     queries[::7] = 0.0
     head = replace(head, queries=queries, keys=keys, key_documents=documents)
     profile = plasticity(head, exact(estimator="empirical", precision="single"))
-    wanted = reference(head, "empirical", "earlier", bins=8, least=10)
-    assert profile.profile.counts.tolist() == wanted["counts"]
-    np.testing.assert_allclose(profile.profile.values, wanted["profile"], rtol=0, atol=1e-12)
+    expected = reference(head, "empirical", "earlier", bins=8, least=10)
+    assert profile.profile.counts.tolist() == expected["counts"]
+    np.testing.assert_allclose(profile.profile.values, expected["profile"], rtol=0, atol=1e-12)
 
 
 @pytest.mark.parametrize("exponent", [0, 38, -100])  # a head accepts values up to 1e12
@@ -503,13 +503,13 @@ def test_listed_pairs_are_counted_exactly(exponent: int) -> None:
 def test_default_precision_is_within_1e_8_of_double(estimator: str) -> None:
     head = head_with(seed=25, queries=6000, keys=1200, dimension=32, documents=20)
     head = replace(head, queries=head.queries.astype(np.float32), keys=head.keys.astype(np.float32))
-    profile, wanted = (
+    profile, expected = (
         plasticity(head, PlasticityOptions(estimator=estimator, precision=kind)) for kind in ("single", "double")
     )
-    assert (profile.precision, wanted.precision) == ("single", "double")
-    np.testing.assert_array_equal(profile.profile.counts, wanted.profile.counts)
-    np.testing.assert_array_equal(profile.sums.map_count, wanted.sums.map_count)
-    np.testing.assert_allclose(profile.profile.values, wanted.profile.values, rtol=0, atol=1e-8)
+    assert (profile.precision, expected.precision) == ("single", "double")
+    np.testing.assert_array_equal(profile.profile.counts, expected.profile.counts)
+    np.testing.assert_array_equal(profile.sums.map_count, expected.sums.map_count)
+    np.testing.assert_allclose(profile.profile.values, expected.profile.values, rtol=0, atol=1e-8)
 
 
 @pytest.mark.parametrize("estimator", ["bucket_full", "pooled_full"])
@@ -519,8 +519,8 @@ def test_queries_that_single_precision_does_not_suit_are_done_in_double(estimato
     queries[:, 7] = queries[:, 0] + np.float32(1e-3) * queries[:, 7]  # a near copy
     head = replace(head, queries=queries, keys=head.keys.astype(np.float32))
     profile = plasticity(head, PlasticityOptions(estimator=estimator))
-    wanted = plasticity(head, PlasticityOptions(estimator=estimator, precision="double"))
-    np.testing.assert_allclose(profile.profile.values, wanted.profile.values, rtol=0, atol=1e-6)
+    expected = plasticity(head, PlasticityOptions(estimator=estimator, precision="double"))
+    np.testing.assert_allclose(profile.profile.values, expected.profile.values, rtol=0, atol=1e-6)
     moments = class_moments(head.queries, head.query_positions, "single")
     one, other = pooled_law(head, "pooled_full", None, "single"), pooled_law(head, "pooled_full")
     np.testing.assert_array_equal(one.factor, other.factor)

@@ -68,11 +68,11 @@ def profile(head: Head, **options) -> np.ndarray:
 def test_turn_matches_the_definition_of_the_rotation(rotary):
     rng = np.random.default_rng(1)
     rows, tokens = rng.normal(size=(50, D)), rng.integers(-300, 300, 50)
-    wanted = np.stack([matrix(rotary, t) @ row for t, row in zip(tokens, rows, strict=True)])
-    np.testing.assert_allclose(rotary.turned(rows, tokens), wanted, atol=1e-12)
+    expected = np.stack([matrix(rotary, t) @ row for t, row in zip(tokens, rows, strict=True)])
+    np.testing.assert_allclose(rotary.turned(rows, tokens), expected, atol=1e-12)
     single = rotary.turned(rows.astype(np.float32), tokens)
     assert single.dtype == np.float32
-    np.testing.assert_allclose(single, wanted, atol=2e-6)
+    np.testing.assert_allclose(single, expected, atol=2e-6)
     np.testing.assert_allclose(rotary.turned(rotary.turned(rows, tokens), -tokens), rows, atol=1e-12)
     assert from_record(rotary.record()) == rotary
 
@@ -101,7 +101,7 @@ def test_aligned_and_captured_queries_are_equal_without_rotation(width):
 def test_single_positions_agree_with_brute_force(rotary):
     """Queries at one position need no rotation, and the definition is a loop over pairs."""
     head = made(rotary, 1)
-    found = profile(head)
+    actual = profile(head)
     places = head.query_bins(BINS)
     for bin_ in (3, 7):
         rows = head.queries[places == bin_]
@@ -114,7 +114,7 @@ def test_single_positions_agree_with_brute_force(rotary):
                     w = keys[i] - keys[j]
                     p = ndtr(w @ mean / np.sqrt(w @ covariance @ w))
                     values.append(4 * p * (1 - p))
-        assert found[bin_] == pytest.approx(np.mean(values), abs=1e-6)  # products in single precision
+        assert actual[bin_] == pytest.approx(np.mean(values), abs=1e-6)  # products in single precision
 
 
 @pytest.mark.parametrize("rotary", KINDS)
@@ -135,7 +135,7 @@ def test_wrong_rotation_changes_the_plasticity_of_wide_bins():
     head = made(FAST, 64)
     exact = profile(made(FAST, 1))
     for wrong in (
-        replace(FAST, frequencies=tuple(-each for each in FAST.frequencies)),
+        replace(FAST, frequencies=tuple(-frequency for frequency in FAST.frequencies)),
         replace(FAST, layout="interleaved"),
         replace(FAST, start=4),
     ):
@@ -190,9 +190,9 @@ def test_turn_of_many_positions_matches_the_definition_with_and_without_the_comp
     """More tokens than two short tables hold, all of a range or every third of it, both layouts and any start."""
     tokens = step * np.arange(-513, 897)  # the first token ends a row of the longer table, the last begins one
     rows = np.random.default_rng(4).normal(size=(len(tokens), D))
-    wanted = np.stack([matrix(rotary, t) @ row for t, row in zip(tokens, rows, strict=True)])
+    expected = np.stack([matrix(rotary, t) @ row for t, row in zip(tokens, rows, strict=True)])
     for compiled in (True, False):
-        np.testing.assert_allclose(rotary.turned(rows, tokens, compiled=compiled), wanted, atol=1e-10)
+        np.testing.assert_allclose(rotary.turned(rows, tokens, compiled=compiled), expected, atol=1e-10)
     assert NO_ROTATION.turned(rows, tokens) is rows
 
 
@@ -226,7 +226,7 @@ def test_rotation_of_a_base_has_the_frequencies_of_its_pairs():
 
 
 def test_layers_of_one_rotation_are_one_record():
-    found = {0: FAST, 1: "not known", 2: FAST, 3: NO_ROTATION}
-    one, refused, still = rotation_records(found)
+    actual = {0: FAST, 1: "not known", 2: FAST, 3: NO_ROTATION}
+    one, refused, still = rotation_records(actual)
     assert (one["layers"], refused, still["layers"]) == ([0, 2], {"layers": [1], "refused": "not known"}, [3])
     assert from_record(one) == FAST

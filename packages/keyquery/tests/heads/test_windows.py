@@ -24,11 +24,11 @@ def options(**changes) -> PlasticityOptions:
 @pytest.mark.parametrize("pairs", PAIR_MODES)
 def test_pairs_lie_within_the_window_of_a_query(window: int, chunks: bool, pairs: str) -> None:
     head = head_with(seed=3, keys=160, window=window, chunks=chunks)
-    for estimator, wanted in references(head, ESTIMATORS, pairs, bins=8, least=10).items():
-        found = plasticity(head, options(estimator=estimator, pairs=pairs))
-        assert found.profile.counts.tolist() == wanted["counts"], estimator
-        assert (found.eligible - found.same_key - found.no_variance).tolist() == wanted["counts"]
-        np.testing.assert_allclose(found.profile.values, wanted["profile"], rtol=0, atol=1e-10)
+    for estimator, expected in references(head, ESTIMATORS, pairs, bins=8, least=10).items():
+        actual = plasticity(head, options(estimator=estimator, pairs=pairs))
+        assert actual.profile.counts.tolist() == expected["counts"], estimator
+        assert (actual.eligible - actual.same_key - actual.no_variance).tolist() == expected["counts"]
+        np.testing.assert_allclose(actual.profile.values, expected["profile"], rtol=0, atol=1e-10)
 
 
 def test_window_reduces_pairs_and_a_long_window_keeps_all() -> None:
@@ -42,15 +42,15 @@ def test_window_reduces_pairs_and_a_long_window_keeps_all() -> None:
 
 def test_maps_and_competition_hold_the_same_pairs() -> None:
     head = head_with(seed=6, keys=160, window=150)
-    found = plasticity(head, options(cells=(16, 16)))
-    assert found.sums.count.sum() == found.sums.map_count.sum() == found.profile.counts.sum()
+    actual = plasticity(head, options(cells=(16, 16)))
+    assert actual.sums.count.sum() == actual.sums.map_count.sum() == actual.profile.counts.sum()
     far = 150 * 16 // 800 + 1
-    assert found.sums.count[:, far:].sum() == 0
-    assert found.sums.map_count[far:].sum() == found.sums.map_count[:, far:].sum() == 0
-    wanted = reference(head, "aligned_full", "earlier", 8, 10)["records"]
-    for place, (_, kept) in enumerate(wanted):
+    assert actual.sums.count[:, far:].sum() == 0
+    assert actual.sums.map_count[far:].sum() == actual.sums.map_count[:, far:].sum() == 0
+    expected = reference(head, "aligned_full", "earlier", 8, 10)["records"]
+    for place, (_, kept) in enumerate(expected):
         gaps = sum(abs(pair[2]) for pair in kept)
-        assert found.sums.mean_gap[place].sum() == pytest.approx(gaps, rel=1e-9)
+        assert actual.sums.mean_gap[place].sum() == pytest.approx(gaps, rel=1e-9)
 
 
 def test_sample_as_large_as_all_pairs_equals_all_pairs() -> None:
@@ -71,8 +71,8 @@ def test_pairs_of_exchange_and_gap_estimates_lie_within_the_window() -> None:
 
 
 def test_window_without_two_keys_gives_a_reason() -> None:
-    found = plasticity(head_with(seed=6, keys=30, window=2), options())
-    assert set(found.profile.reasons) == {"no eligible pair of keys"}
+    actual = plasticity(head_with(seed=6, keys=30, window=2), options())
+    assert set(actual.profile.reasons) == {"no eligible pair of keys"}
 
 
 @pytest.mark.parametrize(("window", "chunks", "words"), [(0, False, "a window of 0"), (None, True, "without a window")])

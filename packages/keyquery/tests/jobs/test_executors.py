@@ -70,9 +70,9 @@ def put_programs(folder: Path, monkeypatch: pytest.MonkeyPatch, *names: str) -> 
 
 def test_missing_slurm_error_gives_the_install_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     put_programs(tmp_path, monkeypatch, "squeue")
-    with pytest.raises(MissingDependency, match=r"^sbatch, srun, scancel: not found") as caught:
+    with pytest.raises(MissingDependency, match=r"^sbatch, srun, scancel: not found") as error:
         open_executor("slurm", tmp_path)
-    assert str(caught.value).endswith("apt-get install -y --no-install-recommends slurm-wlm munge")
+    assert str(error.value).endswith("apt-get install -y --no-install-recommends slurm-wlm munge")
 
 
 def test_missing_submitit_error_gives_the_install_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -136,5 +136,5 @@ def test_importing_jobs_loads_no_heavy_package() -> None:
     program = (
         "import sys, keyquery.jobs; print([m for m in ('torch', 'numpy', 'pandas', 'submitit') if m in sys.modules])"
     )
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=Path.cwd())
-    assert done.stdout.strip() == "[]"
+    result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=Path.cwd())
+    assert result.stdout.strip() == "[]"

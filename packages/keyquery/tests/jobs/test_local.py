@@ -122,7 +122,7 @@ def test_every_job_process_gets_its_own_gpu(tmp_path: Path, monkeypatch: pytest.
     with LocalExecutor("gpu") as executor:
         assert executor.workers == 2
         environments = [executor.submit(jobs_work.environment, "CUDA_VISIBLE_DEVICES") for _ in range(2)]
-        assert {each.result() for each in environments} == {"0", "1"}
+        assert {environment.result() for environment in environments} == {"0", "1"}
     with LocalExecutor(1, gpus=2) as executor:
         assert executor.submit(jobs_work.environment, "CUDA_VISIBLE_DEVICES").result() == "0,1"
     with LocalExecutor(1, gpus=0) as executor:

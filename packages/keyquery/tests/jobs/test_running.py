@@ -93,10 +93,10 @@ def test_result_with_a_foreign_seal_is_not_unpickled(tmp_path: Path, how: str, m
 
 
 def test_failures_are_listed_and_the_rest_is_kept(tmp_path: Path) -> None:
-    with pytest.raises(JobsFailed) as caught:
+    with pytest.raises(JobsFailed) as error:
         run(jobs_work.fail, [{"number": 1}], tmp_path, names=["shard 1 of 1"])
     place = JobFolder(tmp_path / key(jobs_work.fail, {"number": 1}))
-    text = str(caught.value)
+    text = str(error.value)
     assert text.startswith(
         "1 of 1 job failed:\n  shard 1 of 1: ZeroDivisionError: integer division or modulo by zero\n"
     )
@@ -104,22 +104,22 @@ def test_failures_are_listed_and_the_rest_is_kept(tmp_path: Path) -> None:
     assert "| about to divide 1 by zero\n" in text
     assert "return number // 0" in text
     assert text.endswith("Finished jobs are kept: repeat the command to run only the missing ones.")
-    assert str(pickle.loads(pickle.dumps(caught.value))) == text
+    assert str(pickle.loads(pickle.dumps(error.value))) == text
 
 
 def test_project_error_is_shown_without_traceback(tmp_path: Path) -> None:
-    with pytest.raises(JobsFailed) as caught:
+    with pytest.raises(JobsFailed) as error:
         run(jobs_work.refuse, [{"model": "m"}], tmp_path)
-    (failure,) = caught.value.failures
+    (failure,) = error.value.failures
     assert (failure.reason, failure.tail) == ("m: has no tokenizer; give another", "")
     assert "ModelError" in failure.log.read_text()
 
 
 def test_dead_job_processes_are_failures_with_their_last_output(tmp_path: Path) -> None:
     states = list[JobProgress]()
-    with pytest.raises(JobsFailed) as caught:
+    with pytest.raises(JobsFailed) as error:
         run(jobs_work.die, [{"how": "kill"}, {"how": "crash"}], tmp_path, progress=states.append)
-    killed, crashed = caught.value.failures
+    killed, crashed = error.value.failures
     assert killed.reason == "its process was ended by SIGKILL (out of memory? see `dmesg`)"
     assert killed.tail.endswith("last words")
     assert "Segmentation fault" in crashed.tail

@@ -27,7 +27,7 @@ def causal(kind: str, **more: Any) -> Any:
 
 def through(model: Any, layer: int) -> tuple[Any, Any]:
     """Return input and output of a block with both of its parts silenced."""
-    block = next(each for each in blocks(model) if each.layer == layer)
+    block = next(block for block in blocks(model) if block.layer == layer)
     seen: list[Any] = []
 
     def before(module: Any, inputs: Any, options: Any) -> None:
@@ -69,11 +69,11 @@ def test_parts_of_blocks_are_found_under_other_names(kind: str) -> None:
 def test_active_attention_is_found_beside_idle_cross_attention() -> None:
     """In BART's decoder alone, the self-attention is distinguished from the unused cross-attention."""
     model = causal("Bart", d_model=32, decoder_layers=2, decoder_attention_heads=4, decoder_ffn_dim=48)
-    found = blocks(model)
-    assert [block.attention is block.module.self_attn for block in found] == [True, True]
+    actual = blocks(model)
+    assert [block.attention is block.module.self_attn for block in actual] == [True, True]
     assert [
         (block.out is block.module.get_submodule("self_attn.out_proj"), block.mlp is block.module.fc2)
-        for block in found
+        for block in actual
     ] == [(True, True)] * 2
 
 
@@ -115,10 +115,10 @@ def test_mlp_intervention_is_refused_on_blocks_without_one_mlp(kind: str, words:
     model = hybrid(kind)
     layer = blocks(model)[0].layer
     with torch.inference_mode():
-        usual = model(input_ids=TOKENS, use_cache=False).logits
+        baseline = model(input_ids=TOKENS, use_cache=False).logits
         with applied(model, [Intervention("attention", "zero", layers=(layer,))]):
             changed = model(input_ids=TOKENS, use_cache=False).logits
-    assert not torch.allclose(usual, changed)
+    assert not torch.allclose(baseline, changed)
     with pytest.raises(ModelError, match=words), applied(model, [Intervention("mlp", "zero", layers=(layer,))]):
         pass
 

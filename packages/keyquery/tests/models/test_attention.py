@@ -75,7 +75,7 @@ def test_recorded_attention_equals_eager_attention(name: str, crossed: bool) -> 
     tokens, inputs = batch()
     inputs |= extra(name, crossed)
     with torch.inference_mode():
-        usual = model(input_ids=tokens, use_cache=False, **inputs).logits
+        baseline = model(input_ids=tokens, use_cache=False, **inputs).logits
         model.set_attn_implementation("eager")
         expected = model(input_ids=tokens, use_cache=False, output_attentions=True, **inputs)
     calls: list[Call] = []
@@ -100,7 +100,7 @@ def test_recorded_attention_equals_eager_attention(name: str, crossed: bool) -> 
     with torch.inference_mode(), recording(model, usual_calls.append):
         recorded = model(input_ids=tokens, use_cache=False, **inputs).logits
     mask = inputs["attention_mask"]
-    assert torch.equal(real(recorded, mask), real(usual, mask))
+    assert torch.equal(real(recorded, mask), real(baseline, mask))
     for call, model_weights in zip([call for call in usual_calls if not call.cross], attentions, strict=True):
         torch.testing.assert_close(real(weights(call), mask), real(model_weights, mask), rtol=1e-3, atol=2e-5)
 

@@ -82,12 +82,12 @@ def test_captured_parts_equal_those_of_the_model(place: Path, tmp_path: Path, na
         wanted = by_hand(place, name, number)
         for head in opened.heads:
             for part, row in (("values", head.key), ("outputs", head.query), ("residual", 0), ("mlp", 0)):
-                found = opened.part(part, head)
-                mine = found.document == number
+                actual = opened.part(part, head)
+                mine = actual.document == number
                 beside = opened.keys(head) if part == "values" else opened.queries(head)
-                assert np.array_equal(found.position, beside.position)
-                expected = wanted[part][head.layer][row, found.position[mine].tolist()].numpy()
-                assert np.array_equal(found.vectors[mine], expected)
+                assert np.array_equal(actual.position, beside.position)
+                expected = wanted[part][head.layer][row, actual.position[mine].tolist()].numpy()
+                assert np.array_equal(actual.vectors[mine], expected)
 
 
 def test_residuals_of_first_and_last_layer_differ(place: Path, tmp_path: Path) -> None:

@@ -39,7 +39,7 @@ def published(root: Path, documents: int = 5) -> dict[tuple[int, str, int], np.n
                         by_head.setdefault((layer.index, side, head), []).append(vectors[row])
             part.describe({"number": document})
     layout.gather_parts(root, layers, HEADS, BUCKETS)
-    return {key: np.concatenate(found) for key, found in by_head.items()}
+    return {key: np.concatenate(actual) for key, actual in by_head.items()}
 
 
 def test_context_and_heads_are_inferred(tmp_path: Path) -> None:
@@ -210,9 +210,9 @@ def test_a_damaged_file_of_a_capture_is_named(column: str, values: pa.Array, wor
     parquet.write_table(pa.table(GOOD), path)
     assert captures.read(path).vectors.tolist() == [[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]
     parquet.write_table(pa.table({**GOOD, column: values}), path)
-    with pytest.raises(DataError, match=words) as caught:
+    with pytest.raises(DataError, match=words) as error:
         captures.read(path)
-    assert str(caught.value).startswith(f"{path}: ")
+    assert str(error.value).startswith(f"{path}: ")
 
 
 SETTINGS = {"context": 8, "buckets": 2, "model": "m", "layers": [], "captured_heads": [[0, 0, 0]]}
@@ -240,9 +240,9 @@ def test_a_damaged_manifest_is_named(change: dict[str, object], words: str, tmp_
     manifest.save(tmp_path, good)
     assert manifest.read(tmp_path) is not None
     manifest.save(tmp_path, {**good, **change})
-    with pytest.raises(DataError, match=words) as caught:
+    with pytest.raises(DataError, match=words) as error:
         open_capture(tmp_path)
-    assert "manifest.json" in str(caught.value)
+    assert "manifest.json" in str(error.value)
 
 
 LAYER = {

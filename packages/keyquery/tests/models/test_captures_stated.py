@@ -66,10 +66,10 @@ STATED: list[Any] = [
 
 @pytest.mark.parametrize("content", STATED)
 def test_stated_rotation_equals_that_of_the_model(models: dict[str, Any], tmp_path: Path, content: Any) -> None:
-    found = with_stated_rotation(models["llama"]["bare"], written(tmp_path, content)).rotations
-    assert found is not None
+    actual = with_stated_rotation(models["llama"]["bare"], written(tmp_path, content)).rotations
+    assert actual is not None
     for layer, expected in models["llama"]["said"].items():
-        stated = found[layer]
+        stated = actual[layer]
         assert isinstance(stated, Rotary)
         assert (stated.layout, stated.start, stated.factor) == (expected.layout, expected.start, expected.factor)
         np.testing.assert_allclose(stated.frequencies, expected.frequencies, rtol=1e-5)
@@ -78,16 +78,16 @@ def test_stated_rotation_equals_that_of_the_model(models: dict[str, Any], tmp_pa
 def test_rotation_can_be_stated_by_a_model_configuration(models: dict[str, Any], tmp_path: Path) -> None:
     """Use a narrow twin: also the rotated part of a head (GPT-NeoX), from a folder or a file."""
     for name, place in (("llama", ""), ("gpt_neox", "config.json")):
-        found = with_stated_rotation(models[name]["bare"], models[name]["model"] / place).rotations
-        assert found == models[name]["said"]
+        actual = with_stated_rotation(models[name]["bare"], models[name]["model"] / place).rotations
+        assert actual == models[name]["said"]
     scaled = json.loads((models["llama"]["model"] / "config.json").read_text())
     scaled["rope_parameters"] = {"rope_type": "yarn", "rope_theta": 1e4, "factor": 4.0} | {
         "original_max_position_embeddings": 16
     }
-    found = with_stated_rotation(models["llama"]["bare"], written(tmp_path, scaled)).rotations
-    assert found is not None
-    assert isinstance(found[0], Rotary)
-    assert found[0].factor == pytest.approx(0.1 * np.log(4) + 1)
+    actual = with_stated_rotation(models["llama"]["bare"], written(tmp_path, scaled)).rotations
+    assert actual is not None
+    assert isinstance(actual[0], Rotary)
+    assert actual[0].factor == pytest.approx(0.1 * np.log(4) + 1)
 
 
 def test_heads_uses_the_stated_rotation(
@@ -170,14 +170,14 @@ def test_plasticity_of_user_arrays_uses_the_stated_rotation(layout: Any, start: 
     where |= {"key_positions": key_positions, "key_documents": np.zeros(400, int)}
     known = HeadVectors(queries=turned, keys=turned_keys, rotary=rotary, **where)
     options = PlasticityOptions(precision="double")
-    found = plasticity(known, options).profile.values
+    actual = plasticity(known, options).profile.values
     # queries rotated to the bin's centre c, keys unchanged: R(c) x by hand
     for place, centre in enumerate((64, 192, 320, 448)):
         mine = positions * 4 // 512 == place
         by_hand = turned.copy()
         by_hand[mine] = rotary.turned(queries[mine], np.full(mine.sum(), centre))
         plain = HeadVectors(queries=by_hand, keys=turned_keys, rotary=NO_ROTATION, **where)
-        assert plasticity(plain, options).profile.values[place] == pytest.approx(found[place], abs=1e-9)
+        assert plasticity(plain, options).profile.values[place] == pytest.approx(actual[place], abs=1e-9)
 
 
 def test_vectors_that_contradict_the_statement(tmp_path: Path) -> None:
@@ -240,10 +240,10 @@ def test_aligned_queries_of_a_gguf_model_equal_the_unrotated_ones(more: Callable
         rotary = turned.rotation(head.layer)
         assert isinstance(rotary, Rotary)
         assert (rotary.layout, 2 * len(rotary.frequencies)) == ("half", gguf_made.WIDTH // gguf_made.HEADS)
-        got, wanted = turned.queries(head), before.queries(head)
-        assert np.array_equal(got.position, wanted.position)
+        got, expected = turned.queries(head), before.queries(head)
+        assert np.array_equal(got.position, expected.position)
         back = rotary.turned(got.vectors.astype(np.float64), -got.position.astype(np.int64)) / rotary.factor
-        np.testing.assert_allclose(back, wanted.vectors, atol=2e-5 * np.abs(wanted.vectors).max())
+        np.testing.assert_allclose(back, expected.vectors, atol=2e-5 * np.abs(expected.vectors).max())
     plainly = gguf_made.BASE ** -(np.arange(8) / 8)
     rotary = turned.rotation(0)
     assert isinstance(rotary, Rotary)
@@ -262,8 +262,8 @@ def test_gguf_rotary_dimension_count_is_used(kind: str, count: int) -> None:
     name = kind.lower()
     apply_keys({"general.architecture": name, f"{name}.rope.dimension_count": count}, None, config)
     torch.manual_seed(0)
-    found = rotations(transformers.AutoModelForCausalLM.from_config(config).eval(), 32)
-    assert {2 * len(each.frequencies) for each in found.values() if isinstance(each, Rotary)} == {count}
+    actual = rotations(transformers.AutoModelForCausalLM.from_config(config).eval(), 32)
+    assert {2 * len(each.frequencies) for each in actual.values() if isinstance(each, Rotary)} == {count}
 
 
 def test_partial_rotation_is_refused_for_a_class_that_rotates_whole_heads() -> None:

@@ -56,8 +56,8 @@ def published(copy: Path) -> Path:
 
 def logits(model: Any) -> torch.Tensor:
     with torch.inference_mode():
-        found: torch.Tensor = model(input_ids=TOKENS, use_cache=False).logits
-    return found
+        actual: torch.Tensor = model(input_ids=TOKENS, use_cache=False).logits
+    return actual
 
 
 def test_custom_class_weights_load_into_the_plain_class_without_positions(published: Path) -> None:
@@ -228,7 +228,7 @@ def test_local_folders_are_resolved_and_unknown_names_kept(tmp_path: Path, monke
         match=r"'tiny-rop' is neither a folder .*tiny-rope, tiny-continued, tiny-drope.*did you mean tiny-rope",
     ):
         resolve(tmp_path, "tiny-rop")
-    with pytest.raises(ModelError, match="owner/name") as caught:
+    with pytest.raises(ModelError, match="owner/name") as error:
         resolve(tmp_path, "Llama-2-7b-hf")
-    assert "did you mean" not in str(caught.value)
+    assert "did you mean" not in str(error.value)
     assert NAMES == ("tiny-rope", "tiny-continued", "tiny-drope")

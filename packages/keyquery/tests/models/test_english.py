@@ -148,7 +148,7 @@ def test_reviews_are_balanced_and_varied() -> None:
     assert len({item.prompt for item in items}) == 100
     for item in items:
         ending = item.prompt.rsplit("Review:", 1)[1].splitlines()[0]
-        verdicts = {name for name, ends in prose.VERDICTS.items() if ending.endswith(ends)}
+        verdicts = {name for name, interval in prose.VERDICTS.items() if ending.endswith(interval)}
         assert verdicts == {item.answer}
 
 
@@ -174,7 +174,7 @@ def test_ranking_has_four_candidates_of_equal_length() -> None:
     for item in BOOK.items("ranking", 40, 0, of_bytes(), length=500):
         candidates = item.facts["candidates"]
         assert len(set(candidates)) == 4
-        assert {len(one) for one in candidates} == {5}
+        assert {len(candidate) for candidate in candidates} == {5}
         places[candidates.index(item.answer)] += 1
         front = item.prompt.removesuffix(WANTED[item.facts["form"]])
         assert item.facts["prompts"] == [front + CHECKED[item.facts["form"]].format(key=one) for one in candidates]

@@ -31,7 +31,7 @@ def test_weights_equal_the_loaded_ones(name: str) -> None:
     model = built(name)
     need = of_config(model.config, name, context=32, dtype="fp32")
     assert need.weights == model.get_memory_footprint()
-    assert need.parameters == sum(each.numel() for each in model.parameters())
+    assert need.parameters == sum(parameter.numel() for parameter in model.parameters())
 
 
 @pytest.mark.parametrize(("quantize", "double"), [("nf4", False), ("fp4", False), ("nf4", True), ("int8", False)])
@@ -121,7 +121,7 @@ def test_model_that_does_not_fit_is_refused_with_a_context_that_would() -> None:
 def test_estimate_reads_no_weights(wide: Path, tmp_path: Path) -> None:
     (tmp_path / "config.json").write_text((wide / "config.json").read_text())
     assert estimate(ModelSource(str(tmp_path)), context=64).parameters == sum(
-        each.numel() for each in built("llama-wide").parameters()
+        parameter.numel() for parameter in built("llama-wide").parameters()
     )
     with pytest.raises(ModelError, match="no safetensors weights"):
         load(ModelSource(str(tmp_path)))

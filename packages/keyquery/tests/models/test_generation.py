@@ -152,9 +152,9 @@ def test_prompts_with_a_common_prefix_are_computed_once(name: str) -> None:
     assert sum(forwards[1:]) < 40
     for group, scores in zip(groups, probabilities, strict=True):
         alone = options_logprobs(model, tokenizer, group)
-        for one, two in zip(scores, alone, strict=True):
-            assert (one.options, one.tokens) == (two.options, two.tokens)
-            assert one.logprobs == pytest.approx(two.logprobs, abs=1e-4)
+        for score, two in zip(scores, alone, strict=True):
+            assert (score.options, score.tokens) == (two.options, two.tokens)
+            assert score.logprobs == pytest.approx(two.logprobs, abs=1e-4)
     with pytest.raises(DataError, match="begin with different tokens"):
         grouped_logprobs(model, words(begin=False), [[("w5", ("w6",)), ("w7", ("w6",))]])
 

@@ -37,7 +37,7 @@ def logits(model: Any, ids: Any) -> Any:
 
 def seen(model: Any, site: str, ids: Any, interventions: list[Intervention], layer: int = LAYER) -> Any:
     """Return the output of a part of one layer, (B, T, D), as the next module receives it."""
-    block = next(each for each in blocks(model) if each.layer == layer)
+    block = next(block for block in blocks(model) if block.layer == layer)
     collected: list[Any] = []
     with applied(model, interventions):  # our hooks run after the interventions'
         if site == "heads":

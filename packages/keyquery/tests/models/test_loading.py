@@ -284,8 +284,8 @@ def test_models_package_imports_without_torch(monkeypatch: pytest.MonkeyPatch) -
         "error)\n"
     )
     root = Path(__file__).resolve().parent.parent
-    done = subprocess.run([sys.executable, "-c", code], cwd=root, capture_output=True, text=True, check=False)
-    assert done.stdout.startswith("MissingDependency torch is not installed"), done.stderr
+    result = subprocess.run([sys.executable, "-c", code], cwd=root, capture_output=True, text=True, check=False)
+    assert result.stdout.startswith("MissingDependency torch is not installed"), result.stderr
 
 
 def test_fingerprint_follows_weights_and_configuration(copy: Path) -> None:

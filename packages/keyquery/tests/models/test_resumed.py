@@ -31,8 +31,8 @@ def made(name: str) -> Any:
 
 def logits(model: Any, acting: list[Intervention], **inputs: Any) -> torch.Tensor:
     with applied(model, acting), torch.inference_mode():
-        found: torch.Tensor = model(input_ids=TOKENS, use_cache=False, **inputs).logits
-    return found
+        actual: torch.Tensor = model(input_ids=TOKENS, use_cache=False, **inputs).logits
+    return actual
 
 
 @pytest.mark.parametrize("inputs", [{}, PADDED], ids=["plain", "left padding"])
@@ -42,9 +42,9 @@ def test_resumed_forward_gives_bitwise_equal_logits(name: str, inputs: dict[str,
     parts = blocks(model)
     for block in parts:
         block.attention.register_forward_hook(lambda *given: ran.append(1))
-    usual = logits(model, [], **inputs)
+    baseline = logits(model, [], **inputs)
     with skip_stored_blocks(model, untouched_blocks(model, [])):
-        assert torch.equal(logits(model, [], **inputs), usual)
+        assert torch.equal(logits(model, [], **inputs), baseline)
     for place, block in enumerate(parts):
         for site in ("attention", "mlp", "heads"):
             acting = [Intervention(site, "zero", layers=(block.layer,))]
@@ -53,8 +53,8 @@ def test_resumed_forward_gives_bitwise_equal_logits(name: str, inputs: dict[str,
             with skip_stored_blocks(model, untouched_blocks(model, acting)):
                 assert torch.equal(logits(model, acting, **inputs), full_run)
             assert len(ran) == len(parts) - place
-            assert not torch.equal(full_run, usual)
-    assert torch.equal(logits(model, [], **inputs), usual), "the model is unchanged"
+            assert not torch.equal(full_run, baseline)
+    assert torch.equal(logits(model, [], **inputs), baseline), "the model is unchanged"
 
 
 def continued(model: Any, acting: list[Intervention], count: int) -> torch.Tensor:
@@ -75,16 +75,16 @@ def test_prompts_under_a_key_cache_resume_and_continue_with_bitwise_equal_logits
     parts = blocks(model)
     for block in parts:
         block.attention.register_forward_hook(lambda *given: ran.append(1))
-    usual = continued(model, [], 0)
+    baseline = continued(model, [], 0)
     assert untouched_blocks(model, [], cached=True) == len(parts)
-    assert torch.equal(continued(model, [], len(parts)), usual)
+    assert torch.equal(continued(model, [], len(parts)), baseline)
     for place, block in enumerate(parts):
         acting = [Intervention("mlp", "zero", layers=(block.layer,))]
         full_run = continued(model, acting, 0)
         ran.clear()
         assert torch.equal(continued(model, acting, untouched_blocks(model, acting, cached=True)), full_run)
         assert len(ran) == len(parts) - place + 3 * len(parts)
-    assert torch.equal(continued(model, [], len(parts)), usual), "what is kept was not changed"
+    assert torch.equal(continued(model, [], len(parts)), baseline), "what is kept was not changed"
 
 
 def test_model_with_side_outputs_between_blocks_runs_whole(monkeypatch: pytest.MonkeyPatch) -> None:

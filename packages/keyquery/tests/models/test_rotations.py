@@ -126,22 +126,22 @@ def test_rotation_of_each_architecture_is_read_and_checked(kind, precision):
     model = kind.model()
     if precision == "bfloat16":
         model = model.to(torch.bfloat16)
-    found = rotations(model, CONTEXT)
-    for layer, one in found.items():
+    actual = rotations(model, CONTEXT)
+    for layer, one in actual.items():
         assert isinstance(one, Rotary), one
         if layer in kind.still:
             assert one == NO_ROTATION
         else:
             assert (one.layout, one.start, len(one.frequencies)) == (kind.layout, kind.start, kind.pairs)
             assert one.factor == pytest.approx(kind.factor, rel=1e-6 if precision == "float32" else 5e-3)
-    assert rotations_of({"settings": {"captured_heads": []}, "rotations": rotation_records(found)}) == found
+    assert rotations_of({"settings": {"captured_heads": []}, "rotations": rotation_records(actual)}) == actual
 
 
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind.still != (0, 1)], ids=names)
 def test_equal_words_at_all_positions_have_equal_aligned_queries(kind):
     """First-layer queries depend on word and position only: rotated to one position they are equal."""
     model = kind.model()
-    [rotary] = {one for layer, one in rotations(model, CONTEXT).items() if layer == 0}
+    [rotary] = {rotation for layer, rotation in rotations(model, CONTEXT).items() if layer == 0}
     assert isinstance(rotary, Rotary)
     scale = survey(model)[0].query_scale
     frequencies = []
@@ -169,20 +169,20 @@ def test_length_dependent_frequencies_are_those_of_the_text_length():
 
 def test_a_norm_behind_the_rotation_is_refused_by_name():
     """The norm's weights differ by dimension, so it does not commute with the rotation."""
-    found = rotations(Kind("HunYuanDenseV1", WIDE).model(), CONTEXT)
-    assert all(str(reason).startswith("HunYuanDenseV1Attention: ") for reason in found.values())
-    [record] = rotation_records(found)
+    actual = rotations(Kind("HunYuanDenseV1", WIDE).model(), CONTEXT)
+    assert all(str(reason).startswith("HunYuanDenseV1Attention: ") for reason in actual.values())
+    [record] = rotation_records(actual)
     assert (record["layers"], "refused" in record) == ([0, 1], True)
 
 
 def test_rotation_that_differs_from_its_cosines_and_sines_is_refused(monkeypatch):
     """A layer rotates by other angles than its cosines and sines give: here, twice as fast."""
     model, original = KINDS[0].model(), modeling_llama.apply_rotary_pos_emb
-    twice = lambda q, k, c, s, **rest: original(q, k, c**2 - s**2, 2 * c * s, **rest)  # noqa: E731
-    monkeypatch.setattr(modeling_llama, "apply_rotary_pos_emb", twice)
-    found = rotations(model, CONTEXT)
+    repeated = lambda q, k, c, s, **rest: original(q, k, c**2 - s**2, 2 * c * s, **rest)  # noqa: E731
+    monkeypatch.setattr(modeling_llama, "apply_rotary_pos_emb", repeated)
+    actual = rotations(model, CONTEXT)
     assert all(
-        "rotated back to position 0, differ from those before the rotation" in str(one) for one in found.values()
+        "rotated back to position 0, differ from those before the rotation" in str(one) for one in actual.values()
     )
 
 
@@ -194,5 +194,5 @@ def test_a_factor_that_grows_with_the_position_is_refused(monkeypatch):
         return q * (1 + 0.1 * torch.arange(q.shape[2]))[:, None], k
 
     monkeypatch.setattr(modeling_llama, "apply_rotary_pos_emb", grown)
-    found = rotations(model, CONTEXT)
-    assert all("factor that depends on the token" in str(one) for one in found.values())
+    actual = rotations(model, CONTEXT)
+    assert all("factor that depends on the token" in str(one) for one in actual.values())

@@ -34,7 +34,7 @@ def attentions(model: Any) -> list[Any]:
     model.set_attn_implementation("eager")
     with torch.inference_mode():
         logits = model(input_ids=ids(), use_cache=False, output_attentions=True).attentions
-    return [each[0].double().numpy() for each in logits if each is not None]
+    return [logit[0].double().numpy() for logit in logits if logit is not None]
 
 
 def dense(weights: Any, window: int | None) -> dict[str, Any]:
@@ -174,8 +174,8 @@ def test_infinite_or_undefined_scores_are_refused(value: float) -> None:
 def copying(tokens: int, target: int | None) -> Call:
     """Return a layer in which each query's score is far higher at one key: `target`, or the key just before."""
     eye = torch.eye(tokens)
-    wanted = torch.arange(-1, tokens - 1).clamp(min=0) if target is None else torch.full((tokens,), target)
-    query = (200 * eye[wanted])[None, None].repeat(1, 4, 1, 1)
+    expected = torch.arange(-1, tokens - 1).clamp(min=0) if target is None else torch.full((tokens,), target)
+    query = (200 * eye[expected])[None, None].repeat(1, 4, 1, 1)
     return replace(calls(built("llama"))[0], query=query, key=eye[None, None].repeat(1, 2, 1, 1), mask=None)
 
 
@@ -246,7 +246,7 @@ def test_memory_is_linear_in_length(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_calls_that_statistics_cannot_treat_are_refused() -> None:
     model = built("llama")
     call = calls(model)[0]
-    twice = replace(call, query=call.query.repeat(2, 1, 1, 1))
+    repeated = replace(call, query=call.query.repeat(2, 1, 1, 1))
     cached = replace(call, query=call.query[:, :, -1:])
     alone = replace(call, query=call.query[:, :, :1], key=call.key[:, :, :1])
     biased = replace(call, options={**call.options, "position_bias": torch.zeros(1)})
@@ -255,7 +255,7 @@ def test_calls_that_statistics_cannot_treat_are_refused() -> None:
     padded[..., :3] = False
     per_head = replace(call, mask=torch.zeros(1, 4, TOKENS, TOKENS))
     for wrong, message in (
-        (twice, "one whole text at a time"),
+        (repeated, "one whole text at a time"),
         (cached, "without a key cache"),
         (alone, "two tokens or more"),
         (biased, "position bias"),

@@ -144,9 +144,9 @@ def test_streaming_captures_a_model_larger_than_the_memory_limit(place: Path, tm
     given = [folder, place / "llama", place / "texts", tmp_path / "limited", room]
     kept = os.environ | {"MALLOC_MMAP_THRESHOLD_": "65536"}  # return the memory of small weights to the system, too
     command = [sys.executable, "-c", LIMITED, *map(str, given)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, env=kept)
-    assert done.stdout.split() == ["1", "0"], done.stderr[-2000:]
-    assert "its weights do not fit in memory" in done.stderr.splitlines()[-1]
+    result = subprocess.run(command, capture_output=True, text=True, check=False, env=kept)
+    assert result.stdout.split() == ["1", "0"], result.stderr[-2000:]
+    assert "its weights do not fit in memory" in result.stderr.splitlines()[-1]
     texts = TextSource(str(place / "texts"))
     capture(CaptureOptions(model=source, texts=texts, context=32, buckets=4, out=tmp_path / "all"))
     assert contents(tmp_path / "limited-True") == contents(tmp_path / "all")

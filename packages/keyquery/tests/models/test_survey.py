@@ -60,7 +60,7 @@ def test_survey_equals_the_hidden_states_of_the_model() -> None:
     layer.mlp.register_forward_hook(lambda _, __, output: kept.__setitem__("mlp", output[0]))
     survey = survey_text(model, ids())
     with torch.inference_mode():
-        states = [each[0] for each in model.model(ids(), output_hidden_states=True).hidden_states]
+        states = [hidden_state[0] for hidden_state in model.model(ids(), output_hidden_states=True).hidden_states]
     lengths = states[2].norm(dim=-1).numpy()  # state after layer 1; the last state is normed
     assert survey.residual_first[2] == pytest.approx(lengths[0], rel=1e-5)
     assert survey.residual_mean[2] == pytest.approx(lengths[1:].mean(), rel=1e-5)

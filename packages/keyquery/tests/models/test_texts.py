@@ -95,6 +95,6 @@ def test_missing_and_unreadable_text_sources_are_reported(tmp_path: Path) -> Non
 
 
 def test_hub_id_without_library_or_network_says_what_to_do() -> None:
-    with pytest.raises((MissingDependency, DataError)) as caught:
+    with pytest.raises((MissingDependency, DataError)) as error:
         list(texts(TextSource("nobody/nothing-at-all")))
-    assert "pip install -c constraints.txt '.[models]'" in str(caught.value) or "local .jsonl" in str(caught.value)
+    assert "pip install -c constraints.txt '.[models]'" in str(error.value) or "local .jsonl" in str(error.value)

@@ -38,9 +38,9 @@ def test_results_of_unexpected_structure_are_refused(part, value, words, tmp_pat
     place[part[-1]] = value
     path = tmp_path / "results_x.json"
     path.write_text(json.dumps(content))
-    with pytest.raises(DataError, match=words) as caught:
+    with pytest.raises(DataError, match=words) as error:
         read([path])
-    assert str(caught.value).startswith(f"{path}: ")
+    assert str(error.value).startswith(f"{path}: ")
 
 
 def test_deeply_nested_results_are_refused(tmp_path):

@@ -58,11 +58,11 @@ def test_damaged_json_line_is_reported_by_every_reader(kind, read, tmp_path):
     content, words = DAMAGED[kind]
     path = tmp_path / "given.jsonl"
     path.write_bytes(content if read is not records.saved_records or content.endswith(b"\n") else content + b"\n")
-    with pytest.raises(DataError) as caught:
+    with pytest.raises(DataError) as error:
         read(path)
-    assert words in str(caught.value)
-    assert ".jsonl:" in str(caught.value)
-    assert len(str(caught.value)) < 300
+    assert words in str(error.value)
+    assert ".jsonl:" in str(error.value)
+    assert len(str(error.value)) < 300
 
 
 def test_lines_are_numbered_and_a_byte_order_mark_is_skipped(tmp_path):
@@ -80,9 +80,9 @@ def test_missing_file_is_reported(tmp_path):
 def test_text_field_that_is_no_string_is_refused(held, tmp_path, monkeypatch):
     path = tmp_path / "given.jsonl"
     path.write_text(json.dumps({"text": held}) + "\n")
-    with pytest.raises(DataError, match=r"given\.jsonl:1: 'text' is .* not a text") as caught:
+    with pytest.raises(DataError, match=r"given\.jsonl:1: 'text' is .* not a text") as error:
         documents(path)
-    assert "--field" not in str(caught.value)
+    assert "--field" not in str(error.value)
 
     class Library:
         @staticmethod
@@ -134,9 +134,9 @@ LONG = "x" * 20_000
 def test_a_long_value_is_quoted_in_part(read, row, tmp_path):
     path = tmp_path / "given.jsonl"
     path.write_text(json.dumps(row) + "\n")
-    with pytest.raises(DataError, match=r"given\.jsonl:1: ") as caught:
+    with pytest.raises(DataError, match=r"given\.jsonl:1: ") as error:
         read(path)
-    assert len(str(caught.value)) < 500
+    assert len(str(error.value)) < 500
 
 
 @pytest.mark.parametrize(
@@ -166,5 +166,5 @@ def test_a_limit_on_the_size_of_files_is_told_with_its_mend(tmp_path):
         "import pathlib, resource; from keyquery.scores import records;resource.setrlimit(resource.RLIMIT_FSIZE, (64, "
         "64));records.append(pathlib.Path('records.jsonl'), [{'id': 'a' * 200}])"
     )
-    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True)
-    assert "records.jsonl: larger than a file may be here; raise the limit (`ulimit -f unlimited`)" in done.stderr
+    result = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True)
+    assert "records.jsonl: larger than a file may be here; raise the limit (`ulimit -f unlimited`)" in result.stderr

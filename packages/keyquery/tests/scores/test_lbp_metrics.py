@@ -148,8 +148,8 @@ def test_chinese_lines_are_compared_literally():
 )
 def test_rouge_l_matches_the_library_of_the_benchmark(reference, prediction, shared, of_reference, of_prediction):
     recall, precision = shared / of_reference, shared / of_prediction
-    wanted = 2 * precision * recall / (precision + recall) if shared else 0
-    assert rouge.rouge_l(reference, prediction) == pytest.approx(wanted, abs=1e-8)
+    expected = 2 * precision * recall / (precision + recall) if shared else 0
+    assert rouge.rouge_l(reference, prediction) == pytest.approx(expected, abs=1e-8)
 
 
 def test_common_subsequence_ties_are_broken_as_in_the_library():

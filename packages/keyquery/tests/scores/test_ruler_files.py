@@ -18,12 +18,12 @@ def test_a_result_file_of_lm_evaluation_harness_is_read(lab):
         ("niah_multikey_2", "4k", 0.0, 2),
     ]
     assert read.facts["harness"] == ["0.4.13"]
-    done = bench("--results", REAL, "--lengths", "4k", model="tiny-bytes")
-    assert done.exit_code == 1
-    assert "niah_single_2" in done.output
-    assert "--partial" in done.output
-    done = bench("--results", REAL, "--lengths", "4k", "--partial", model="tiny-bytes")
-    assert done.exit_code == 0, done.output
+    result = bench("--results", REAL, "--lengths", "4k", model="tiny-bytes")
+    assert result.exit_code == 1
+    assert "niah_single_2" in result.output
+    assert "--partial" in result.output
+    result = bench("--results", REAL, "--lengths", "4k", "--partial", model="tiny-bytes")
+    assert result.exit_code == 0, result.output
     rows = table(lab, "tiny-bytes")
     assert value(rows, "niah_single_1", "4k") == 0
     assert value(rows, MEAN, "4k") == ""
@@ -34,16 +34,16 @@ def test_result_files_become_a_measurement_with_a_manifest(lab, tmp_path):
         task: {tokens: 1 - 0.1 * step - 0.01 * place for step, tokens in enumerate(TOKENS)}
         for place, task in enumerate(TASKS)
     }
-    done = bench("--results", written(tmp_path / "results_1.json", results(scores)))
-    assert done.exit_code == 0, done.output
+    result = bench("--results", written(tmp_path / "results_1.json", results(scores)))
+    assert result.exit_code == 0, result.output
     rows = table(lab)
     for step, length in enumerate(LENGTHS):
         assert value(rows, "vt", length) == pytest.approx(100 * scores["vt"][TOKENS[step]])
         assert value(rows, MEAN, length) == pytest.approx(100 - 10 * step - 6)
     assert value(rows, "average") == pytest.approx(100 - 25 - 6)
     assert value(rows, "effective_length") == 4096, "94 at 4k, 84 at 8k"
-    assert {each["n"] for each in rows if each["slice"] == "task"} == {"500"}
-    assert {each["role"] for each in rows} == {"model"}
+    assert {row["n"] for row in rows if row["slice"] == "task"} == {"500"}
+    assert {row["role"] for row in rows} == {"model"}
     note = json.loads((lab / "artifacts/measurements/measured_ruler/planted-1b.json").read_text())
     assert "bench ruler --model some/Planted-1B --results FILE..." in note["command"]
     assert note["versions"] == {"lm_eval": "0.4.13"}
@@ -57,9 +57,9 @@ def test_result_files_per_length_form_one_table_and_are_replaced_only_with_repla
     assert bench("--results", *files).exit_code == 0
     assert bench("--results", *files).exit_code == 0, "equal results are no conflict"
     other = written(tmp_path / "other.json", results({task: dict.fromkeys(TOKENS, 0.5) for task in TASKS}))
-    done = bench("--results", other)
-    assert done.exit_code == 1
-    assert "--replace" in done.output
+    result = bench("--results", other)
+    assert result.exit_code == 1
+    assert "--replace" in result.output
     assert value(table(lab), "average") == pytest.approx(90)
     assert bench("--results", other, "--replace").exit_code == 0
     assert value(table(lab), "average") == pytest.approx(50)
@@ -79,10 +79,10 @@ def test_question_scores_count_any_accepted_wording(tmp_path):
 def test_questions_without_samples_have_no_score(lab, tmp_path):
     path = written(tmp_path / "results_1.json", results({task: dict.fromkeys(TOKENS, 0.5) for task in TASKS}))
     ruler_made.samples_of(path, NAMES["qa_1"]).unlink()
-    done = bench("--results", path)
-    assert done.exit_code == 1
-    assert "4k: qa_1; 8k: qa_1" in done.output
-    assert "RULER any of them; run it with --log_samples" in done.output
+    result = bench("--results", path)
+    assert result.exit_code == 1
+    assert "4k: qa_1; 8k: qa_1" in result.output
+    assert "RULER any of them; run it with --log_samples" in result.output
     assert bench("--results", path, "--partial").exit_code == 0
     rows = table(lab)
     assert value(rows, "qa_1", "4k") == ""
@@ -145,19 +145,19 @@ def test_limited_runs_record_the_number_of_samples_per_length(tmp_path):
 )
 def test_bad_results_end_in_one_line(lab, tmp_path, contents, words):
     files = [written(tmp_path / f"results_{place}.json", content) for place, content in enumerate(contents)]
-    done = bench("--results", *files)
-    assert done.exit_code == 1, done.output
-    assert words in done.output
-    assert done.output.startswith("error: ")
+    result = bench("--results", *files)
+    assert result.exit_code == 1, result.output
+    assert words in result.output
+    assert result.output.startswith("error: ")
     assert not (lab / "artifacts/measurements").exists()
 
 
 def test_missing_and_binary_result_files_and_wrong_usage_are_reported(lab, tmp_path):
     (tmp_path / "binary.json").write_bytes(b"\xff\xfe\x00")
     for file, words in ((tmp_path / "none.json", "cannot be read"), (tmp_path / "binary.json", "not a text")):
-        done = bench("--results", file)
-        assert done.exit_code == 1
-        assert words in done.output
+        result = bench("--results", file)
+        assert result.exit_code == 1
+        assert words in result.output
     assert bench().exit_code == 2
     assert bench("--run", "--results", REAL).exit_code == 2
     assert bench("stray.json", "--run").exit_code == 2
@@ -166,9 +166,9 @@ def test_missing_and_binary_result_files_and_wrong_usage_are_reported(lab, tmp_p
         (["--tasks", "needles"], "--tasks needs --run"),
         (["--name", "Wrong Name"], "cannot be a name"),
     ):
-        done = bench("--results", REAL, *more)
-        assert done.exit_code == 1
-        assert words in done.output
-    done = bench("--run", "--tasks", "noise_single,vt")
-    assert done.exit_code == 1
-    assert "not of both" in done.output
+        result = bench("--results", REAL, *more)
+        assert result.exit_code == 1
+        assert words in result.output
+    result = bench("--run", "--tasks", "noise_single,vt")
+    assert result.exit_code == 1
+    assert "not of both" in result.output

@@ -74,20 +74,20 @@ def test_harness_runs_each_length_separately_and_resumes(lab, harness, tiny):
         ("something else", ""),
     ):
         (harness.parent / "fail-2048").write_text(message)
-        done = bench(*asked, model=tiny)
-        assert done.exit_code == 1
-        assert message in done.output
-        assert [each for each in ("--tasks needles", "install 'transformers<5'") if each in done.output] == [
+        result = bench(*asked, model=tiny)
+        assert result.exit_code == 1
+        assert message in result.output
+        assert [each for each in ("--tasks needles", "install 'transformers<5'") if each in result.output] == [
             hint
         ] * bool(hint)
     (harness.parent / "fail-2048").unlink()
-    done = bench(*asked, model=tiny)
-    assert done.exit_code == 0, done.output
+    result = bench(*asked, model=tiny)
+    assert result.exit_code == 0, result.output
     places = {path.parent.name.partition("-")[0]: path for path in lab.glob("out/bench/ruler/*/harness/*/calls.txt")}
     assert {length: path.read_text().count("called") for length, path in places.items()} == {"1k": 1, "2k": 4}
     rows = table(lab, "random-llama-bytes")
     assert [value(rows, MEAN, length) for length in ("1k", "2k")] == [25, 25]
-    assert {each["n"] for each in rows if each["slice"] == "task"} == {"20"}
+    assert {row["n"] for row in rows if row["slice"] == "task"} == {"20"}
     options = json.loads((places["1k"].parent / "options.json").read_text())
     assert options[options.index("--limit") + 1] == "20"
     assert options[options.index("--seed") + 1] == "42"
@@ -95,18 +95,18 @@ def test_harness_runs_each_length_separately_and_resumes(lab, harness, tiny):
 
 @pytest.mark.models
 def test_unsupported_harness_options_are_refused(lab, harness, tiny, monkeypatch):
-    done = bench("--run", "--harness", harness, "--lengths", "1k,4k", model=tiny)
-    assert done.exit_code == 1
-    assert "too long: 4k; the model has only 2048 positions; give --lengths 1k" in done.output
-    done = bench("--run", "--harness", harness, "--lengths", "1k", "--samples", "501", model=tiny)
-    assert "makes 500" in done.output
-    done = bench("--run", "--harness", harness.parent / "absent", "--lengths", "1k", model=tiny)
-    assert done.exit_code == 1
-    assert "no such program" in done.output
+    result = bench("--run", "--harness", harness, "--lengths", "1k,4k", model=tiny)
+    assert result.exit_code == 1
+    assert "too long: 4k; the model has only 2048 positions; give --lengths 1k" in result.output
+    result = bench("--run", "--harness", harness, "--lengths", "1k", "--samples", "501", model=tiny)
+    assert "makes 500" in result.output
+    result = bench("--run", "--harness", harness.parent / "absent", "--lengths", "1k", model=tiny)
+    assert result.exit_code == 1
+    assert "no such program" in result.output
     monkeypatch.setattr("keyquery.scores.ruler.harness.find_spec", lambda name: None)
-    done = bench("--run", "--lengths", "1k", model=tiny)
-    assert done.exit_code == 1
-    assert ".[ruler]" in done.output
+    result = bench("--run", "--lengths", "1k", model=tiny)
+    assert result.exit_code == 1
+    assert ".[ruler]" in result.output
 
 
 # --- a run
@@ -134,18 +134,18 @@ def test_interrupted_needle_run_resumes_to_the_same_answers(lab, tiny, monkeypat
     assert len(path.read_text().splitlines()) == 3
     path.write_text(path.read_text() + '{"id": "cut')
     monkeypatch.setattr(ruler_run, "greedy", real)
-    done = needled(tiny, "--null-reference")
-    assert done.exit_code == 0, done.output
+    result = needled(tiny, "--null-reference")
+    assert result.exit_code == 0, result.output
     stopped = path.read_text()
     assert len(stopped.splitlines()) == 8
     path.unlink()
     assert needled(tiny, "--null-reference").exit_code == 0
     assert path.read_text() == stopped
     rows = table(lab, "random-llama-bytes")
-    assert {each["data"] for each in rows} == {"needles in noise"}
-    assert {each["role"] for each in rows} == {"null reference"}
+    assert {row["data"] for row in rows} == {"needles in noise"}
+    assert {row["role"] for row in rows} == {"null reference"}
     assert value(rows, "mean_noise_4", "1k") == 0
-    assert not [each for each in rows if each["slice"] == "summary"]
+    assert not [row for row in rows if row["slice"] == "summary"]
     for record in map(json.loads, stopped.splitlines()):
         assert record["tokens"] <= 1024 - NEW_TOKENS
 
@@ -169,8 +169,8 @@ def test_correct_predictions_score_100_and_task_blocks_share_one_file(lab, tiny,
     file = written(tmp_path / "r.json", results(FULL, model="random-llama-bytes"))
     assert bench("--results", file, model="random-llama-bytes").exit_code == 0
     rows = table(lab, "random-llama-bytes")
-    assert [each["data"] for each in rows] == sorted(
-        (each["data"] for each in rows), key=["RULER", "needles in noise"].index
+    assert [row["data"] for row in rows] == sorted(
+        (row["data"] for row in rows), key=["RULER", "needles in noise"].index
     )
     assert value(rows, "mean_noise_4", "1k") == 100
     assert value(rows, "average") == 50
@@ -178,14 +178,14 @@ def test_correct_predictions_score_100_and_task_blocks_share_one_file(lab, tiny,
 
 @pytest.mark.models
 def test_runs_are_refused_with_a_reason(lab, tiny):
-    done = needled(tiny, "--lengths", "1k,4k")
-    assert done.exit_code == 1
-    assert "too long: 4k; the model has only 2048 positions; give --lengths 1k" in done.output
-    done = needled(tiny, "--lengths", "300")
-    assert done.exit_code == 1
-    assert "give a longer one" in done.output
-    done = needled(tiny, "--chat-template")
-    assert "no chat template" in done.output
+    result = needled(tiny, "--lengths", "1k,4k")
+    assert result.exit_code == 1
+    assert "too long: 4k; the model has only 2048 positions; give --lengths 1k" in result.output
+    result = needled(tiny, "--lengths", "300")
+    assert result.exit_code == 1
+    assert "give a longer one" in result.output
+    result = needled(tiny, "--chat-template")
+    assert "no chat template" in result.output
     folder = lab / "out/bench/ruler/random-llama-bytes"
     folder.mkdir(parents=True, exist_ok=True)
     record = {"id": "noise_single-1k-0000"}
@@ -206,9 +206,9 @@ def test_model_that_cannot_write_numbers_is_refused(lab, tmp_path):
     from models_tiny import saved
 
     saved("llama", tmp_path / "tiny")
-    done = bench("--run", "--tasks", "needles", "--lengths", "64", "--samples", "1", model=tmp_path / "tiny")
-    assert done.exit_code == 1
-    assert "cannot write the numbers" in done.output
+    result = bench("--run", "--tasks", "needles", "--lengths", "64", "--samples", "1", model=tmp_path / "tiny")
+    assert result.exit_code == 1
+    assert "cannot write the numbers" in result.output
 
 
 def test_duplicate_or_damaged_records_are_refused(tmp_path):
@@ -238,7 +238,7 @@ def test_duplicate_or_damaged_records_are_refused(tmp_path):
 
 
 def test_unknown_model_name_suggests_the_nearest(lab):
-    done = bench("--run", "--tasks", "needles", model="tiny-rop")
-    assert done.exit_code == 1
-    assert "'tiny-rop' is neither a folder nor a known name" in done.stderr
-    assert "did you mean tiny-rope" in done.stderr
+    result = bench("--run", "--tasks", "needles", model="tiny-rop")
+    assert result.exit_code == 1
+    assert "'tiny-rop' is neither a folder nor a known name" in result.stderr
+    assert "did you mean tiny-rope" in result.stderr

@@ -189,9 +189,9 @@ def _roughen(model: PreTrainedModel) -> None:
     """Make norms and biases differ by dimension, as in trained models: ones and zeros would hide them."""
     torch = libraries.torch
     with torch.no_grad():
-        for each in model.parameters():
-            if each.ndim == 1 and each.is_floating_point():
-                each.add_(0.2 * torch.rand_like(each))
+        for parameter in model.parameters():
+            if parameter.ndim == 1 and parameter.is_floating_point():
+                parameter.add_(0.2 * torch.rand_like(parameter))
 
 
 def look(kind: str) -> Found:
@@ -343,16 +343,16 @@ def main() -> None:
     os.environ.setdefault("HF_HUB_OFFLINE", "1")
     libraries.transformers.utils.logging.set_verbosity_error()
     warnings.filterwarnings("ignore")
-    found = []
+    actual = []
     for kind in sys.argv[1:] or types():
         try:
             with _limited(SECONDS):
-                found.append(look(kind))
+                actual.append(look(kind))
         except _TooLong as error:
-            found.append(Found(kind, built=str(error)))
-        print(found[-1], file=sys.stderr)
+            actual.append(Found(kind, built=str(error)))
+        print(actual[-1], file=sys.stderr)
     if not sys.argv[1:]:
-        Path("docs/architectures.md").write_text(page(found), encoding="utf-8")
+        Path("docs/architectures.md").write_text(page(actual), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -26,7 +26,7 @@ def table(root, name="planted-1b"):
 
 
 def value(rows, key, length="all"):
-    [found_row] = [each for each in rows if each["key"] == key and each["length"] == length]
+    [found_row] = [row for row in rows if row["key"] == key and row["length"] == length]
     return found_row["value"] and float(found_row["value"])
 
 
