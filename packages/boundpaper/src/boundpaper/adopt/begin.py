@@ -45,48 +45,48 @@ def plan_init(root: Path, mains: tuple[str, ...] = (), data: tuple[str, ...] = (
     words: list[str] = []
     draft = Folder(root, main, data)
     files = source.sources(draft)
-    found = data or _data_patterns(root, words)
-    if not found:
+    patterns = data or _data_patterns(root, words)
+    if not patterns:
         raise SpecError(
             f"{root}: no CSV, TSV, JSON or Parquet file here or below; put the results there, or name them: --data FILE"
         )
     macro = "val"
-    for each in files:
-        if re.search(r"\\(?:new|renew|provide)command\*?\s*\{?\\val\b|\\def\s*\\val\b|\{val\}\{", each.code):
+    for file_read in files:
+        if re.search(r"\\(?:new|renew|provide)command\*?\s*\{?\\val\b|\\def\s*\\val\b|\{val\}\{", file_read.code):
             macro = "boundval"
-            words.append(f"{each.shown} already defines \\val, so the macro for values is called \\boundval")
-    folder = Folder(root, main, found, macro)
-    kept = list(found)
+            words.append(f"{file_read.shown} already defines \\val, so the macro for values is called \\boundval")
+    folder = Folder(root, main, patterns, macro)
+    data_kept = list(patterns)
     count, keys = 0, {}
     for name, file in cells.data_files(folder).items():
         try:
-            one = cells.cells_in_texts({name: (file, cells.read_content(root / file, file))}, {})
+            data_read = cells.cells_in_texts({name: (file, cells.read_content(root / file, file))}, {})
         except DataError as error:
-            kept.append(f"!{file}")
+            data_kept.append(f"!{file}")
             words.append(f"left out: {error}")
             continue
-        count += len(one.cells)
-        for grid in one.grids.values():
+        count += len(data_read.cells)
+        for grid in data_read.grids.values():
             keys[name] = grid.key
             if grid.key == (BY_ROW,):
                 words.append(f"{file}: no columns identify its rows; rows are addressed by number")
     if not count:
         raise SpecError("\n".join([f"{root}: no data file can be read", *words]))
-    folder = Folder(root, main, tuple(kept), macro)
-    first = next(each for each in files if each.path == root / main[0])
-    kind = _CLASS.search(first.code)
+    folder = Folder(root, main, tuple(data_kept), macro)
+    main_file = next(file_read for file_read in files if file_read.path == root / main[0])
+    kind = _CLASS.search(main_file.code)
     words.insert(0, f"{main[0]}: class {kind[1] if kind else 'unknown'}, {counted(len(files), 'file')} of LaTeX")
     words.insert(1, f"{counted(len(cells.data_files(folder)), 'file')} of data, {counted(count, 'cell')}")
     toml = _settings_text(folder, keys)
     if probe:
-        measured, notes = _page_table(first)
-        toml += measured
+        page_lines, notes = _page_table(main_file)
+        toml += page_lines
         words += notes
     lines = {}
     for name in main:
-        each = next(each for each in files if each.path == root / name)
-        if source.LINE not in each.code:
-            lines[each.path] = each.encoded(flatten.with_line(each.text, each.code))
+        file_read = next(file_read for file_read in files if file_read.path == root / name)
+        if source.LINE not in file_read.code:
+            lines[file_read.path] = file_read.encoded(flatten.with_line(file_read.text, file_read.code))
     return InitPlan(folder, toml, lines, tuple(words))
 
 
@@ -97,13 +97,13 @@ def _page_table(main: source.LatexFile) -> tuple[str, list[str]]:
 
     try:
         with files.temporary() as scratch:
-            page, other = page_measures(main, scratch)
+            page, missing = page_measures(main, scratch)
     except DataError as error:
         return "", [f"the page was not measured ({error}); write its sizes under [page] if you need them"]
-    family = page.font or other
+    family = page.font or missing
     words = [f"columns of {page.column:g} pt, text of {page.text:g} pt, {family} at {page.size:g} pt, {page.cite}"]
-    if other:
-        words.append(f"figures are set in Palatino: pdfLaTeX has no {other}; set `font` under [page] to use another")
+    if missing:
+        words.append(f"figures are set in Palatino: pdfLaTeX has no {missing}; set `font` under [page] to use another")
     return (
         f"\n[page]\ncolumn = {page.column:g}\ntext = {page.text:g}\nheight = {page.height:g}\n"
         f'font = "{page.font}"\nsize = {page.size:g}\ncite = "{page.cite}"\n'
@@ -112,16 +112,16 @@ def _page_table(main: source.LatexFile) -> tuple[str, list[str]]:
 
 def _main_file(root: Path) -> tuple[str, ...]:
     r"""Find the main file: the file in the topmost folder that has `\documentclass` and a body."""
-    found: dict[int, list[str]] = defaultdict(list)
+    names_by_depth: dict[int, list[str]] = defaultdict(list)
     for path in _files_ending(root, (".tex", ".ltx")):
         text = source.read(path, path.name).code
         kind = _CLASS.search(text)
         if kind and r"\begin{document}" in text and kind[1].strip() not in ("subfiles", "standalone"):
             name = path.relative_to(root).as_posix()
-            found[name.count("/")].append(name)
-    if not found:
+            names_by_depth[name.count("/")].append(name)
+    if not names_by_depth:
         raise SpecError(f"{root}: no LaTeX file with \\documentclass and \\begin{{document}} here or below")
-    names = found[min(found)]
+    names = names_by_depth[min(names_by_depth)]
     if len(names) > 1:
         usual = [name for name in names if PurePosixPath(name).stem in ("main", "paper", "ms", "article", "manuscript")]
         if len(usual) != 1:
@@ -136,41 +136,41 @@ def _main_file(root: Path) -> tuple[str, ...]:
 
 def _files_ending(root: Path, suffixes: tuple[str, ...]) -> list[Path]:
     """Return files with one of these endings, except those in hidden folders and in folders of installed programs."""
-    found = []
+    paths = []
     for path in sorted(root.rglob("*")):
         inner = path.relative_to(root).parts
-        away = any(part.startswith(".") or part in _SKIPPED for part in inner)
-        if path.suffix.lower() in suffixes and not away and path.is_file():
-            found.append(path)
-    return found
+        is_skipped = any(folder.startswith(".") or folder in _SKIPPED for folder in inner)
+        if path.suffix.lower() in suffixes and not is_skipped and path.is_file():
+            paths.append(path)
+    return paths
 
 
 def _data_patterns(root: Path, words: list[str]) -> tuple[str, ...]:
     """Return patterns that match the data files; each pattern is a folder and a file ending."""
     patterns: dict[str, None] = {}
-    away = []
+    excluded = []
     for path in _files_ending(root, cells.SUFFIXES):
         name = path.relative_to(root).as_posix()
         size = path.stat().st_size
         pattern = (PurePosixPath(name).parent / f"*{path.suffix}").as_posix()
         if path.name in _NOT_DATA or size > LARGEST or not size:
-            why = (
+            reason = (
                 "empty"
                 if not size
                 else f"{size / 1e6:.0f} MB, probably records of runs; add its name to data to use it"
                 if size > LARGEST
                 else "its name is not that of data"
             )
-            away.append(f"!{name}")
-            words.append(f"left out: {name} ({why})")
+            excluded.append(f"!{name}")
+            words.append(f"left out: {name} ({reason})")
         else:
             patterns[pattern] = None
-    given = [
-        each
-        for each in away
-        if (PurePosixPath(each[1:]).parent / f"*{PurePosixPath(each).suffix}").as_posix() in patterns
+    still_matched = [
+        pattern_out
+        for pattern_out in excluded
+        if (PurePosixPath(pattern_out[1:]).parent / f"*{PurePosixPath(pattern_out).suffix}").as_posix() in patterns
     ]
-    return (*patterns, *given)
+    return (*patterns, *still_matched)
 
 
 def _settings_text(folder: Folder, keys: dict[str, tuple[str, ...]]) -> str:
@@ -190,8 +190,8 @@ def _settings_text(folder: Folder, keys: dict[str, tuple[str, ...]]) -> str:
 def _as_toml_list(texts: tuple[str, ...], always: bool = False) -> str:
     import json
 
-    quoted = [json.dumps(text, ensure_ascii=False) for text in texts]
-    return quoted[0] if len(quoted) == 1 and not always else "[" + ", ".join(quoted) + "]"
+    strings = [json.dumps(text, ensure_ascii=False) for text in texts]
+    return strings[0] if len(strings) == 1 and not always else "[" + ", ".join(strings) + "]"
 
 
 def write_plan(planned: InitPlan) -> list[str]:
@@ -203,5 +203,5 @@ def write_plan(planned: InitPlan) -> list[str]:
     files.write(root / ADOPTED, planned.toml.encode())
     for path, text in planned.files.items():
         files.write(path, text)
-    built = generate.build(read(root))
-    return [ADOPTED, *(planned.folder.shown(path) for path in planned.files), *built.changed]
+    build_result = generate.build(read(root))
+    return [ADOPTED, *(planned.folder.shown(path) for path in planned.files), *build_result.changed]

@@ -63,32 +63,33 @@ class Data:
         raise SpecError(f"no cell {address}{_nearest_address(address, self.tables[table])}")
 
 
-def _nearest_address(address: str, known: Sequence[str]) -> str:
+def _nearest_address(address: str, addresses: Sequence[str]) -> str:
     """Suggest the nearest address; compare part by part, since comparing thousands of whole addresses takes seconds."""
-    found: list[str] = []
+    head: list[str] = []
     for part in address.split("/"):
-        level = len(found)
-        present = {each[level] for name in known if (each := name.split("/"))[:level] == found and len(each) > level}
+        level = len(head)
+        paths = [name.split("/") for name in addresses]
+        present = {path[level] for path in paths if path[:level] == head and len(path) > level}
         if part not in present:
             from boundpaper.suggestions import similar_names
 
             close = similar_names(part, sorted(present)[:2_000], most=1, cutoff=0.3)
             if not close:
-                return f"; {'/'.join(found)} has {', '.join(sorted(present)[:6])}" if present else ""
+                return f"; {'/'.join(head)} has {', '.join(sorted(present)[:6])}" if present else ""
             part = close[0]
-        found.append(part)
-    return f"; did you mean {'/'.join(found)}?"
+        head.append(part)
+    return f"; did you mean {'/'.join(head)}?"
 
 
 def slug(text: str) -> str:
     """Turn a key into a part of an address: letters, digits and `._+=@*-` stay, and every other character becomes a
     hyphen.
     """
-    plain = unicodedata.normalize("NFKD", text.strip())
-    plain = "".join(
-        f"u{ord(char):04x}" if ord(char) > 127 else char for char in plain if not unicodedata.combining(char)
+    ascii_text = unicodedata.normalize("NFKD", text.strip())
+    ascii_text = "".join(
+        f"u{ord(char):04x}" if ord(char) > 127 else char for char in ascii_text if not unicodedata.combining(char)
     )
-    return _UNSAFE.sub("-", plain).strip("-") or "empty"
+    return _UNSAFE.sub("-", ascii_text).strip("-") or "empty"
 
 
 _slug = cache(slug)
@@ -99,38 +100,38 @@ def data_files(folder: Folder) -> dict[str, str]:
 
     Raises SpecError for a pattern that matches no file, or a file of an unknown format.
     """
-    found: dict[str, None] = {}
+    names: dict[str, None] = {}
     for pattern in folder.data:
-        away = pattern.startswith("!")
+        is_excluded = pattern.startswith("!")
         try:
             paths = sorted(path for path in folder.root.glob(pattern.removeprefix("!")) if path.is_file())
         except (ValueError, NotImplementedError) as error:
             raise SpecError(f"{ADOPTED}: data: {pattern!r} matches no files here ({error})") from None
         if not paths:
             raise SpecError(f"{ADOPTED}: data: no file matches {pattern!r}; correct the pattern, or put the file there")
-        for each in paths:
-            name = each.relative_to(folder.root).as_posix()
-            if away:
-                found.pop(name, None)
-            elif each.suffix.lower() not in SUFFIXES:
+        for file_path in paths:
+            name = file_path.relative_to(folder.root).as_posix()
+            if is_excluded:
+                names.pop(name, None)
+            elif file_path.suffix.lower() not in SUFFIXES:
                 raise SpecError(f"{ADOPTED}: data: {name} does not end in one of {', '.join(SUFFIXES)}; leave it out")
             else:
-                found[name] = None
-    named: dict[str, str] = {}
-    stems = Counter(_slug(PurePosixPath(name).stem) for name in found)
-    whole = [_slug(name.replace("/", "-").replace(".", "-")) for name in found]
-    for name in found:
-        *above, last = PurePosixPath(name).parts
-        table, parts = _slug(PurePosixPath(last).stem), [last.replace(".", "-")]
-        while stems[table] > 1 and above:
-            parts.insert(0, above.pop())
+                names[name] = None
+    files: dict[str, str] = {}
+    stems = Counter(_slug(PurePosixPath(name).stem) for name in names)
+    slugs = [_slug(name.replace("/", "-").replace(".", "-")) for name in names]
+    for name in names:
+        *folders, file_name = PurePosixPath(name).parts
+        table, parts = _slug(PurePosixPath(file_name).stem), [file_name.replace(".", "-")]
+        while stems[table] > 1 and folders:
+            parts.insert(0, folders.pop())
             longer = _slug("-".join(parts))
-            alike = sum(other.endswith(longer) for other in whole)
-            table = longer if alike == 1 or not above else table
-        if table in named:
-            raise SpecError(f"{ADOPTED}: data: {named[table]} and {name} both name the table {table}; rename one")
-        named[table] = name
-    return named
+            alike = sum(slug.endswith(longer) for slug in slugs)
+            table = longer if alike == 1 or not folders else table
+        if table in files:
+            raise SpecError(f"{ADOPTED}: data: {files[table]} and {name} both name the table {table}; rename one")
+        files[table] = name
+    return files
 
 
 def load_data(folder: Folder) -> Data:
@@ -159,11 +160,11 @@ def cells_in_texts(texts: Mapping[str, tuple[str, bytes]], keys: Mapping[str, Se
             header, rows = records
             grid = _table_of_rows(name, file, header, rows, keys.get(name))
             grids[name] = grid
-            own = {cell.address: cell for row in grid.rows.values() for cell in row.values()}
+            cells_of_table = {cell.address: cell for row in grid.rows.values() for cell in row.values()}
         else:
-            own = _leaf_cells(name, file, records)
-        tables[name] = tuple(own)
-        cells.update(own)
+            cells_of_table = _leaf_cells(name, file, records)
+        tables[name] = tuple(cells_of_table)
+        cells.update(cells_of_table)
     return Data(cells, grids, tables)
 
 
@@ -198,9 +199,9 @@ def rows_of(file: str, raw: bytes) -> tuple[list[str], list[list[Any]]] | Any:
         values = [parsed(line, Decimal) for _, line in lines] if suffix == ".jsonl" else parsed(text, Decimal)
     except (ValueError, RecursionError) as error:
         raise DataError(f"{file}: not valid JSON ({error}); correct the file, or leave it out of data") from None
-    if isinstance(values, list) and values and all(isinstance(each, dict) and _is_flat(each) for each in values):
-        header = list(dict.fromkeys(name for each in values for name in each))
-        return header, [[each.get(name) for name in header] for each in values]
+    if isinstance(values, list) and values and all(isinstance(record, dict) and _is_flat(record) for record in values):
+        header = list(dict.fromkeys(name for record in values for name in record))
+        return header, [[record.get(name) for name in header] for record in values]
     return values
 
 
@@ -209,8 +210,8 @@ def _is_flat(record: Mapping[str, Any]) -> bool:
 
 
 def _read_separated(file: str, text: str) -> tuple[list[str], list[list[Any]]]:
-    first = text.partition("\n")[0]
-    sign = "\t" if file.lower().endswith(".tsv") else max(",;\t", key=first.count)
+    first_line = text.partition("\n")[0]
+    sign = "\t" if file.lower().endswith(".tsv") else max(",;\t", key=first_line.count)
     try:
         header, *rows = [row for row in csv.reader(io.StringIO(text, newline=""), delimiter=sign, strict=True) if row]
     except (ValueError, csv.Error) as error:
@@ -245,33 +246,33 @@ def _table_of_rows(
     name: str, file: str, header: Sequence[str], rows: Sequence[Sequence[Any]], key: Sequence[str] | None
 ) -> DataTable:
     """Make a table whose cells have addresses; guess the key columns if `key` is None."""
-    doubled = [column for column, count in Counter(map(_slug, header)).items() if count > 1]
-    if doubled:
-        raise DataError(f"{file}: two columns would be called {doubled[0]}; rename one, or leave the file out of data")
-    chosen = guess_key(header, rows) if key is None else tuple(key)
+    repeats = [column for column, count in Counter(map(_slug, header)).items() if count > 1]
+    if repeats:
+        raise DataError(f"{file}: two columns would be called {repeats[0]}; rename one, or leave the file out of data")
+    key_columns = guess_key(header, rows) if key is None else tuple(key)
     at = {column: index for index, column in enumerate(header)}
-    for column in chosen if chosen != (BY_ROW,) else ():
+    for column in key_columns if key_columns != (BY_ROW,) else ():
         if column not in at:
             raise DataError(f"{file}: no column {column!r}, which {ADOPTED} names as a key{or_known(column, at)}")
-    places = [at[column] for column in chosen] if chosen != (BY_ROW,) else []
+    places = [at[column] for column in key_columns] if key_columns != (BY_ROW,) else []
     slugs = [_slug(column) for column in header]
     grid: dict[str, dict[str, DataCell]] = {}
     for number, row in enumerate(rows, 2):
         mark = ",".join(_slug(_cell_text(row[place])) for place in places) if places else str(number - 1)
         if mark in grid:
             raise DataError(
-                f"{file}: {', '.join(chosen)} do not identify each row ({mark} again in row {number}); "
+                f"{file}: {', '.join(key_columns)} do not identify each row ({mark} again in row {number}); "
                 f'add a column to key of [tables.{name}] in {ADOPTED}, or set key = "{BY_ROW}"'
             )
-        before = f"{name}/{mark}/" if chosen else f"{name}/"
+        prefix = f"{name}/{mark}/" if key_columns else f"{name}/"
         place = f"row {number}"
         grid[mark] = {
             column: DataCell(
-                before + short, text := _cell_text(value), _number(text, value), file, f"{place}, {column}"
+                prefix + short, text := _cell_text(value), _number(text, value), file, f"{place}, {column}"
             )
             for column, short, value in zip(header, slugs, row, strict=True)
         }
-    return DataTable(name, file, tuple(header), chosen, grid)
+    return DataTable(name, file, tuple(header), key_columns, grid)
 
 
 def guess_key(header: Sequence[str], rows: Sequence[Sequence[Any]]) -> tuple[str, ...]:
@@ -291,38 +292,38 @@ def guess_key(header: Sequence[str], rows: Sequence[Sequence[Any]]) -> tuple[str
     marks = {column: [_slug(_cell_text(row[header.index(column)])) for row in rows] for column in choices}
     choices = [column for column in choices if len(set(marks[column])) > 1]
     for size in range(1, 5):
-        for chosen in islice(combinations(choices, size), 200):
-            if chosen[0] in counts and words:
+        for columns in islice(combinations(choices, size), 200):
+            if columns[0] in counts and words:
                 continue
-            if _all_differ(zip(*(marks[each] for each in chosen), strict=True)):
-                return chosen
+            if _all_differ(zip(*(marks[name] for name in columns), strict=True)):
+                return columns
     return (BY_ROW,)
 
 
 def _all_differ(marks: Iterable[tuple[str, ...]]) -> bool:
     """Return whether all marks differ; stop reading at the first repeated mark."""
-    seen: set[tuple[str, ...]] = set()
+    earlier_marks: set[tuple[str, ...]] = set()
     for mark in marks:
-        if mark in seen:
+        if mark in earlier_marks:
             return False
-        seen.add(mark)
+        earlier_marks.add(mark)
     return True
 
 
 def _leaf_cells(name: str, file: str, content: Any) -> dict[str, DataCell]:
     """Return the leaf values in the content of a JSON file by path."""
-    found: dict[str, DataCell] = {}
+    cells: dict[str, DataCell] = {}
     for path, value in _walk_leaves(content, ()):
         text = _cell_text(value)
         address = "/".join((name, *map(_slug, path)))
         place = ".".join(path)
-        if address in found:
+        if address in cells:
             raise DataError(
-                f"{file}: {found[address].place!r} and {place!r} would share an address; rename one, or leave the file "
+                f"{file}: {cells[address].place!r} and {place!r} would share an address; rename one, or leave the file "
                 f"out of data in {ADOPTED}"
             )
-        found[address] = DataCell(address, text, _number(text, value), file, place)
-    return found
+        cells[address] = DataCell(address, text, _number(text, value), file, place)
+    return cells
 
 
 def _walk_leaves(content: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Any]]:

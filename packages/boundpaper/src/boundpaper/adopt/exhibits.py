@@ -28,7 +28,7 @@ PALATINO = ("ppl", "pplx", "qpl", "zpltlf")
 OWN_FONTS = "\\usepackage{mathpazo}\n\\usepackage{tgpagella}\n"
 
 
-def table_of(folder: Folder, data: Data, name: str, part: str) -> str:
+def table_of(folder: Folder, data: Data, name: str, form: str) -> str:
     """Return the LaTeX of `tables/NAME.py`: a float over one or both page columns, the tabular alone, or its rows.
 
     Raises SpecError when the file is absent, a parameter names no table, or the table is wider than the page; also when
@@ -41,19 +41,19 @@ def table_of(folder: Folder, data: Data, name: str, part: str) -> str:
     cells: Cells = read(_exhibit_of(folder, data, "table", name), name)
     page, text = folder.page.column, folder.page.text
     narrow = min(250.0, page)
-    chosen = fit_table(cells, PageWidths(page, text, narrow))
-    both = chosen.width > page + OVER and text > page and part == "float"
-    if both:
-        chosen = fit_table(cells, PageWidths(text, text, narrow))
-    room = text if both or cells.table.landscape else page
-    if chosen.width > room + OVER and part == "float":
+    fit = fit_table(cells, PageWidths(page, text, narrow))
+    wide = fit.width > page + OVER and text > page and form == "float"
+    if wide:
+        fit = fit_table(cells, PageWidths(text, text, narrow))
+    room = text if wide or cells.table.landscape else page
+    if fit.width > room + OVER and form == "float":
         raise SpecError(
-            f"tables/{name}.py: tab:{name} is {chosen.width:.0f} pt wide, and {'the text' if both else 'the column'} "
+            f"tables/{name}.py: tab:{name} is {fit.width:.0f} pt wide, and {'the text' if wide else 'the column'} "
             f'only {room:.0f}: take size="scriptsize", landscape=True, or fewer columns'
         )
     lines = 0.0
     if cells.table.long and text > page:
-        if chosen.paragraphs:
+        if fit.paragraphs:
             raise SpecError(
                 f"tables/{name}.py: long=True splits the rows into floats on two-column pages, where cells cannot "
                 "wrap: remove width=, or use fewer columns"
@@ -61,14 +61,14 @@ def table_of(folder: Folder, data: Data, name: str, part: str) -> str:
         words = text_width(" ".join([cells.table.caption, *cells.table.notes])) * folder.page.size / room
         high = text if cells.table.landscape else folder.page.height
         lines = max(4.0, 0.85 * high / (1.2 * folder.page.size) - 8.0 - words)
-    made = latex(cells, TablePlacement(PageWidths(room, text, narrow), both, lines, part))  # type: ignore[arg-type]
-    return _with_cite_command(made, folder)
+    tex = latex(cells, TablePlacement(PageWidths(room, text, narrow), wide, lines, form))  # type: ignore[arg-type]
+    return _with_cite_command(tex, folder)
 
 
-def needed_packages(made: str) -> list[str]:
+def needed_packages(tex: str) -> list[str]:
     """Return the packages that a table's LaTeX needs, except citation packages, which the author chooses."""
-    packages = re.search(r"^% Packages: (.*)\.$", made, re.MULTILINE)
-    return [each for each in (packages[1].split(", ") if packages else ()) if each != "natbib"]
+    packages = re.search(r"^% Packages: (.*)\.$", tex, re.MULTILINE)
+    return [package for package in (packages[1].split(", ") if packages else ()) if package != "natbib"]
 
 
 @dataclass(frozen=True)
@@ -112,8 +112,8 @@ def figure_of(folder: Folder, data: Data, name: str, path: str) -> IncludedFigur
     digest = hashlib.blake2b(tex(figure, name, head).encode(), digest_size=16)
     for file, content in sorted(picture_files(figure, name).items()):
         digest.update(file.encode() + content)
-    made = float_tex(figure, name, path=path, both=figure.width > column + 0.1)
-    return IncludedFigure(f"% Picture {digest.hexdigest()}\n{_with_cite_command(made, folder)}", figure, head)
+    float_text = float_tex(figure, name, path=path, both=figure.width > column + 0.1)
+    return IncludedFigure(f"% Picture {digest.hexdigest()}\n{_with_cite_command(float_text, folder)}", figure, head)
 
 
 def _font_commands(family: str) -> str:
@@ -134,15 +134,15 @@ def _exhibit_of(folder: Folder, data: Data, kind: str, name: str) -> Any:
     from boundpaper.figures.spec import Figure
     from boundpaper.tables.spec import Table
 
-    file, wanted = f"{kind}s/{name}.py", {"table": Table, "figure": Figure}[kind]
+    file, Kind = f"{kind}s/{name}.py", {"table": Table, "figure": Figure}[kind]
     path = folder.root / file
     if not path.is_file():
-        known = [each.stem for each in sorted(path.parent.glob("*.py"))]
-        raise SpecError(f"no {file}{or_known(name, known)}")
+        names = [script.stem for script in sorted(path.parent.glob("*.py"))]
+        raise SpecError(f"no {file}{or_known(name, names)}")
     functions = load_functions(path, file)
     if kind not in functions:
-        raise SpecError(f"{file}: no function {kind}; write `def {kind}(NAME_OF_DATA): return {wanted.__name__}(...)`")
-    made = call_function(functions[kind], file, path, data)
-    if not isinstance(made, wanted):
-        raise SpecError(f"{file}: {kind}() returned {type(made).__name__}; end it with `return {wanted.__name__}(...)`")
-    return made
+        raise SpecError(f"{file}: no function {kind}; write `def {kind}(NAME_OF_DATA): return {Kind.__name__}(...)`")
+    result = call_function(functions[kind], file, path, data)
+    if not isinstance(result, Kind):
+        raise SpecError(f"{file}: {kind}() returned {type(result).__name__}; end it with `return {Kind.__name__}(...)`")
+    return result

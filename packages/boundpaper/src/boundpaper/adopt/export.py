@@ -36,29 +36,29 @@ def zip_for_arxiv(folder: Folder) -> bytes:
     Raises SpecError when the paper has citations but no `.bbl`, which arXiv requires.
     """
     paper = AdoptedPaper.read(folder)
-    code = "\n".join(each.code for each in paper.sources)
-    kept = {each.path for each in paper.sources} | {path for path in folder.generated.rglob("*") if path.is_file()}
-    included = {Path(name.strip()).stem for name in _INCLUDED.findall(code)}
+    code = "\n".join(file.code for file in paper.sources)
+    paths = {file.path for file in paper.sources} | {path for path in folder.generated.rglob("*") if path.is_file()}
+    picture_stems = {Path(name.strip()).stem for name in _INCLUDED.findall(code)}
     for path in flatten.latex_inputs(folder):
         if path.suffix in PICTURES:
-            kept |= {path} if path.stem in included else set()
+            paths |= {path} if path.stem in picture_stems else set()
         elif path.suffix not in (".tex", ".ltx", ".dat"):
-            kept.add(path)
+            paths.add(path)
     for main in folder.mains:
         if _BIBLIOGRAPHY.search(code) and not (folder.root / main).with_suffix(".bbl").is_file():
             stem = Path(main).stem
             raise SpecError(f"{stem}.bbl: absent, but arXiv requires it; run `latexmk -pdf {stem}` first")
-    return _zip_files(folder, kept)
+    return _zip_files(folder, paths)
 
 
 def zip_for_editor(folder: Folder, since: str) -> bytes:
     """Zip `bound/` and the files that differ from a git revision, for upload to an online editor."""
     revision.require_revision(folder.root, since)
-    changed = revision.git_output(folder.root, "diff", "--name-only", "--relative", "-z", since, "--", ".") or b""
-    new = revision.git_output(folder.root, "ls-files", "--others", "--exclude-standard", "-z") or b""
-    names = {folder.root / name.decode() for name in (changed + new).split(b"\0") if name}
-    kept = {path for path in flatten.latex_inputs(folder) if path in names}
-    return _zip_files(folder, kept | {path for path in folder.generated.rglob("*") if path.is_file()})
+    changed_names = revision.git_output(folder.root, "diff", "--name-only", "--relative", "-z", since, "--", ".") or b""
+    new_names = revision.git_output(folder.root, "ls-files", "--others", "--exclude-standard", "-z") or b""
+    names = {folder.root / name.decode() for name in (changed_names + new_names).split(b"\0") if name}
+    paths = {path for path in flatten.latex_inputs(folder) if path in names}
+    return _zip_files(folder, paths | {path for path in folder.generated.rglob("*") if path.is_file()})
 
 
 def _zip_files(folder: Folder, paths: set[Path]) -> bytes:
@@ -77,12 +77,12 @@ def pdf_with_changes(folder: Folder, asked: str, scratch: Path) -> bytes:
     ThesisError when the revision is unknown, a program is not installed, or LaTeX cannot compile the result.
     """
     process.require("latexdiff")
-    before = revision.unpack_files(folder.root, asked, scratch / "before")
-    if (before / ADOPTED).is_file():
-        old = read(before)
-        flatten.write_flattened(old, scratch / "old")
+    old_folder = revision.unpack_files(folder.root, asked, scratch / "before")
+    if (old_folder / ADOPTED).is_file():
+        old_paper = read(old_folder)
+        flatten.write_flattened(old_paper, scratch / "old")
     else:
-        shutil.copytree(before / folder.paper.relative_to(folder.root), scratch / "old")
+        shutil.copytree(old_folder / folder.paper.relative_to(folder.root), scratch / "old")
     flatten.write_flattened(folder, scratch / "new")
     main = Path(folder.mains[0]).name
     if not (scratch / "old" / main).is_file():
@@ -100,16 +100,16 @@ def chapters_with_changes(root: Path, asked: str, scratch: Path) -> bytes:
     from boundpaper.paper.bundle import converters_text
 
     process.require("latexdiff")
-    before = revision.unpack_files(root, asked, scratch / "before")
-    if not (before / MARK).is_file():
+    old_folder = revision.unpack_files(root, asked, scratch / "before")
+    if not (old_folder / MARK).is_file():
         raise SpecError(f"{asked} contains no paper ({MARK} is absent); name a revision that has it")
-    door = ("build.py",) if (before / "build.py").is_file() else ("-m", "boundpaper")
+    door = ("build.py",) if (old_folder / "build.py").is_file() else ("-m", "boundpaper")
     argv = (sys.executable, *door, "flatten", "-o", str(scratch / "old"))
-    own = {name: value for name, value in os.environ.items() if name != VARIABLE}
-    done = process.run(argv, before, TIMEOUT, own)
-    if done.returncode:
-        last = "\n".join(done.output.replace(f"{before}/", "").strip().splitlines()[-2:])
-        raise ThesisError(f"{asked} does not build here, so nothing can be marked; name another revision:\n{last}")
+    environment = {name: value for name, value in os.environ.items() if name != VARIABLE}
+    result = process.run(argv, old_folder, TIMEOUT, environment)
+    if result.returncode:
+        tail = "\n".join(result.output.replace(f"{old_folder}/", "").strip().splitlines()[-2:])
+        raise ThesisError(f"{asked} does not build here, so nothing can be marked; name another revision:\n{tail}")
     for place in ("old", "new"):
         text = scratch / place / "thesis.tex"
         text.write_text(converters_text(text.read_text(encoding="utf-8")), encoding="utf-8")
@@ -124,12 +124,12 @@ def latexdiff_pdf(scratch: Path, main: str) -> bytes:
     struck = process.run(("kpsewhich", "ulem.sty"), scratch, TIMEOUT).output.strip()
     kind = "UNDERLINE" if struck else "CFONT"
     argv = ("latexdiff", "--flatten", f"--type={kind}", f"old/{main}", f"new/{main}")
-    done = process.run(argv, scratch, TIMEOUT)
-    begin = done.output.find("\\documentclass")
-    if done.returncode or begin < 0:
-        raise ThesisError(f"latexdiff: {done.output.strip().splitlines()[-1] if done.output else 'failed'}")
+    result = process.run(argv, scratch, TIMEOUT)
+    begin = result.output.find("\\documentclass")
+    if result.returncode or begin < 0:
+        raise ThesisError(f"latexdiff: {result.output.strip().splitlines()[-1] if result.output else 'failed'}")
     (scratch / "new/changes.tex").write_text(
-        RULE + done.output[max(done.output.rfind("\n%", 0, begin), 0) :], encoding="utf-8"
+        RULE + result.output[max(result.output.rfind("\n%", 0, begin), 0) :], encoding="utf-8"
     )
     return compile_pdf(scratch / "new", "changes.tex")
 
@@ -139,12 +139,12 @@ def compile_pdf(folder: Path, document: str) -> bytes:
     from boundpaper.paper.tex import latex, log
 
     process.require("latexmk", "pdflatex")
-    made = dict.fromkeys(("MKTEXPK", "MKTEXTFM", "MKTEXMF"), "1")  # LaTeX may generate an author's fonts on first use
-    environment = latex.environment(bibliographies=".") | made
+    fonts = dict.fromkeys(("MKTEXPK", "MKTEXTFM", "MKTEXMF"), "1")  # LaTeX may generate an author's fonts on first use
+    environment = latex.environment(bibliographies=".") | fonts
     argv = ("latexmk", "-norc", "-pdf", "-interaction=nonstopmode", "-file-line-error", document)
-    done = process.run(argv, folder, TIMEOUT, environment)
+    result = process.run(argv, folder, TIMEOUT, environment)
     pdf = folder / f"{Path(document).stem}.pdf"
-    if done.returncode or not pdf.is_file():
+    if result.returncode or not pdf.is_file():
         errors = log.read(folder, f"{Path(document).stem}.log", "kept.log").errors
         raise ThesisError(f"{document}: {errors[0].message if errors else 'LaTeX gave no PDF'}")
     return pdf.read_bytes()
@@ -153,35 +153,35 @@ def compile_pdf(folder: Path, document: str) -> bytes:
 def convert_adopted(folder: Folder, form: str, scratch: Path) -> tuple[bytes, list[str]]:
     """Flatten an adopted paper into `scratch`, and return the result of `convert` on it."""
     flatten.write_flattened(folder, scratch / "plain")
-    return convert(scratch / "plain", Path(folder.mains[0]).name, form, first=2)  # without the line for `bound/`
+    return convert(scratch / "plain", Path(folder.mains[0]).name, form, first_line=2)  # without the line for `bound/`
 
 
-def convert(folder: Path, main: str, form: str, first: int = 1) -> tuple[bytes, list[str]]:
+def convert(folder: Path, main: str, form: str, first_line: int = 1) -> tuple[bytes, list[str]]:
     """Convert a flattened paper to Word (`docx`) or one HTML page; return it with messages on lost parts.
 
-    Pandoc makes Word; LaTeXML makes HTML where it is installed, else pandoc. PDF figures become pictures. `first` is
-    the number of the main file's first line in messages. Raises ThesisError when the program is not installed, or
-    writes no output.
+    Pandoc makes Word; LaTeXML makes HTML where it is installed, else pandoc. PDF figures become pictures. In messages,
+    the first line of the main file has the number `first_line`. Raises ThesisError when the program is not installed,
+    or writes no output.
     """
     from boundpaper.paper.tex import latex
 
-    plain = Folder(folder, (main,), ("*",))
-    _adapt_for_pandoc(folder, [each.path for each in source.sources(plain)])
+    flat = Folder(folder, (main,), ("*",))
+    _adapt_for_pandoc(folder, [file_read.path for file_read in source.sources(flat)])
     with_latexml = form == "html" and not process.missing("latexmlc")
     if with_latexml:
         argv: tuple[str, ...] = ("latexmlc", "--dest=paper.html", "--format=html5", "--quiet", main)
     else:
         process.require("pandoc")
-        cited = ("--citeproc",) if any(folder.glob("*.bib")) else ()
-        argv = ("pandoc", "-s", *cited, *(("--mathml", "--self-contained") if form == "html" else ()), main)
+        cite_options = ("--citeproc",) if any(folder.glob("*.bib")) else ()
+        argv = ("pandoc", "-s", *cite_options, *(("--mathml", "--self-contained") if form == "html" else ()), main)
         argv = (*argv, "-o", f"paper.{form}")
     timeless = os.environ | {"SOURCE_DATE_EPOCH": latex.EPOCH}  # otherwise a Word file differs at every call
-    done = process.run(argv, folder, TIMEOUT, timeless)
-    made = folder / f"paper.{form}"
-    if done.returncode or not made.is_file():
-        last = done.output.strip().splitlines()[-1:] or ["it wrote nothing"]
-        raise ThesisError(f"{argv[0]}: {last[0]}")
-    return made.read_bytes(), lost_numbers(plain, made.read_bytes(), form, argv[0], first)
+    result = process.run(argv, folder, TIMEOUT, timeless)
+    output = folder / f"paper.{form}"
+    if result.returncode or not output.is_file():
+        last_line = result.output.strip().splitlines()[-1:] or ["it wrote nothing"]
+        raise ThesisError(f"{argv[0]}: {last_line[0]}")
+    return output.read_bytes(), lost_numbers(flat, output.read_bytes(), form, argv[0], first_line)
 
 
 def _adapt_for_pandoc(folder: Path, texts: list[Path]) -> None:
@@ -190,7 +190,7 @@ def _adapt_for_pandoc(folder: Path, texts: list[Path]) -> None:
     """
     for text in texts:
         file = source.read(text, text.name)
-        new = _without_boxes(_STARRED.sub(r"\1}", file.text))
+        code = _without_boxes(_STARRED.sub(r"\1}", file.text))
         for name in set(_INCLUDED.findall(file.code)):
             path = folder / name if name.endswith(".pdf") else folder / f"{name}.pdf"
             if (
@@ -202,9 +202,9 @@ def _adapt_for_pandoc(folder: Path, texts: list[Path]) -> None:
                 ).returncode
                 == 0
             ):
-                new = new.replace(f"{{{name}}}", f"{{{path.with_suffix('.png').relative_to(folder).as_posix()}}}")
-        if new != file.text:
-            text.write_bytes(file.encoded(new))
+                code = code.replace(f"{{{name}}}", f"{{{path.with_suffix('.png').relative_to(folder).as_posix()}}}")
+        if code != file.text:
+            text.write_bytes(file.encoded(code))
 
 
 def _without_boxes(text: str) -> str:
@@ -217,41 +217,41 @@ def _without_boxes(text: str) -> str:
     return first
 
 
-def lost_numbers(plain: Folder, made: bytes, form: str, program: str, first: int) -> list[str]:
+def lost_numbers(paper: Folder, output: bytes, form: str, program: str, first_line: int) -> list[str]:
     """List the drawings, and the numbers that occur less often in the converted paper than in the flattened one."""
-    texts = [replace(each, first=first if each.shown in plain.mains else 1) for each in source.sources(plain)]
-    counts = Counter(re.findall(r"\d+(?:\.\d+)?|\.\d+", _SEPARATOR.sub("", document_words(made, form))))
-    wanted: Counter[str] = Counter()
+    texts = [replace(file, first=first_line if file.shown in paper.mains else 1) for file in source.sources(paper)]
+    counts = Counter(re.findall(r"\d+(?:\.\d+)?|\.\d+", _SEPARATOR.sub("", document_words(output, form))))
+    expected: Counter[str] = Counter()
     places: dict[str, str] = {}
     for text in texts:
         for numeral in typed_numbers(text, "boundval"):
             digits = re.sub(r"[^\d.]", "", numeral.text.replace(r"\,", ""))
-            wanted[digits] += 1
+            expected[digits] += 1
             places.setdefault(digits, numeral.place)
-    absent = {digits: count - counts[digits] for digits, count in wanted.items() if counts[digits] < count}
-    found = [
-        f"{places[digits]}: {program} left out {digits} ({count} of {wanted[digits]})"
+    absent = {digits: count - counts[digits] for digits, count in expected.items() if counts[digits] < count}
+    messages = [
+        f"{places[digits]}: {program} left out {digits} ({count} of {expected[digits]})"
         for digits, count in absent.items()
     ]
     for text in texts:
         for match in re.finditer(rf"\\begin\{{({'|'.join(_DRAWN)})\}}", text.code):
-            found.append(
+            messages.append(
                 f"{text.place(match.start())}: {program} leaves out the drawing ({match[1]}); include it as a PDF"
             )
-    return found
+    return messages
 
 
-def document_words(made: bytes, form: str) -> str:
+def document_words(output: bytes, form: str) -> str:
     """Return the text of a Word file or an HTML page."""
     import html
 
     if form == "docx":
-        with zipfile.ZipFile(io.BytesIO(made)) as archive:
+        with zipfile.ZipFile(io.BytesIO(output)) as archive:
             names = [name for name in archive.namelist() if re.fullmatch(r"word/(document|footnotes)\.xml", name)]
             text = "\n".join(archive.read(name).decode("utf-8") for name in names)
         text = re.sub(r"</(?:w:p|m:oMath|w:tc)>", " ", text)
     else:
-        text = blank_between(made.decode("utf-8"), _UNPRINTED, "</%s>", lambda part: " ")
+        text = blank_between(output.decode("utf-8"), _UNPRINTED, "</%s>", lambda block: " ")
         text = re.sub(r"\s(?:alt|alttext|title)=\"[^\"]*\"", "", text)
         text = re.sub(r"</?(?:p|td|th|tr|div|li|h\d|math|br|figcaption|caption|section)\b[^<>]*>", " ", text)
     return html.unescape(re.sub(r"<[^<>]*>", "", text))

@@ -107,10 +107,10 @@ def read(root: Path) -> Folder:
         if name in settings and (not isinstance(settings[name], kinds) or isinstance(settings[name], bool)):
             raise SpecError(f"{ADOPTED}: {name} is {settings[name]!r}; give {_kind_in_words(kinds)}")
     for name, words in _INNER.items():
-        for each, inner in settings.get(name, {}).items():
+        for item, inner in settings.get(name, {}).items():
             if not isinstance(inner, dict):
-                raise SpecError(f"{ADOPTED}: {name}.{each} is {inner!r}; write a table [{name}.{each}]")
-            _require_keys(inner, words, f"{name}.{each}: ")
+                raise SpecError(f"{ADOPTED}: {name}.{item} is {inner!r}; write a table [{name}.{item}]")
+            _require_keys(inner, words, f"{name}.{item}: ")
     page, lint = settings.get("page", {}), settings.get("lint", {})
     require(page, _PAGE, f"{ADOPTED}: page", SpecError)
     require(settings.get("cells", MOST_CELLS), at_least(1), f"{ADOPTED}: cells", SpecError)
@@ -130,11 +130,11 @@ def read(root: Path) -> Folder:
         macro=_read_macro(settings.get("macro", "val")),
         cells=settings.get("cells", MOST_CELLS),
         keys={
-            name: _string_list(each.get("key", []), f"tables.{name}.key")
-            for name, each in settings.get("tables", {}).items()
+            name: _string_list(item.get("key", []), f"tables.{name}.key")
+            for name, item in settings.get("tables", {}).items()
         },
-        values={name: _read_text(each, f"values.{name}") for name, each in settings.get("values", {}).items()},
-        rows={name: _read_rows(name, each) for name, each in settings.get("rows", {}).items()},
+        values={name: _read_text(item, f"values.{name}") for name, item in settings.get("values", {}).items()},
+        rows={name: _read_rows(name, item) for name, item in settings.get("rows", {}).items()},
         page=PageMeasures(**page),
         names=_read_patterns(lint.get("names", []), "lint.names"),
         ignored=_string_list(lint.get("ignore", []), "lint.ignore"),
@@ -159,24 +159,24 @@ def _read_macro(name: str) -> str:
     return name
 
 
-def _require_keys(settings: Mapping[str, Any], words: Any, where: str) -> None:
+def _require_keys(settings: Mapping[str, Any], words: Any, place: str) -> None:
     for name in settings:
         if name not in words:
-            raise SpecError(f"{ADOPTED}: {where}{name!r} has no meaning here{or_known(name, words)}")
+            raise SpecError(f"{ADOPTED}: {place}{name!r} has no meaning here{or_known(name, words)}")
 
 
 def _string_list(value: Any, name: str) -> tuple[str, ...]:
     values = [value] if isinstance(value, str) else value
     if not isinstance(values, list):
         raise SpecError(f"{ADOPTED}: {name} is {value!r}; give a string or a list of strings")
-    return tuple(_read_text(each, name) for each in values)
+    return tuple(_read_text(item, name) for item in values)
 
 
 def _read_patterns(value: Any, name: str) -> tuple[str, ...]:
-    for pattern in (given := _string_list(value, name)):
-        if wrong := pattern_fault(pattern):
-            raise SpecError(f"{ADOPTED}: {pattern!r} in {name} {wrong}")
-    return given
+    for pattern in (patterns := _string_list(value, name)):
+        if problem := pattern_fault(pattern):
+            raise SpecError(f"{ADOPTED}: {pattern!r} in {name} {problem}")
+    return patterns
 
 
 def _read_text(value: Any, name: str) -> str:

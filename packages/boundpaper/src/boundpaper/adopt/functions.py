@@ -23,19 +23,19 @@ def load_functions(path: Path, file: str) -> dict[str, Function]:
     import inspect
     import sys
 
-    described = importlib.util.spec_from_file_location(re.sub(r"\W", "_", f"adopted_{file}"), path)
-    assert described is not None
-    assert described.loader is not None
-    module = importlib.util.module_from_spec(described)
+    spec = importlib.util.spec_from_file_location(re.sub(r"\W", "_", f"adopted_{file}"), path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
     sys.dont_write_bytecode = True
     try:
-        described.loader.exec_module(module)
+        spec.loader.exec_module(module)
     except ThesisError:
         raise
     except Exception as error:  # the author's own code may raise anything
         raise _located_error(error, file, path) from None
-    found = inspect.getmembers(module, inspect.isfunction)
-    own = [(name, each) for name, each in found if each.__module__ == module.__name__ and not name.startswith("_")]
+    members = inspect.getmembers(module, inspect.isfunction)
+    own = [(name, each) for name, each in members if each.__module__ == module.__name__ and not name.startswith("_")]
     return dict(sorted(own, key=lambda pair: pair[1].__code__.co_firstlineno))
 
 
@@ -46,17 +46,17 @@ def call_function(function: Function, file: str, path: Path, data: Data) -> Any:
     """
     import inspect
 
-    given = {}
-    known = {re.sub(r"\W", "_", name): name for name in data.tables}
+    arguments = {}
+    tables = {re.sub(r"\W", "_", name): name for name in data.tables}
     for each in inspect.signature(function).parameters.values():
         if each.default is not each.empty:
             continue
-        if each.name not in known:
-            raise SpecError(f"{file}: {function.__name__}: no data called {each.name}{or_known(each.name, known)}")
-        name = known[each.name]
-        given[each.name] = frame(data.grids[name]) if name in data.grids else leaf_values(data, name)
+        if each.name not in tables:
+            raise SpecError(f"{file}: {function.__name__}: no data called {each.name}{or_known(each.name, tables)}")
+        name = tables[each.name]
+        arguments[each.name] = frame(data.grids[name]) if name in data.grids else leaf_values(data, name)
     try:
-        return function(**given)
+        return function(**arguments)
     except ThesisError as error:
         raise type(error)(f"{file}: {function.__name__}: {error}") from None
     except Exception as error:  # the author's own code may raise anything

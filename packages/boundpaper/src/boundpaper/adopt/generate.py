@@ -228,7 +228,7 @@ def picture_of(name: str) -> str:
 
 def bound_tex(paper: AdoptedPaper) -> tuple[str, list[str]]:
     """Return the text of `bound.tex`, and the faults of uses in the paper's files, each with file and line."""
-    wanted: dict[str, str] = {}
+    forms: dict[str, str] = {}
     rows: dict[str, str] = {}
     claims: dict[str, str] = {}
     faults = []
@@ -237,8 +237,8 @@ def bound_tex(paper: AdoptedPaper) -> tuple[str, list[str]]:
             if use.command == "val":
                 keys = paper.matches(use.key) if re.search(r"#\d", use.key) else [use.key]
                 for key in keys:
-                    if key not in wanted:
-                        wanted[key] = paper.value(key)
+                    if key not in forms:
+                        forms[key] = paper.value(key)
             elif use.command == "rows" and use.key not in rows:
                 rows[use.key] = paper.rows(use.key)
             elif use.command == "claim" and use.key not in claims:
@@ -247,7 +247,7 @@ def bound_tex(paper: AdoptedPaper) -> tuple[str, list[str]]:
             faults.append(f"{use.place}: {error}")
     for name in paper.folder.values:
         try:
-            wanted.setdefault(name, paper.value(name))
+            forms.setdefault(name, paper.value(name))
         except ThesisError as error:
             faults.append(f"{ADOPTED}: values.{name}: {error}")
     lines = [HEAD]
@@ -255,16 +255,16 @@ def bound_tex(paper: AdoptedPaper) -> tuple[str, list[str]]:
         lines.append(f"\\RequirePackage{{{','.join(asked)}}}\n")
     if paper.folder.macro != "boundval":
         lines.append(MACRO.format(macro=paper.folder.macro))
-    lines += [f"\\bound@set{{{key}}}{{{text}}}\n" for key, text in sorted(wanted.items())]
+    lines += [f"\\bound@set{{{key}}}{{{text}}}\n" for key, text in sorted(forms.items())]
     for name, text in sorted(rows.items()):
         lines.append(f"\\expandafter\\def\\csname bound rows:\\detokenize{{{name}}}\\endcsname{{%\n{text}}}\n")
     for name, text in sorted(claims.items()):
         lines.append(f"\\expandafter\\def\\csname bound claim:\\detokenize{{{name}}}\\endcsname{{{text}}}\n")
-    lines += _lines_of_cells(paper, wanted)
+    lines += _lines_of_cells(paper, forms)
     return "".join([*lines, TAIL]), faults
 
 
-def _lines_of_cells(paper: AdoptedPaper, wanted: Mapping[str, str]) -> Iterator[str]:
+def _lines_of_cells(paper: AdoptedPaper, forms: Mapping[str, str]) -> Iterator[str]:
     """Yield a LaTeX line for each unused cell of the small tables, with the text in its file."""
     for name, addresses in sorted(paper.data.tables.items()):
         if len(addresses) > paper.folder.cells:
@@ -273,7 +273,7 @@ def _lines_of_cells(paper: AdoptedPaper, wanted: Mapping[str, str]) -> Iterator[
         yield f"% {name}: {paper.data.cells[addresses[0]].file}\n" if addresses else ""
         for address in addresses:
             cell = paper.data.cells[address]
-            if not cell.text or address in wanted:
+            if not cell.text or address in forms:
                 continue
             try:
                 text = ascii_latex(cell)
@@ -336,7 +336,7 @@ def build(folder: Folder, *, check: bool = False, force: bool = False) -> Genera
     return GenerateOutcome(tuple(folder.shown(folder.generated / name) for name in [*changed, *gone]), len(paper.uses))
 
 
-def _figure_pdf(folder: Folder, name: str, figure: IncludedFigure, before: Mapping[str, str], check: bool) -> bytes:
+def _figure_pdf(folder: Folder, name: str, figure: IncludedFigure, old_hashes: Mapping[str, str], check: bool) -> bytes:
     """Return the PDF of a figure: the existing PDF if the digest in its float is that of this figure, else a new PDF.
 
     With `check` no new PDF is made, and empty bytes are returned instead.
@@ -344,7 +344,7 @@ def _figure_pdf(folder: Folder, name: str, figure: IncludedFigure, before: Mappi
     text, pdf = (folder.generated / f"figures/{name}{suffix}" for suffix in (".tex", ".pdf"))
     if text.is_file() and pdf.is_file() and text.read_bytes() == figure.text.encode():
         content = pdf.read_bytes()
-        if before.get(f"figures/{name}.pdf") == _content_digest(content):
+        if old_hashes.get(f"figures/{name}.pdf") == _content_digest(content):
             return content
     return b"" if check else figure.pdf(name)
 
@@ -374,48 +374,48 @@ def _line_changed(existing: bytes, content: bytes) -> int:
     return next((number for number, (one, other) in enumerate(pairs, 1) if one != other), 1)
 
 
-def changed_numbers(paper: AdoptedPaper, before: Mapping[str, DataCell]) -> list[str]:
-    """List the bound numbers that print differently with the earlier cells `before`, one line each."""
+def changed_numbers(paper: AdoptedPaper, old_cells: Mapping[str, DataCell]) -> list[str]:
+    """List the bound numbers that print differently with the earlier cells `old_cells`, one line each."""
     lines = []
     for use in paper.uses:
         if use.command != "val" or "#" in use.key:
             continue
         address, _, form = paper.folder.values.get(use.key, use.key).partition(":")
-        if address not in before:
+        if address not in old_cells:
             continue
         now = paper.value(use.key)
         try:
-            was = formatted_cell(before[address], form)
+            old_text = formatted_cell(old_cells[address], form)
         except SpecError:
-            was = "empty"
-        if was != now:
-            lines.append(f"{use.place}: {was} -> {now} ({address})")
+            old_text = "empty"
+        if old_text != now:
+            lines.append(f"{use.place}: {old_text} -> {now} ({address})")
     return lines
 
 
-def trace_value(paper: AdoptedPaper, what: str) -> list[str]:
-    """Return lines that say where a value comes from; `what` is `FILE:LINE`, an address, or a printed number.
+def trace_value(paper: AdoptedPaper, query: str) -> list[str]:
+    """Return lines that say where a value comes from; `query` is `FILE:LINE`, an address, or a printed number.
 
     Raises SpecError when the line has no bound value, or no bound value prints the number.
     """
-    place, _, line = what.rpartition(":")
-    files = {each.shown: each for each in paper.sources}
+    place, _, line = query.rpartition(":")
+    files = {file_read.shown: file_read for file_read in paper.sources}
     if line.isdigit() and place.endswith((".tex", ".ltx")):
         if place not in files:
             raise SpecError(f"{place}: is not read by {paper.folder.mains[0]}{or_known(place, files)}")
-        uses = [use for use in paper.uses if use.place == what]
-    elif what.partition(":")[0] in paper.data.cells:
-        address = what.partition(":")[0]
+        uses = [use for use in paper.uses if use.place == query]
+    elif query.partition(":")[0] in paper.data.cells:
+        address = query.partition(":")[0]
         uses = [use for use in paper.uses if paper.folder.values.get(use.key, use.key).partition(":")[0] == address]
         if not uses:
             cell = paper.data.cells[address]
             return [f"{address} = {cell.text} ({cell.file}: {cell.place}); the text does not print it"]
     else:
         uses = [
-            use for use in paper.uses if use.command == "val" and "#" not in use.key and paper.value(use.key) == what
+            use for use in paper.uses if use.command == "val" and "#" not in use.key and paper.value(use.key) == query
         ]
     if not uses:
-        raise SpecError(f"{what}: no bound value found; give FILE.tex:LINE, an address, or a number as printed")
+        raise SpecError(f"{query}: no bound value found; give FILE.tex:LINE, an address, or a number as printed")
     return [_origin_line(paper, use) for use in uses]
 
 

@@ -128,26 +128,26 @@ def bindable_cells(data: Data) -> list[DataCell]:
 def candidates(numeral: TypedNumber, index: NumberIndex) -> list[Candidate]:
     """Return cells whose value prints as the typed number: unchanged, as a percentage, or without the minus sign."""
     half = Decimal(5).scaleb(-numeral.decimals - 1)
-    found: dict[str, Candidate] = {}
+    by_address: dict[str, Candidate] = {}
     share = re.sub(r"(?:\.(\d+)[fn]|d)$", rf".{numeral.decimals}p", numeral.form)
     variants = [(1, numeral.value, numeral.form, True), (100, numeral.value, share, numeral.percent)]
     if numeral.value > 0 and "+" not in numeral.form:
         variants += [(scale, -value, f"!{form}", False) for scale, value, form, _ in variants]
-    for scale, value, form, plain in variants:
+    for scale, value, form, is_plain in variants:
         for cell in index.near((value - half) / scale, (value + half) / scale):
             assert cell.number is not None
             number = cell.number * scale
-            if cell.address in found or not number or round_half_up(number, numeral.decimals) != value:
+            if cell.address in by_address or not number or round_half_up(number, numeral.decimals) != value:
                 continue
             if parse_format(form).show(cell.number) == numeral.text:
-                found[cell.address] = Candidate(cell, form, number == value, plain)
-    return list(found.values())
+                by_address[cell.address] = Candidate(cell, form, number == value, is_plain)
+    return list(by_address.values())
 
 
-def rank_candidates(numeral: TypedNumber, found: list[Candidate]) -> list[Candidate]:
+def rank_candidates(numeral: TypedNumber, matches: list[Candidate]) -> list[Candidate]:
     """Sort candidates: first the cells whose address shares words with the text near the number."""
-    if len(found) < 2 or len(found) > 200:
-        return found
+    if len(matches) < 2 or len(matches) > 200:
+        return matches
     text = numeral.source.text
     nearby = set(re.findall(r"[a-z]{3,}|\d[\w.]+", text[max(0, numeral.start - 400) : numeral.end + 200].lower()))
 
@@ -155,48 +155,49 @@ def rank_candidates(numeral: TypedNumber, found: list[Candidate]) -> list[Candid
         words = set(re.findall(r"[a-z]{3,}|\d[\w.]+", candidate.cell.address.lower()))
         return -len(words & nearby), not candidate.exact, len(candidate.cell.address)
 
-    return sorted(found, key=likeness)
+    return sorted(matches, key=likeness)
 
 
-def lint(paper: AdoptedPaper, before: Mapping[str, DataCell] | None = None, revision: str = "") -> list[NumberFinding]:
+def lint(paper: AdoptedPaper, former: Mapping[str, DataCell] | None = None, revision: str = "") -> list[NumberFinding]:
     """Return a finding for each number typed into a paper.
 
-    `before` has the cells at `revision`: a number is stale if only the former value of a changed cell matches it.
+    `former` has the cells at `revision`: a number is stale if only the former value of a changed cell matches it.
     """
     folder = paper.folder
     index = NumberIndex.of(bindable_cells(paper.data))
     moved = [
         cell
-        for address, cell in (before or {}).items()
+        for address, cell in (former or {}).items()
         if address in paper.data.cells and paper.data.cells[address].number != cell.number
     ]
-    old = NumberIndex.of(moved)
-    found = []
+    old_index = NumberIndex.of(moved)
+    findings = []
     for file in _read_files(paper.sources, folder):
         for numeral in typed_numbers(file, folder.macro, folder.names):
             now = candidates(numeral, index)
             stale = None
-            if not now and moved and numeral.significant >= SAFE_DIGITS - 1 and (was := candidates(numeral, old)):
-                cell = rank_candidates(numeral, was)[0].cell
+            enough_digits = numeral.significant >= SAFE_DIGITS - 1
+            if not now and moved and enough_digits and (matches := candidates(numeral, old_index)):
+                cell = rank_candidates(numeral, matches)[0].cell
                 stale = cell, paper.data.cells[cell.address].text or "empty"
-            found.append(NumberFinding(numeral, tuple(rank_candidates(numeral, now)), stale, revision, folder.macro))
-    return found
+            findings.append(NumberFinding(numeral, tuple(rank_candidates(numeral, now)), stale, revision, folder.macro))
+    return findings
 
 
 def _read_files(sources: list[LatexFile], folder: Folder) -> list[LatexFile]:
     return [each for each in sources if not any(fnmatch(each.shown, pattern) for pattern in folder.ignored)]
 
 
-def bind_numbers(paper: AdoptedPaper, chosen: Iterable[tuple[TypedNumber, Candidate]]) -> dict[LatexFile, str]:
+def bind_numbers(paper: AdoptedPaper, bindings: Iterable[tuple[TypedNumber, Candidate]]) -> dict[LatexFile, str]:
     """Return the files with the chosen numbers bound, each printed as it was typed."""
     by_file: dict[int, list[tuple[TypedNumber, Candidate]]] = {}
-    for numeral, candidate in chosen:
+    for numeral, candidate in bindings:
         by_file.setdefault(id(numeral.source), []).append((numeral, candidate))
-    made = {}
+    new_texts = {}
     for file in paper.sources:
         text = file.text
-        for numeral, candidate in sorted(by_file.get(id(file), []), key=lambda each: -each[0].start):
+        for numeral, candidate in sorted(by_file.get(id(file), []), key=lambda binding: -binding[0].start):
             text = f"{text[: numeral.start]}\\{paper.folder.macro}{{{candidate.key}}}{text[numeral.end :]}"
         if text != file.text:
-            made[file] = text
-    return made
+            new_texts[file] = text
+    return new_texts

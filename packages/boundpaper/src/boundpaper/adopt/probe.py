@@ -34,11 +34,11 @@ _ASKED = r"""x\par
 
 def latex_program(main: LatexFile) -> str:
     """Return the program that compiles a paper: from the line `% !TeX program = ...`, else from the packages."""
-    found = _PROGRAM.search(main.text)
-    if found and found[1].lower() in ENGINES:
-        return found[1].lower()
-    needed = _OF_ANOTHER.search(main.code)
-    return "pdflatex" if needed is None else "lualatex" if needed[1] == "luacode" else "xelatex"
+    program = _PROGRAM.search(main.text)
+    if program and program[1].lower() in ENGINES:
+        return program[1].lower()
+    package_needed = _OF_ANOTHER.search(main.code)
+    return "pdflatex" if package_needed is None else "lualatex" if package_needed[1] == "luacode" else "xelatex"
 
 
 def page_measures(main: LatexFile, scratch: Path) -> tuple[PageMeasures, str]:
@@ -58,11 +58,11 @@ def page_measures(main: LatexFile, scratch: Path) -> tuple[PageMeasures, str]:
     head = main.text[: title.end() if title else begin] + "\n"
     (scratch / "probe.tex").write_bytes(main.encoded(head.replace("\\input{bound/bound}", "") + _ASKED))
     environment = latex.environment()
-    own = os.environ.get("TEXINPUTS", "").strip(":")  # where an author may keep document classes
-    environment["TEXINPUTS"] = ":".join((".", str(main.path.parent.resolve()), *([own] if own else []), ""))
+    inputs = os.environ.get("TEXINPUTS", "").strip(":")  # where an author may keep document classes
+    environment["TEXINPUTS"] = ":".join((".", str(main.path.parent.resolve()), *([inputs] if inputs else []), ""))
     argv = (program, ENGINES[program], "-interaction=nonstopmode", "-no-shell-escape", "probe.tex")
-    done = process.run(argv, scratch, TIMEOUT, environment)
-    found = dict(_TOLD.findall(done.output))
+    result = process.run(argv, scratch, TIMEOUT, environment)
+    found = dict(_TOLD.findall(result.output))
     try:
         column, text, height = (float(found[name]) for name in ("column", "text", "height"))
         font = found.get("font", "")

@@ -14,10 +14,10 @@ from boundpaper.errors import DataError, SpecError
 def git_output(root: Path, *arguments: str) -> bytes | None:
     """Return the output of a git command; None if the command fails or git is not installed."""
     try:
-        done = subprocess.run(("git", *arguments), cwd=root, capture_output=True, check=False)
+        result = subprocess.run(("git", *arguments), cwd=root, capture_output=True, check=False)
     except FileNotFoundError:
         return None
-    return done.stdout if done.returncode == 0 else None
+    return result.stdout if result.returncode == 0 else None
 
 
 def is_known(root: Path, revision: str) -> bool:
@@ -42,16 +42,16 @@ def unpack_files(root: Path, revision: str, folder: Path) -> Path:
 
 def cells_at(folder: Folder, revision: str) -> dict[str, DataCell]:
     """Return the cells at a revision, only those of data files that changed since then."""
-    named = cells.data_files(folder)
-    changed = git_output(folder.root, "diff", "--name-only", "--relative", "-z", revision, "--", *named.values())
-    names = {name.decode() for name in (changed or b"").split(b"\0") if name}
-    found: dict[str, DataCell] = {}
-    for name, file in named.items():
+    file_by_table = cells.data_files(folder)
+    paths = git_output(folder.root, "diff", "--name-only", "--relative", "-z", revision, "--", *file_by_table.values())
+    names = {name.decode() for name in (paths or b"").split(b"\0") if name}
+    former: dict[str, DataCell] = {}
+    for name, file in file_by_table.items():
         raw = git_output(folder.root, "show", f"{revision}:./{file}") if file in names else None
         if raw is None:
             continue
         try:
-            found |= cells.cells_in_texts({name: (file, raw)}, folder.keys).cells
+            former |= cells.cells_in_texts({name: (file, raw)}, folder.keys).cells
         except (DataError, UnicodeDecodeError):
             continue  # the old file has another form, so its cells cannot be compared
-    return found
+    return former

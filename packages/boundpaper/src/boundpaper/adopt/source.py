@@ -68,7 +68,7 @@ class Use:
         return self.source.place(self.start)
 
 
-def read(path: Path, shown: str) -> LatexFile:
+def read(path: Path, name: str) -> LatexFile:
     """Read a file as UTF-8, or as Latin-1 if it is not UTF-8; writing the text gives the same bytes.
 
     Raises SpecError when it cannot be read.
@@ -76,24 +76,24 @@ def read(path: Path, shown: str) -> LatexFile:
     try:
         raw = path.read_bytes()
     except OSError as error:
-        raise SpecError(f"{shown}: cannot be read ({error.strerror})") from None
+        raise SpecError(f"{name}: cannot be read ({error.strerror})") from None
     try:
-        return LatexFile(path, shown, raw.decode("utf-8"), "utf-8")
+        return LatexFile(path, name, raw.decode("utf-8"), "utf-8")
     except UnicodeDecodeError:
-        return LatexFile(path, shown, raw.decode("latin-1"), "latin-1")
+        return LatexFile(path, name, raw.decode("latin-1"), "latin-1")
 
 
 def sources(folder: Folder) -> list[LatexFile]:
     """Return the main files and the files they input, each once, in reading order, without generated files."""
-    found: dict[Path, LatexFile] = {}
+    files_found: dict[Path, LatexFile] = {}
     waiting = [folder.root / main for main in reversed(folder.mains)]
     while waiting:
         path = waiting.pop()
-        if path in found:
+        if path in files_found:
             continue
-        found[path] = source = read(path, folder.shown(path))
+        files_found[path] = source = read(path, folder.shown(path))
         waiting += reversed(list(_input_files(source, folder)))
-    return list(found.values())
+    return list(files_found.values())
 
 
 def _input_files(source: LatexFile, folder: Folder) -> Iterator[Path]:
@@ -119,7 +119,7 @@ def uses_in(source: LatexFile, macro: str) -> list[Use]:
     commands = {macro: "val", "boundval": "val", "boundrows": "rows", "boundclaim": "claim"}
     commands |= {f"bound{each}": each for each in ("table", "tabular", "figure")}
     pattern = re.compile(rf"\\({'|'.join(commands)})(?![A-Za-z@])(?:\s*\{{([^{{}}]*(?:\{{[^{{}}]*\}}[^{{}}]*)*)\}})?")
-    found = []
+    files_found = []
     for match in pattern.finditer(source.code):
         before = source.code[: match.start()].rstrip()[-30:]
         if re.search(r"\\(?:re|provide)?(?:new)?command\*?\s*\{?$|\\(?:g|e|x)?def$|\\let$", before):
@@ -127,8 +127,8 @@ def uses_in(source: LatexFile, macro: str) -> list[Use]:
         if match[2] is None:
             raise SpecError(f"{source.place(match.start())}: \\{match[1]} without {{...}} after it")
         key = re.sub(r"\s+", " ", match[2]).strip()
-        found.append(Use(source, match.start(), match.end(), commands[match[1]], key))
-    return found
+        files_found.append(Use(source, match.start(), match.end(), commands[match[1]], key))
+    return files_found
 
 
 def body_span(source: LatexFile) -> tuple[int, int]:
