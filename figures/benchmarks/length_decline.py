@@ -6,7 +6,7 @@ from boundpaper.figures import Annotation, Axis, Figure, Fit, Panel, Points
 from boundpaper.store.frames import pick
 from boundpaper.store.paper_vocabulary import words
 from boundpaper.typeset.numbers import pvalue
-from boundpaper.typeset.wording import correlation_phrase
+from boundpaper.typeset.wording import correlation_phrase, listed
 
 SIGN = ", $p"  # the coefficient and its interval precede this text
 
@@ -17,7 +17,8 @@ def figure(
     """Return the figure."""
     panels, correlations, p = [], [], pvalue(relation=True)
     tests = length_decline_tests[length_decline_tests["test"] == "pearson"]
-    least = length_decline_tests["p_adjusted"].min()
+    least, own = length_decline_tests["p_adjusted"].min(), length_decline["in_source"].astype(bool)
+    added = listed(list(length_decline.loc[~own, "display_name"].unique()))
     for mode, shown in words("mode").items():
         rows = length_decline[length_decline["mode"] == mode]
         fits = length_decline_fit[length_decline_fit["mode"] == mode]
@@ -65,8 +66,8 @@ def figure(
         caption=(
             "Share of the LongBench Pro score that is lost from 8K to 128K tokens against the plasticity drop. The "
             f"smallest $p$ after Holm's correction over {len(length_decline_tests)} tests is {least:.3f}. Unit: one "
-            "model. Scores as published [@longbenchpro2026], drop as printed [@shcherb2026]. Lines: "
-            "least squares. They run from family to family: inside a family (colour) no relation is seen."
+            "model. Scores published [@longbenchpro2026], drop as printed [@shcherb2026]. Least squares (dashed: with "
+            f"{added}) run from family to family: inside a family (colour) no relation is seen."
         ),
         note=(
             "In the panels: Pearson's $r$ with its 95 % interval. Exact $p$, and after Holm's correction: "

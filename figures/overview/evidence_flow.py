@@ -12,14 +12,13 @@ TEXT = r"\node[anchor=north, align=center, text width=21mm, inner sep=0pt]"
 def figure(population_contrasts_every: pd.DataFrame, claims: pd.DataFrame) -> Figure:
     """Return the figure; the example number is the primary contrast of the population."""
     row = population_contrasts_every.set_index("item").loc[ITEM]
-    verdict = claims.set_index("claim").loc[CLAIM, "verdict"]
     boxes = {
         "model": "weights of an arm, trained by a command",
         "measurement": "keys found, a file that a manifest seals",
         "result": f"{100 * row['mean_first']:.1f} and {100 * row['mean_second']:.1f} of 100",
         "exhibit": f"a cell: {100 * row['difference']:.1f} points",
         "claim": "a sentence, bound to the cell",
-        "verdict": str(verdict),
+        "verdict": str(claims.set_index("claim").loc[CLAIM, "verdict"]),
     }
     lines = [r"\begin{tikzpicture}[x=25.8mm, font=\footnotesize, >=stealth]"]
     for place, (name, text) in enumerate(boxes.items()):

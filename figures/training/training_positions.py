@@ -24,7 +24,7 @@ def figure(training_positions: pd.DataFrame, training_tests: pd.DataFrame) -> Fi
     last = set(phases.drop_duplicates(keep="last").index)
     start, steps = known.iloc[0], names[0].rpartition(" ")[2]
     named = Annotation(x=start["middle"], y=start["plasticity"], text=f"{steps} steps", anchor="above right")
-    told = f"{len(known)} bins, not independent"
+    told = f", {len(known)} bins, not independent"
     panels = (
         ("middle", "position", Axis(label="position (tokens)", scale="log", base=2, ticks=TICKS)),
         ("gathered_bias", "gathered bias", Axis(label="bias per token $\\times$ position", scale="log")),
@@ -51,9 +51,7 @@ def figure(training_positions: pd.DataFrame, training_tests: pd.DataFrame) -> Fi
                 x=axis,
                 y=Axis(label="plasticity", ticks=[0.4, 0.5, 0.6, 0.7], low=0.4, high=0.7),
                 annotations=[
-                    Annotation(
-                        x=known[column].min(), y=0.42, text=f"$\\rho = {rho[name]:.2f}$, {told}", anchor="right"
-                    ),
+                    Annotation(x=known[column].min(), y=0.42, text=f"$\\rho = {rho[name]:.2f}${told}", anchor="right"),
                     *([named] if column == "middle" else []),
                 ],
             )
