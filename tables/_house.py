@@ -28,12 +28,12 @@ def model_marks(rows: pd.DataFrame, full: int, *, scored: bool = True) -> list[s
     return marks
 
 
-def model_footnotes(rows: pd.DataFrame, full: int) -> Mapping[str, str]:
+def model_footnotes(rows: pd.DataFrame, longest: int) -> Mapping[str, str]:
     """Return the text of each footnote named by `model_marks`."""
-    short = rows[rows["captured_context"] < full]["captured_context"]
+    short = rows[rows["captured_context"] < longest]["captured_context"]
     return {
         "short": (
-            f"Captured over {' and '.join(whole(each) for each in sorted(set(short)))} tokens, not {whole(full)}: "
+            f"Captured over {' and '.join(whole(each) for each in sorted(set(short)))} tokens, not {whole(longest)}: "
             "plasticity and drop of a shorter range, which do not compare."
         ),
         "base": "The base checkpoint was captured, the instruction-tuned one scored.",
@@ -47,11 +47,11 @@ def rounded_bias(rows: pd.DataFrame) -> str:
     """
     half = float(rows["bias_half"].max())
     if rows["bias_half"].min() == half:
-        which = "Biases"
+        subject = "Biases"
     else:
-        which = f"Biases, except {' and '.join(rows.loc[rows['bias_half'] < half, 'display_name'])},"
+        subject = f"Biases, except {' and '.join(rows.loc[rows['bias_half'] < half, 'display_name'])},"
     return (
-        f"{which} were rounded to $10^{{-4}}$ before they were printed with two zeros: each is within "
+        f"{subject} were rounded to $10^{{-4}}$ before they were printed with two zeros: each is within "
         f"${1e4 * half:g} \\times 10^{{-4}}$, a relative error of that amount over the bias."
     )
 
@@ -63,8 +63,8 @@ def spread_tests(
 
     `TEST_guard` is `guard` where even the test's smallest attainable p is not significant.
     """
-    marked = tests.assign(guard=["guard" if GUARD in note else "" for note in tests["note"]])
-    table = marked.pivot(index="comparison", columns="test", values=[*values, "guard"])
+    guarded = tests.assign(guard=["guard" if GUARD in note else "" for note in tests["note"]])
+    table = guarded.pivot(index="comparison", columns="test", values=[*values, "guard"])
     table.columns = [f"{column[1]}_{column[0]}" for column in table.columns]
     for column in table.columns:
         if not column.endswith("_guard"):

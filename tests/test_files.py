@@ -193,7 +193,7 @@ def test_temporary_folder_of_a_killed_process_is_removed_by_the_next(tmp_path):
 
 
 def test_temporary_folder_belongs_to_a_process_and_ends_with_it(tmp_path):
-    code = "from boundpaper.store import files; assert files.passing() == files.passing(); print(files.passing())"
+    code = "from boundpaper.store.files import process_folder as one; assert one() == one(); print(one())"
     done = subprocess.run(
         [sys.executable, "-c", code],
         cwd=ROOT,

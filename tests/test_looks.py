@@ -15,8 +15,8 @@ GROUPS = [*(group.split() for group in f"rope drope,attention mlp,{ALIKE}".split
 def test_no_two_entities_look_alike_even_in_grey(group):
     looks = [styles()[key] for key in group]
     assert len(looks) > 1
-    assert len({look.color for look in looks}) == len(looks)
-    assert len({(look.mark, look.dash) for look in looks}) == len(looks)
+    assert len({each.color for each in looks}) == len({look(each, Series()).text for each in looks}) == len(looks)
+    assert len({(each.mark, each.dash) for each in looks}) == len(looks)
 
 
 def test_entity_style_is_found_by_key_or_label():

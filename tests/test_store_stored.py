@@ -19,7 +19,8 @@ from boundpaper.build.unchanged import _read_kept_stamps as unchanged
 from boundpaper.errors import DataError, ModelError
 from boundpaper.paper.site.history import _load_cache as history
 from boundpaper.paper.trace.known import FILE as TRACED
-from boundpaper.paper.trace.known import StepCache
+from boundpaper.paper.trace.known import NUMBERS, StepCache
+from boundpaper.paper.trace.numeral import SearchedNumber
 from boundpaper.store import cached_files, manifest
 from conftest import ROOT
 from keyquery.measure import cache
@@ -58,6 +59,15 @@ def traced(folder):
     known.value("table:heights", "1", lambda: [["bean", "0.5"]])
     known.save()
     return folder / TRACED, lambda: StepCache(folder).values
+
+
+def numbers(folder):
+    (folder / "heights.csv").write_text("height\n0.5\nabout 0.75 m\n")
+    known = StepCache(folder, NUMBERS)
+    matches = [known.may_match(folder, "heights.csv", "1", SearchedNumber.read(text)) for text in ("0.75", "0.6")]
+    assert matches == [True, False]
+    known.save()
+    return folder / NUMBERS, lambda: StepCache(folder, NUMBERS).values
 
 
 def revisions(folder):
@@ -183,6 +193,7 @@ STORED = {
     "out/state/facts.json": (facts, "anew"),
     "out/state/unchanged.json": (freshness, "anew"),
     "out/state/traced.json": (traced, "anew"),
+    "out/state/numbers.json": (numbers, "anew"),
     "out/state/history.json": (revisions, "anew"),
     "cache of measuring": (cached, "anew"),
     "model made from a GGUF file": (converted, "anew"),

@@ -57,16 +57,16 @@ def recovery_from(stated: pd.DataFrame, statement: str, recovered: pd.DataFrame)
         `nope_recovery_recomputed`: each captured model's recovery, with its rounding range, and number of layers.
     """
     row = pick(stated, statement=statement)
-    sure = recovered[recovered["recovery_low"] > 0]
-    least = int(sure["text_layers"].min())
-    made = judge(
+    recovering = recovered[recovered["recovery_low"] > 0]
+    least = int(recovering["text_layers"].min())
+    verdict = judge(
         stated_number(row) == least,
-        f"{listed(list(sure['display_name']))} recover; the shallowest has {least} layers of text.",
+        f"{listed(list(recovering['display_name']))} recover; the shallowest has {least} layers of text.",
         reported=str(row["printed"]),
         recomputed=str(least),
-        n=len(sure),
+        n=len(recovering),
     )
-    return replace(made, kind="cell check")
+    return replace(verdict, kind="cell check")
 
 
 def rising(decile_profiles: pd.DataFrame) -> tuple[int, str]:

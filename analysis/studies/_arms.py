@@ -57,12 +57,12 @@ def arms(drope_script_rates: pd.DataFrame, experiment: str, items: Mapping[str, 
         try:
             if task in YES_NO:
                 unread = UNREAD.get(stored, "no") if share == 0 else "no"
-                answered = possible_counts(share, n, half_unit=TYPED if stored == "typed" else 0.0, unread=unread)
+                counts = possible_counts(share, n, half_unit=TYPED if stored == "typed" else 0.0, unread=unread)
             else:
-                answered = PossibleCounts(n, (_assuming_all_items(share, n),))
+                counts = PossibleCounts(n, (_assuming_all_items(share, n),))
         except ValueError as error:
             raise DataError(f"drope_script_rates, experiment {experiment}, {', '.join(key)}: {error}") from error
-        by_key[key] = Arm(None if answered.unread else 100 * share, answered)
+        by_key[key] = Arm(None if counts.unread else 100 * share, counts)
     if not by_key:
         raise DataError(f"drope_script_rates has no row of experiment {experiment!r}")
     return by_key

@@ -61,17 +61,17 @@ def correlations(models: pd.DataFrame, score: str, study: str, test_families: pd
         left_out = correlation.leave_one_out(
             metric, values, study=study, comparison=name, unit="model", note=note, units=units
         )
-        given = covariate.partial(
+        partial = covariate.partial(
             metric, values, size, study=study, comparison=name, unit="model", note=note, given_name="log parameters"
         )
-        inside = covariate.within_family(
+        in_families = covariate.within_family(
             metric, values, list(rows["family"]), study=study, comparison=name, unit="model", note=note
         )
-        tests += [left_out, given, inside]
+        tests += [left_out, partial, in_families]
     estimates = corrected(tests, test_families, study)
-    counted = Counter(row.adjustment for row in estimates if row.p_value is not None)
+    tests_by = Counter(row.adjustment for row in estimates if row.p_value is not None)
     coefficients = {method.__name__ for method in METHODS}
-    return [guarded(row, counted[row.adjustment]) if row.test in coefficients else row for row in estimates]
+    return [guarded(row, tests_by[row.adjustment]) if row.test in coefficients else row for row in estimates]
 
 
 def _missing_note(models: pd.DataFrame, metric: str) -> tuple[str, ...]:

@@ -51,9 +51,9 @@ def printed_effect(factor: pd.Series) -> PerplexityRatio:
     return PerplexityRatio(float(factor["value"]), Interval(float(factor["low"]), float(factor["high"])))
 
 
-def agreement_of_ratio(found: PerplexityRatio, factor: pd.Series) -> str:
+def agreement_of_ratio(measured: PerplexityRatio, factor: pd.Series) -> str:
     """Return how the ratio of two perplexities agrees with a row that prints the ratio."""
-    return agreement(found.ratio, found.within, float(factor["value"]), int(factor["decimals"]))
+    return agreement(measured.ratio, measured.within, float(factor["value"]), int(factor["decimals"]))
 
 
 def number(frame: pd.DataFrame, column: str, **where: object) -> float:

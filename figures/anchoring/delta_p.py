@@ -4,13 +4,12 @@ from dataclasses import replace
 
 import pandas as pd
 
-from boundpaper.figures import Axis, Figure, Line, Panel, Points
+from boundpaper.figures import Annotation, Axis, Figure, Line, Panel, Points
 from boundpaper.figures.series import Series
 from figures.population._arms import ARMS, LOOKS
 
 GROUPS = {"question": "question-anchored", "answer": "answer-anchored"}
-MOST = 8
-"""Greatest number of series in one panel."""
+MOST = 8  # greatest number of series in one panel
 
 
 def figure(anchoring_curves: pd.DataFrame, subjects: pd.DataFrame) -> Figure:
@@ -28,7 +27,7 @@ def figure(anchoring_curves: pd.DataFrame, subjects: pd.DataFrame) -> Figure:
     layers = Axis(label="layer", ticks=range(0, last + 1, max(1, round(last / 5))))
     if place == "depth":
         layers = Axis(label="layer, from first to last, %", ticks=[0, 25, 50, 75, 100])
-    panels = []
+    panels: list[Panel] = []
     for group, title in GROUPS.items():
         series: list[Series] = []
         for number, ((model, data), curve) in enumerate(drawn.items(), start=1):
@@ -41,12 +40,17 @@ def figure(anchoring_curves: pd.DataFrame, subjects: pd.DataFrame) -> Figure:
             name = f"{arm}: {ARMS[arm]}" if arm else str(small["label"].get(model, rows["display_name"].iloc[0]))
             name = name if data == "planted" else f"{name}, {data}"
             series += read_and_unread(rows, place, entity, name, "control" if len(drawn) <= MOST // 2 else "")
-        panels.append(Panel(title=title, series=series, x=layers, y=Axis(label="$\\Delta P$, points")))
+        cut = [line for line in series if isinstance(line, Line) and line.dash]
+        told = [
+            Annotation(x=line.x[-1], y=min(line.y), text="other tokens cut", anchor="below left")
+            for line in cut[: not panels]
+        ]
+        panels.append(
+            Panel(title=title, series=series, x=layers, y=Axis(label="$\\Delta P$, points"), annotations=told)
+        )
     return Figure(
         panels=panels,
-        columns=2,
         letters=True,
-        share_y=True,
         height=48,
         entities=LOOKS,
         caption=(

@@ -22,14 +22,14 @@ def figure(anchoring_curves: pd.DataFrame, subjects: pd.DataFrame, pretrained_he
         series: list[Series] = []
         for group, words in GROUPS.items():
             rows = curves[curves["group"] == group].sort_values("layer")
-            series += read_and_unread(rows, "layer", group, words, "filler")
-        last = int(curves["layer"].max())
+            series += read_and_unread(rows, "layer", group, words, "")
+        last, strips = int(curves["layer"].max()), full_attention(curves, pretrained_heads)
+        full = [Rule(at=float(s.low or 0) + 0.5, axis="x", label=s.label, dash="densely dotted") for s in strips]
         panels.append(
             Panel(
                 title=display(model),
                 series=series,
-                rules=[Rule(at=0, dash="solid")],
-                shades=full_attention(curves, pretrained_heads),
+                rules=[Rule(at=0, dash="solid"), *full],
                 x=Axis(label="layer", low=-0.5, high=last + 0.5, ticks=range(0, last + 1, max(1, round(last / 5)))),
                 y=Axis(label="$\\Delta P$, points"),
             )
@@ -37,7 +37,6 @@ def figure(anchoring_curves: pd.DataFrame, subjects: pd.DataFrame, pretrained_he
     least, most = part["n"].min(), part["n"].max()
     return Figure(
         panels=panels,
-        columns=len(panels),
         letters=True,
         share_y=True,
         height=45,
@@ -45,11 +44,12 @@ def figure(anchoring_curves: pd.DataFrame, subjects: pd.DataFrame, pretrained_he
         caption=(
             "Belief of a probe of truth when the end of a statement can no longer attend to its beginning, in "
             "statements about cities and athletes that the model itself completes rightly: $\\Delta P$ by layer, by "
-            f"what the truth needs. Unit: one name, n = {least} to {most}; bands: 95 % bootstrap."
+            f"what the truth needs. Unit: one name, $n$ from {least} to {most}; bands: 95 % bootstrap."
         ),
         short="$\\Delta P$ of planted statements in pretrained models",
         note=(
-            "Dotted: as many tokens of the text before cut. Hollow and not joined: layers that are not read, since the "
+            f"Not drawn: as many tokens of the text before cut, from ${part['filler'].min():.1f}$ to "
+            f"${part['filler'].max():.1f}$ points. Hollow and not joined: layers that are not read, since the "
             "probe is not above chance on statements that need their beginning. The end alone tells where it is a word "
             "such as butter, in which no city lies and which nobody plays."
         ),

@@ -43,7 +43,7 @@ def figure(lbp_correlations: pd.DataFrame, lbp_correlations_extended: pd.DataFra
             Panel(
                 series=series,
                 title=title,
-                x=Axis(label=label, low=-1.05, high=1.05, ticks=[-1, -0.5, 0, 0.5, 1]),
+                x=Axis(label=label, low=-1.05, high=1.05, ticks=[-1, 0, 1]),
                 rules=[Rule(at=0, axis="x", dash="solid")],
             )
         )
@@ -51,7 +51,6 @@ def figure(lbp_correlations: pd.DataFrame, lbp_correlations_extended: pd.DataFra
     least = every.loc[every["test"].isin(["pearson", "spearman", "kendall"]), "p_adjusted"].min()
     return Figure(
         panels=panels,
-        columns=2,
         height=50,
         share_y=True,
         letters=True,

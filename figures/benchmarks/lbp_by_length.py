@@ -1,52 +1,74 @@
-"""LongBench Pro scores against plasticity: one path per model, from 8K to 128K tokens; one panel per prompt mode."""
+"""LongBench Pro scores against plasticity from 8K to 128K tokens, a panel per model, and their relation over models."""
+
+from dataclasses import replace
 
 import pandas as pd
 
-from boundpaper.figures import Annotation, Axis, Figure, Line, Panel
+from boundpaper.figures import Annotation, Axis, Figure, Line, Panel, Points, Rule, Style
 from boundpaper.store.paper_vocabulary import words
+from figures.pretrained._models import each_model
+
+LOOKS = {
+    "thinking": Style(color="okblack", mark="*"),
+    "nonthinking": Style(color="okgrey", mark="square*", dash="dashed"),
+}
+ASIDE = {"thinking": -0.12, "nonthinking": 0.12}  # horizontal offsets of the two prompt modes at one length
 
 
-def figure(lbp_lengths: pd.DataFrame, matched_models: pd.DataFrame) -> Figure:
+def figure(lbp_lengths: pd.DataFrame, matched_models: pd.DataFrame, length_ordering_tests: pd.DataFrame) -> Figure:
     """Return the figure."""
     binned = lbp_lengths[lbp_lengths["plasticity"].notna()].sort_values("position")
-    models = [model for model in matched_models["model"] if model in set(binned["model"])]
-    absent = matched_models.loc[~matched_models["model"].isin(models), "display_name"]
-    low, high = binned["plasticity"].min() - 0.04, binned["plasticity"].max() + 0.02
-    panels = [
-        Panel(
-            series=[_path(rows[rows["model"] == model]) for model in models],
-            x=Axis(label="plasticity", low=low, high=high),
-            y=Axis(label="LongBench Pro score", low=0, high=60, ticks=[0, 20, 40, 60]),
-            title=f"Prompts {label}",
-            annotations=[
-                Annotation(x=end["plasticity"], y=end["lbp"], text=end["length"].upper(), anchor="below")
-                for end in (rows[rows["family"] == "Llama 3"].iloc[place] for place in (0, -1))
-            ],
+    absent = ", ".join(matched_models.loc[~matched_models["model"].isin(binned["model"]), "display_name"])
+    panels: list[Panel] = []
+    for _, name, rows in each_model(binned):
+        near, far = (rows.loc[rows.groupby("position")["lbp"].idxmin()].iloc[place] for place in (0, -1))
+        panels.append(
+            Panel(
+                series=[
+                    Line(entity=mode, x=path["plasticity"], y=path["lbp"], origin="reported", legend=not panels)
+                    for mode in LOOKS
+                    for path in [rows[rows["mode"] == mode]]
+                ],
+                x=Axis(label="plasticity", low=0.3, high=0.82, ticks=[0.4, 0.6, 0.8]),
+                y=Axis(label="score", low=0, high=60, ticks=[0, 20, 40, 60]),
+                title=name,
+                annotations=[
+                    Annotation(x=near["plasticity"], y=near["lbp"], text=near["length"].upper(), anchor="below right"),
+                    Annotation(x=far["plasticity"], y=far["lbp"], text=far["length"].upper(), anchor="below left"),
+                ],
+            )
         )
-        for label, rows in ((label, binned[binned["mode"] == mode]) for mode, label in words("mode").items())
+    ranks = length_ordering_tests[length_ordering_tests["test"] == "spearman"].set_index("comparison")
+    lengths, count = list(dict.fromkeys(binned["length"])), len(panels)
+    places = pd.Series(range(len(lengths)))
+    related = [
+        Points(entity=mode, x=x, y=tests["estimate"], y_low=tests["ci_low"], y_high=tests["ci_high"], legend=False)
+        for mode, aside in ASIDE.items()
+        for x, tests in [(places + aside, ranks.loc[[f"{length}, {mode}" for length in lengths]])]
     ]
-    questions = lbp_lengths["questions"].iloc[0]
+    panels.append(
+        Panel(
+            series=related,
+            x=Axis(label="input length", ticks={place: lengths[place].upper() for place in (0, 2, 4)}),
+            y=Axis(label="$\\rho$ over models", low=-1.05, high=1.05, ticks=[-1, 0, 1]),
+            title="at one length",
+            rules=[Rule(at=0, dash="solid")],
+        )
+    )
     scores = lbp_lengths.pivot(index=["model", "mode"], columns="length", values="lbp")
-    fallen = (scores["128k"] < scores["8k"]).sum()
     return Figure(
         panels=panels,
-        columns=2,
-        height=62,
-        legend="none",
-        share_y=True,
+        columns=4,
+        height=26,
         letters=True,
+        entities={mode: replace(look, label=f"prompts {words('mode')[mode]}") for mode, look in LOOKS.items()},
         caption=(
-            "Score and plasticity of a model both fall as the input grows; that more plastic models score higher at "
-            f"one length is not seen. {len(models)} models, one path each, a mark at every doubling from 8K to 128K "
-            "tokens [@shcherb2026; @longbenchpro2026]; all as reported (hollow marks). Not drawn, since no plasticity "
-            f"is reported for them: {', '.join(absent)}, and scores at 256K. With {', '.join(absent)}, {fallen} of "
-            f"{len(scores)} scores fall from 8K to 128K. Unit: one model; {questions} questions per length."
+            f"Score and plasticity of a model both fall from 8K to 128K tokens, (a) to (g): {count} models, a mark at "
+            "every doubling, all as reported [@shcherb2026; @longbenchpro2026]. (h) That more plastic models score "
+            f"higher at one length is not seen: rank correlation over the {count} models with its 95 % interval. Not "
+            f"drawn, since no plasticity is reported for them: {absent}, and scores at 256K. With {absent}, "
+            f"{(scores['128k'] < scores['8k']).sum()} of {len(scores)} scores fall from 8K to 128K. Unit: one model; "
+            f"{lbp_lengths['questions'].iloc[0]} questions per length."
         ),
         short="LongBench Pro against plasticity, by input length",
     )
-
-
-def _path(rows: pd.DataFrame) -> Line:
-    """Return the path of a model over the lengths."""
-    name, model = rows["display_name"].iloc[0], rows["model"].iloc[0]
-    return Line(entity=model, x=rows["plasticity"], y=rows["lbp"], origin="reported", direct=str(name), legend=False)

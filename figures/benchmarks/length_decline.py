@@ -36,6 +36,11 @@ def figure(
             ),
         ]
         of = {n: pick(tests, comparison=f"ap_drop, {mode}, n = {n}") for n in (seven, eight)}
+        told = [
+            f"$n = {n}$: {correlation_phrase(test).partition(SIGN)[0]}, Holm $p$ "
+            + p.show(test["p_adjusted"], "plain").removeprefix("= ")
+            for n, test in of.items()
+        ]
         panels.append(
             Panel(
                 series=series,
@@ -43,10 +48,8 @@ def figure(
                 y=Axis(label="score lost, 8K to 128K", percent=True, low=0, high=70),
                 title=f"Prompts {shown}",
                 annotations=[
-                    Annotation(
-                        x=0.032, y=y, text=f"$n = {n}$: {correlation_phrase(test).partition(SIGN)[0]}", anchor="right"
-                    )
-                    for y, (n, test) in zip((67.5, 63), of.items(), strict=True)
+                    Annotation(x=0.032, y=y, text=text, anchor="right")
+                    for y, text in zip((66.5, 62), told, strict=True)
                 ],
             )
         )

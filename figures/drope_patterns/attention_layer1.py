@@ -52,7 +52,6 @@ def figure(
     items = drope_protocols.set_index("section")["items"]
     return Figure(
         panels=panels,
-        columns=2,
         letters=True,
         height=45,
         caption=(

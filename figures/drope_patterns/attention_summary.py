@@ -44,7 +44,6 @@ def figure(attention_layers: pd.DataFrame, attention_agreement: pd.DataFrame, dr
     n = int(agreement["n"].iloc[0])
     return Figure(
         panels=panels,
-        columns=3,
         letters=True,
         height=45,
         caption=(

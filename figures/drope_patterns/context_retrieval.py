@@ -5,7 +5,7 @@ import pandas as pd
 from boundpaper.figures import Axis, Figure, Panel, Points, Shade, Style
 
 MODELS = {"rope": "RoPE", "drope": "DroPE"}
-ASIDE = {"RoPE": -0.16, "DroPE": 0.0, "simple": 0.16}  # horizontal offsets of the points at one length
+ASIDE = {"RoPE": -0.24, "DroPE": 0.0, "simple": 0.24}  # horizontal offsets of the points at one length
 PANELS = {"lengths": "lengths", "errors": "error analysis", "formats": "prompt formats"}
 
 
@@ -17,7 +17,6 @@ def figure(context_cells: pd.DataFrame, drope_figures: pd.DataFrame) -> Figure:
     alone = drawn[drawn["x"].astype(int) == trained]
     contexts = sorted(set(context_cells["context"]))
     place = {context: float(number) for number, context in enumerate(contexts)}
-    last = contexts[-1]
     panels = []
     for protocol, title in PANELS.items():
         rows = known[known["protocol"] == protocol]
@@ -43,30 +42,29 @@ def figure(context_cells: pd.DataFrame, drope_figures: pd.DataFrame) -> Figure:
             series.append(
                 Points(
                     entity="drope",
-                    label="DroPE, drawn but not printed",
+                    label="DroPE, in a figure only",
                     origin="reported",
                     x=alone["x"].astype(int).map(place) + ASIDE["simple"],
                     y=alone["value"],
                 )
             )
-        trials = rows["trials"].iloc[0]
+        trials, last = rows["trials"].iloc[0], rows["context"].max()
         panels.append(
             Panel(
                 title=f"{title}, $n = {trials}$",
                 series=series,
-                shades=[Shade(low=place[trained] + 0.5, high=None, label="beyond training")],
+                shades=[Shade(low=place[trained] + 0.5, high=None, label="beyond")] if last > trained else [],
                 x=Axis(
                     label="context (tokens)",
                     low=-0.5,
                     high=place[last] + 0.5,
-                    ticks={number: f"{context // 1024}K" for context, number in place.items()},
+                    ticks={number: f"{context // 1024}K" for context, number in place.items() if context <= last},
                 ),
                 y=Axis(label="passkey accuracy, %", low=-4, high=104, ticks=[0, 25, 50, 75, 100]),
             )
         )
     return Figure(
         panels=panels,
-        columns=3,
         letters=True,
         share_y=True,
         height=36,
@@ -81,7 +79,7 @@ def figure(context_cells: pd.DataFrame, drope_figures: pd.DataFrame) -> Figure:
         note=(
             "Hollow: a value that the report draws in its Figure H and prints nowhere, so that no interval can be "
             "given; that figure joins (a) and the first point of (b) into one line. DroPE at 8K tokens has "
-            f"{_cell_text(known, 'lengths', last)} in (a) and {_cell_text(known, 'errors', last)} in (b)."
+            f"{_cell_text(known, 'lengths', contexts[-1])} in (a), {_cell_text(known, 'errors', contexts[-1])} in (b)."
         ),
     )
 

@@ -25,7 +25,7 @@ def figure(
         Panel(
             title=title,
             series=[
-                Line(entity=entity, x=shares.index, y=shares, marks=True, legend=title == "published values")
+                Line(entity=entity, x=shares.index, y=shares, marks=False, legend=title == "published values")
                 for entity, shares in series.items()
             ],
             shades=[Shade(low=-0.5, high=1.5, label="layers 0, 1")],
@@ -36,7 +36,6 @@ def figure(
     ]
     return Figure(
         panels=panels,
-        columns=2,
         letters=True,
         height=38,
         share_y=True,

@@ -72,11 +72,12 @@ def figure(
                 Bars(
                     entity=entity,
                     x=list(protocols.values()),
-                    y=[beyond["share"][(protocol, model)] for protocol in protocols],
-                    low=[beyond["ci_low"][(protocol, model)] for protocol in protocols],
-                    high=[beyond["ci_high"][(protocol, model)] for protocol in protocols],
+                    y=cells["share"],
+                    low=cells["ci_low"],
+                    high=cells["ci_high"],
                 )
                 for entity, model in MODELS.items()
+                for cells in [beyond.loc[[(protocol, model) for protocol in protocols]]]
             ],
             x=Axis(label="section"),
             y=Axis(label="accuracy, %", low=0, high=100),
@@ -84,7 +85,6 @@ def figure(
     ]
     return Figure(
         panels=panels,
-        columns=3,
         letters=True,
         height=36,
         caption=(

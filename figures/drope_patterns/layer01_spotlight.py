@@ -49,7 +49,6 @@ def figure(balance_layers: pd.DataFrame, balance_summary: pd.DataFrame, drope_pr
     zero = first.loc[0]
     return Figure(
         panels=panels,
-        columns=2,
         letters=True,
         height=48,
         caption=(
@@ -61,7 +60,6 @@ def figure(balance_layers: pd.DataFrame, balance_summary: pd.DataFrame, drope_pr
         short="The first layers against the later ones",
         note=(
             f"In layer 0 DroPE's attention writes {zero['attention_ratio']:.1f} times as much as RoPE's; its share "
-            "falls because the "
-            f"MLP writes {zero['mlp_ratio']:.0f} times as much. The MLP is the larger part there in both models."
+            f"falls because the MLP writes {zero['mlp_ratio']:.0f} times as much. It is the larger part in both."
         ),
     )

@@ -51,7 +51,6 @@ def figure(
     items = drope_protocols.set_index("experiment")["items"]
     return Figure(
         panels=panels,
-        columns=2,
         letters=True,
         height=42,
         caption=(

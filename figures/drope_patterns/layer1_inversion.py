@@ -33,7 +33,6 @@ def figure(content_layers: pd.DataFrame, drope_figures: pd.DataFrame, drope_prot
         panels.append(Panel(title=title, series=bars, rules=[Rule(at=50)], y=Axis(label="share, %", low=0, high=115)))
     return Figure(
         panels=panels,
-        columns=3,
         letters=True,
         share_y=True,
         height=42,

@@ -35,7 +35,6 @@ def figure(layer_norms: pd.DataFrame, drope_figures: pd.DataFrame, drope_protoco
     ratio = layer_norms[layer_norms["layer"] == 1].set_index("tensor")["mean_ratio"]
     return Figure(
         panels=panels,
-        columns=3,
         letters=True,
         share_y=True,
         height=42,

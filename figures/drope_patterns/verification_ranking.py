@@ -6,8 +6,7 @@ from boundpaper.figures import Axis, Figure, Panel, Points, Rule
 from boundpaper.typeset.wording import whole
 
 MODELS = {"rope": "RoPE", "drope": "DroPE"}
-ASIDE = {"rope": 0.93, "drope": 1.0 / 0.93}
-"""Factors of the context that set the two models of a length side by side."""
+ASIDE = {"rope": 0.93, "drope": 1.0 / 0.93}  # factors of the context that set the two models of a length side by side
 
 
 def figure(ranking_cells: pd.DataFrame, drope_verification: pd.DataFrame) -> Figure:
@@ -40,7 +39,6 @@ def figure(ranking_cells: pd.DataFrame, drope_verification: pd.DataFrame) -> Fig
     trials = ranking_cells["trials"].iloc[0]
     return Figure(
         panels=panels,
-        columns=2,
         letters=True,
         height=45,
         caption=(

@@ -10,21 +10,15 @@ PANELS = {"norm": "norm of the first token", "ratio": "ratio to other tokens"}
 def figure(phase_layers: pd.DataFrame, drope_stated: pd.DataFrame, drope_protocols: pd.DataFrame) -> Figure:
     """Plot two panels on logarithmic axes."""
     limit = float(drope_stated.set_index("statement")["value"]["s5_4_spike_ratio"])
-    protocol = drope_protocols.set_index("section")
-    last = int(phase_layers["layer"].max())
+    texts, precision = drope_protocols.set_index("section").loc["5 (phase metrics)", ["items", "precision"]]
+    layers, last = phase_layers["layer"], int(phase_layers["layer"].max())
     panels = [
         Panel(
             title=title,
             series=[
-                Line(
-                    entity=model,
-                    x=phase_layers["layer"],
-                    y=phase_layers[f"{metric}_{model}"],
-                    low=phase_layers[f"{metric}_{model}"] - phase_layers[f"{metric}_sd_{model}"],
-                    high=phase_layers[f"{metric}_{model}"] + phase_layers[f"{metric}_sd_{model}"],
-                    marks=True,
-                )
+                Line(entity=model, x=layers, y=mean, low=mean - sd, high=mean + sd, uncertainty="band", marks=False)
                 for model in ("rope", "drope")
+                for mean, sd in [(phase_layers[f"{metric}_{model}"], phase_layers[f"{metric}_sd_{model}"])]
             ],
             shades=[Shade(low=last - 0.5, high=last + 0.5, label="final norm")],
             rules=[Rule(at=limit, label=f"ratio {limit:g}")] if metric == "ratio" else [],
@@ -35,17 +29,13 @@ def figure(phase_layers: pd.DataFrame, drope_stated: pd.DataFrame, drope_protoco
     ]
     return Figure(
         panels=panels,
-        columns=2,
         letters=True,
         height=37,
         caption=(
-            "Norm of the first token after each layer and its ratio to the norms of the other tokens, published series "
-            f"[@africa2026], mean and one standard deviation over {protocol['items']['5 (phase metrics)']} (not "
-            f"visible for the norm). Dashed: the ratio of {limit:g} that the report calls the spike. Logarithmic axes."
+            "Both models' first token grows in layer 1: its norm after each layer, and its ratio to the norms of other "
+            f"tokens, published series [@africa2026], mean and one standard deviation over {texts} (seen in DroPE's "
+            f"ratio only). Dashed: the ratio of {limit:g} that the report calls the spike. Logarithmic axes."
         ),
         short="Norm of the first token by layer",
-        note=(
-            f"Both norms rise in layer 1; layer {last} is read after the final normalisation. The two runs differ "
-            f"({protocol['precision']['5 (phase metrics)']})."
-        ),
+        note=f"Layer {last} is read after the final normalisation. The two runs differ ({precision}).",
     )

@@ -27,7 +27,6 @@ def figure(write_layers: pd.DataFrame, drope_protocols: pd.DataFrame) -> Figure:
             )
             for metric, (title, label) in PANELS.items()
         ],
-        columns=3,
         letters=True,
         height=48,
         caption=(

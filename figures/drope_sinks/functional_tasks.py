@@ -19,12 +19,11 @@ def figure(functional_shares: pd.DataFrame) -> Figure:
         rows["share"] = rows["share"].fillna(0)
         rows["low"] = rows["low"].where(counted, rows["right_low"])
         rows["high"] = rows["high"].where(counted, rows["share"])
-        bars = []
-        for entity, model in MODELS.items():
-            cells = rows.loc[[(model, each) for each in CONDITIONS]]
-            bars.append(
-                Bars(entity=entity, x=list(CONDITIONS.values()), y=cells["share"], low=cells["low"], high=cells["high"])
-            )
+        bars = [
+            Bars(entity=entity, x=list(CONDITIONS.values()), y=cells["share"], low=cells["low"], high=cells["high"])
+            for entity, model in MODELS.items()
+            for cells in [rows.loc[[(model, each) for each in CONDITIONS]]]
+        ]
         chance = float(rows["chance"].iloc[0])
         panels.append(
             Panel(
@@ -36,7 +35,6 @@ def figure(functional_shares: pd.DataFrame) -> Figure:
         )
     return Figure(
         panels=panels,
-        columns=2,
         letters=True,
         share_y=True,
         height=38,

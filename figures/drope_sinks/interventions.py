@@ -34,7 +34,6 @@ def figure(bos_mlp_effects: pd.DataFrame) -> Figure:
     share = bos_mlp_effects[(bos_mlp_effects["experiment"] == 4) & (bos_mlp_effects["positional"] == "DroPE")]
     return Figure(
         panels=panels,
-        columns=2,
         letters=True,
         share_y=True,
         height=52,

@@ -4,8 +4,7 @@ import pandas as pd
 
 from boundpaper.figures import Annotation, Axis, Figure, Line, Panel, Rule, Shade
 
-FIRST = 4
-"""Number of layers drawn separately: in later layers of both models nearly all heads are sinks."""
+FIRST = 4  # layers drawn separately: in later layers of both models nearly all heads are sinks
 REST, LAST = 4.5, 5.5  # positions on the x axis, right of the axis break
 
 
@@ -19,11 +18,11 @@ def figure(sink_rate_layers: pd.DataFrame, uniform_sink: pd.DataFrame, drope_pro
     )
     middle, end = rest.iloc[:-1], rest.iloc[-1]
     series = []
-    for model, aside in (("rope", -0.08), ("drope", 0.08)):
+    for model, aside in (("rope", -0.16), ("drope", 0.16)):
         alone, last = near[model], end[model]
         sd, sd_last = near[f"{model}_sd"], end[f"{model}_sd"]
         runs = (
-            (near["layer"], alone, alone - sd, alone + sd),
+            (near["layer"] + aside / 2, alone, alone - sd, alone + sd),
             ([REST + aside], [middle[model].mean()], [middle[model].min()], [middle[model].max()]),
             ([LAST + aside], [last], [last - sd_last], [last + sd_last]),
         )
@@ -38,7 +37,7 @@ def figure(sink_rate_layers: pd.DataFrame, uniform_sink: pd.DataFrame, drope_pro
             Panel(
                 title="heads that are sinks",
                 series=series,
-                x=Axis(label="layer", low=-0.2, high=LAST + 0.2, ticks=ticks),
+                x=Axis(label="layer", low=-0.4, high=LAST + 0.4, ticks=ticks),
                 annotations=[Annotation(x=(FIRST - 1 + REST) / 2, y=0, text="$/\\!/$", anchor="center")],
                 y=Axis(label="sink heads, %", low=0, high=104, ticks=[0, 25, 50, 75, 100]),
             ),
@@ -53,12 +52,11 @@ def figure(sink_rate_layers: pd.DataFrame, uniform_sink: pd.DataFrame, drope_pro
                         label="Exp. 7",
                     ),
                 ],
-                rules=[Rule(at=threshold, label="threshold")],
-                x=Axis(label="tokens in the prompt", low=2),
+                rules=[Rule(at=threshold, label=f"threshold {threshold:g}")],
+                x=Axis(label="tokens in the prompt", low=0),
                 y=Axis(label="sink score", zero=True),
             ),
         ],
-        columns=2,
         letters=True,
         height=39,
         caption=(

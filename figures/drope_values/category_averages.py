@@ -30,7 +30,6 @@ def figure(knowledge_categories: pd.DataFrame) -> Figure:
     used = knowledge_categories.set_index(["positional", "category"])["tasks_above_chance"]
     return Figure(
         panels=panels,
-        columns=2,
         letters=True,
         share_y=True,
         height=50,

@@ -25,14 +25,13 @@ def figure(disruption_by_text: pd.DataFrame, disruption_tests: pd.DataFrame) -> 
     ]
     apart = _forest_series("neutral", names, nats["RoPE"] - nats["DroPE"], tests.T[DIFFERENCE])
     most = math.ceil(max(float(series.high[-1]) for series in (*models, apart))) + 0.5
-    axis = Axis(label="nats per token", low=0, high=most)
+    axis = Axis(label="nats per token", low=-0.5, high=most)
     zero = (Rule(at=0, axis="x", dash="solid"),)
     return Figure(
         panels=[
             Panel(title="both models", series=models, x=axis, rules=zero),
             Panel(title="RoPE minus DroPE", series=[apart], x=axis, rules=zero),
         ],
-        columns=2,
         letters=True,
         share_y=True,
         height=34,

@@ -39,7 +39,6 @@ def figure(knowledge_categories: pd.DataFrame, knowledge_protocols: pd.DataFrame
     first = knowledge_protocols.iloc[0]
     return Figure(
         panels=panels,
-        columns=3,
         letters=True,
         height=45,
         caption=(

@@ -17,16 +17,15 @@ def figure(massive_layers: pd.DataFrame, massive_counts: pd.DataFrame) -> Figure
             Panel(
                 title=title,
                 series=[
-                    Line(entity=entity, x=rows["layer"], y=rows[entity], marks=True) for entity in ("rope", "drope")
+                    Line(entity=entity, x=rows["layer"], y=rows[entity], marks=False) for entity in ("rope", "drope")
                 ],
                 shades=[Shade(low=0.5, high=1.5, label="layer 1")],
                 x=Axis(label="layer", ticks=[0, 10, 20, 30]),
-                y=Axis(label="massive values", zero=True),
+                y=Axis(label="massive values", low=-4, ticks=[0, 50, 100]),
             )
         )
     return Figure(
         panels=panels,
-        columns=3,
         letters=True,
         height=34,
         share_y=True,

@@ -14,14 +14,9 @@ def figure(knowledge_protocols: pd.DataFrame) -> Figure:
     panels = []
     for experiment in ("3", "4"):
         bars = [
-            Bars(
-                entity=name,
-                x=list(PAIR),
-                y=rows[f"{arm}_{experiment}"],
-                low=rows[f"{arm}_low_{experiment}"],
-                high=rows[f"{arm}_high_{experiment}"],
-            )
+            Bars(entity=name, x=list(PAIR), y=share, low=low, high=high)
             for arm, name in ARMS.items()
+            for share, low, high in [[rows[f"{arm}{end}_{experiment}"] for end in ("", "_low", "_high")]]
         ]
         precision = rows[f"precision_{experiment}"].iloc[0]
         panels.append(
@@ -34,7 +29,6 @@ def figure(knowledge_protocols: pd.DataFrame) -> Figure:
     first = rows.iloc[0]
     return Figure(
         panels=panels,
-        columns=2,
         letters=True,
         share_y=True,
         height=45,

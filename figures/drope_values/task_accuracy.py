@@ -34,7 +34,6 @@ def figure(knowledge_tasks: pd.DataFrame) -> Figure:
     items = ", ".join(f"{TASKS[str(task)]} {n}" for task, n in rows["n"].items())
     return Figure(
         panels=panels,
-        columns=2,
         letters=True,
         share_y=True,
         height=50,

@@ -44,7 +44,6 @@ def figure(nope_recovery_recomputed: pd.DataFrame, families: pd.DataFrame) -> Fi
                 title="largest rise anywhere",
             ),
         ],
-        columns=2,
         height=44,
         share_y=True,
         letters=True,

@@ -5,7 +5,8 @@ import pandas as pd
 from boundpaper.figures import Figure
 
 ITEM, CLAIM = "keys_far_4x", "thesis_population_every.keys_far_4x"
-BOX = r"\node[draw=black!50, rounded corners=1pt, align=center, text width=20mm, minimum height=23mm, inner sep=1mm]"
+BOX = r"\node[draw=black!50, rounded corners=1pt, minimum width=23.4mm, minimum height=19mm]"
+TEXT = r"\node[anchor=north, align=center, text width=21mm, inner sep=0pt]"
 
 
 def figure(population_contrasts_every: pd.DataFrame, claims: pd.DataFrame) -> Figure:
@@ -20,9 +21,10 @@ def figure(population_contrasts_every: pd.DataFrame, claims: pd.DataFrame) -> Fi
         "claim": "a sentence, bound to the cell",
         "verdict": str(verdict),
     }
-    lines = [r"\begin{tikzpicture}[x=26mm, font=\footnotesize, >=stealth]"]
+    lines = [r"\begin{tikzpicture}[x=25.8mm, font=\footnotesize, >=stealth]"]
     for place, (name, text) in enumerate(boxes.items()):
-        lines.append(f"{BOX} (n{place}) at ({place},0) {{\\textbf{{{name}}}\\\\[0.5mm] {text}}};")
+        lines.append(f"{BOX} (n{place}) at ({place},0) {{}};")
+        lines.append(f"{TEXT} at ({place},8mm) {{\\textbf{{\\strut {name}}}\\\\ \\scriptsize {text}}};")
     lines += [f"\\draw[->] (n{place}) -- (n{place + 1});" for place in range(len(boxes) - 1)]
     lines.append(r"\end{tikzpicture}")
     return Figure(

@@ -4,10 +4,11 @@ from statistics import NormalDist
 
 import pandas as pd
 
-from boundpaper.figures import Annotation, Axis, Figure, Line, Panel, Points, Rule, Shade
+from boundpaper.figures import Annotation, Axis, Figure, Line, Panel, Points, Rule, Shade, Style
 
 KEYS = {"as they stand": (90.0, 40.0), "exchanged": (40.0, 90.0)}  # plotted positions of keys 1 and 2
 BASE, ARM = 400, "B"
+LOOKS = {"key 1": Style(color="okblack"), "key 2": Style(color="okgrey", mark="square*")}
 
 
 def figure(retrained_levels: pd.DataFrame) -> Figure:
@@ -21,10 +22,8 @@ def figure(retrained_levels: pd.DataFrame) -> Figure:
     stands = Panel(
         title="positions",
         series=[
-            Points(
-                x=[spots[key] for spots in KEYS.values()], y=[2, 1], entity=f"series-{key + 1}", label=f"key {key + 1}"
-            )
-            for key in range(2)
+            Points(x=[spots[key] for spots in KEYS.values()], y=[2, 1], entity=name, label=name)
+            for key, name in enumerate(LOOKS)
         ],
         x=Axis(label="words", low=0, high=140, ticks=[0, 50, 100]),
         y=Axis(low=0.4, high=2.6, ticks=dict(zip((2, 1), KEYS, strict=True))),
@@ -45,7 +44,7 @@ def figure(retrained_levels: pd.DataFrame) -> Figure:
                 annotations=[
                     Annotation(x=-1.5, y=0.08, text="sway", anchor="left", target=(changed / 2, 0.08)),
                     *(
-                        Annotation(x=x, y=y, text=text, anchor="center", entity=f"series-{key}")
+                        Annotation(x=x, y=y, text=text, anchor="center", entity=f"key {key}")
                         for x, key, share in ((-2.2, 2, law.cdf(0)), (2.9, 1, 1 - law.cdf(0)))
                         for y, text in ((0.36, f"key {key}"), (0.3, f"{100 * share:.0f} %"))
                     ),
@@ -56,6 +55,7 @@ def figure(retrained_levels: pd.DataFrame) -> Figure:
         panels=panels,
         letters=True,
         height=25,
+        entities=LOOKS,
         caption=(
             "What the exchange of positions tells. (a) Drawn: each of two keys is turned to where the other stands; "
             f"content stays. (b, c) Key 1, which content prefers, is ahead by the part of content ({content:.2f} of "

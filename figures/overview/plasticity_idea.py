@@ -5,6 +5,7 @@ from statistics import NormalDist
 import pandas as pd
 
 from boundpaper.figures import Annotation, Axis, Figure, Line, Panel, Points, Rule, Shade
+from figures.overview.exchanged_keys import LOOKS
 
 REACH = 100  # scores are plotted from -REACH to REACH
 BIN = 10  # width of the score interval in which queries are counted
@@ -25,10 +26,10 @@ def figure(pretrained_competition: pd.DataFrame) -> Figure:
                 title=title,
                 series=[Line(x=scores, y=[BIN * law.pdf(score) for score in scores], marks=False, entity="neutral")],
                 x=Axis(label="lead of key 1 in score", ticks=[-80, 0, 80]),
-                y=Axis(label="share of queries", ticks=[0, 0.1, 0.2], low=0, high=0.25),
+                y=Axis(label="share per 10 points", ticks=[0, 0.1, 0.2], low=0, high=0.25),
                 shades=[Shade(low=None, high=0)],
                 annotations=[
-                    Annotation(x=x, y=y, text=text, anchor="center")
+                    Annotation(x=x, y=y, text=text, anchor="center", entity=f"key {key}")
                     for x, key, share in ((-60, 2, law.cdf(0)), (84, 1, 1 - law.cdf(0)))
                     for y, text in ((0.17, f"key {key}"), (0.14, f"{100 * share:.0f} %"))
                 ],
@@ -41,16 +42,22 @@ def figure(pretrained_competition: pd.DataFrame) -> Figure:
             title="plasticity of the pair",
             series=[
                 Line(x=curve, y=[plasticity(ratio) for ratio in curve], marks=False, entity="neutral"),
-                Points(x=ratios, y=[plasticity(ratio) for ratio in ratios], labels=["early", "late"], entity="neutral"),
+                Points(
+                    x=ratios,
+                    y=[plasticity(ratio) for ratio in ratios],
+                    labels=["early (a)", "late (b)"],
+                    entity="neutral",
+                ),
             ],
             x=Axis(label="mean over spread", ticks=[0, 1, 2]),
-            y=Axis(label="plasticity", low=0, high=1, ticks=[0, 0.5, 1]),
+            y=Axis(label="plasticity", low=0, high=1.05, ticks=[0, 0.5, 1]),
         )
     )
     return Figure(
         panels=panels,
         letters=True,
         height=27,
+        entities=LOOKS,
         caption=(
             "What plasticity measures. Two keys compete for the queries at one place of a text; a query's content "
             f"decides how far key 1 is ahead. Mean (dashed) and spread are those of {row['display_name']} over heads "

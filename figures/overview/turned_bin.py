@@ -4,11 +4,11 @@ import math
 
 import pandas as pd
 
-from boundpaper.figures import Annotation, Axis, Figure, Line, Panel, Points
+from boundpaper.figures import Annotation, Axis, Figure, Line, Panel, Points, Style
 
 TURN = 0.9  # rotation of the sketched pair of dimensions, in radians, from the first to the last position of the bin
 CONTENTS = 15  # number of queries sketched at each position; no two have the same content
-PLACES = {"first": -0.5, "middle": 0.0, "last": 0.5}
+PLACES = {"first": (-0.5, "triangle*"), "middle": (0.0, "square"), "last": (0.5, "*")}  # turn, and mark
 
 
 def figure(bin_kept: pd.DataFrame, pretrained_competition: pd.DataFrame) -> Figure:
@@ -19,7 +19,7 @@ def figure(bin_kept: pd.DataFrame, pretrained_competition: pd.DataFrame) -> Figu
     panels = [cloud("as captured", 1.0), cloud("aligned", 0.0)]
     panels.append(
         Panel(
-            title="plasticity",
+            title="plasticity, measured",
             series=[
                 Line(x=rows["width"], y=rows["pooled"], entity="total", legend=False),
                 Line(x=rows["width"], y=rows["aligned"], entity="neutral", dash="dashed", legend=False),
@@ -36,6 +36,7 @@ def figure(bin_kept: pd.DataFrame, pretrained_competition: pd.DataFrame) -> Figu
         panels=panels,
         letters=True,
         height=27,
+        entities={name: Style(color="okblack", mark=mark) for name, (_, mark) in PLACES.items()},
         caption=(
             "What rotation inside a bin does to the spread of queries. (a) Drawn, in one pair of dimensions: the "
             "contents of one spread at three positions are turned by different angles, and their pooled cloud is "
@@ -50,16 +51,16 @@ def figure(bin_kept: pd.DataFrame, pretrained_competition: pd.DataFrame) -> Figu
 def cloud(title: str, kept: float) -> Panel:
     """Make a panel of the bin's queries at three positions, rotated by the fraction `kept` of their angle."""
     series = []
-    for place, (name, at) in enumerate(PLACES.items(), 1):
+    for place, (name, (at, _)) in enumerate(PLACES.items()):
         points = []
-        for item in range(place - 1, CONTENTS * len(PLACES), len(PLACES)):
+        for item in range(place, CONTENTS * len(PLACES), len(PLACES)):
             radius, angle = 0.42 * math.sqrt(item / CONTENTS / len(PLACES)), 2.39996 * item  # even over a disc
             x, y = 1.2 + radius * math.cos(angle), radius * math.sin(angle)
             turn = kept * at * TURN
             points.append((x * math.cos(turn) - y * math.sin(turn), x * math.sin(turn) + y * math.cos(turn)))
         xs, ys = zip(*points, strict=True)
-        series.append(Points(x=xs, y=ys, entity=f"series-{place}", label=f"{name} position of the bin"))
-    axis = Axis(low=0, high=1.8, ticks=[0, 0.5, 1, 1.5], label="first dimension")
+        series.append(Points(x=xs, y=ys, entity=name, label=f"{name} position of the bin"))
+    axis = Axis(low=0.4, high=1.8, ticks=[0.5, 1, 1.5], label="first dimension")
     return Panel(
         title=title, series=series, x=axis, y=Axis(low=-1.2, high=1.2, ticks=[-1, 0, 1], label="second dimension")
     )

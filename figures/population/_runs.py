@@ -12,8 +12,7 @@ if TYPE_CHECKING:
 
     from boundpaper.figures.series import Series
 
-BEYOND = Shade(low=1.5, high=None, label="beyond training")
-"""The last three quarters of a text, which are beyond the training length."""
+BEYOND = Shade(low=1.5, high=None, label="beyond training")  # the last three quarters of a text
 
 
 def seed_bundles(rows: pd.DataFrame, factor: float = 1.0, legend: bool = True) -> list[Series]:

@@ -43,7 +43,6 @@ def figure(
         panels.append(Panel(title=title, series=lines, x=quarter, y=axis, shades=[BEYOND], annotations=still))
     return Figure(
         panels=panels,
-        columns=3,
         letters=True,
         height=34,
         entities=LOOKS,

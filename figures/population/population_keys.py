@@ -6,6 +6,7 @@ from boundpaper.figures import Annotation, Axis, Bundle, Figure, Panel, Shade
 from figures.population._arms import ARMS, BASES, LOOKS, bases, seeds
 
 TRAINED = 128
+FAR = 1.25 * TRAINED  # keys beyond this distance are far
 LONG = 4.0
 SHOWN = ("B", "C", "D", "E")
 
@@ -31,9 +32,9 @@ def figure(population_outcomes: pd.DataFrame, population_distances: pd.DataFrame
                 title=f"{arm}, base {base:,}" if base else f"{arm}, no base",
                 series=[Bundle(entity=arm, x=list(wide.columns), lines=100 * wide, band=False, origin="measured")],
                 x=Axis(label="words to the key", scale="log", base=2, ticks={32.0: "32", 128.0: "128", 384.0: "384"}),
-                y=Axis(label="keys found", low=0, high=119, ticks=[0, 50, 100], percent=True),
+                y=Axis(label="keys found", low=-4, high=119, ticks=[0, 50, 100], percent=True),
                 shades=[Shade(low=float(TRAINED), high=None)],
-                annotations=[Annotation(x=16.0, y=112, text=f"far: {found:.1f} %", anchor="right")],
+                annotations=[Annotation(x=16.0, y=112, text=f"beyond {FAR:g}: {found:.1f} %", anchor="right")],
             )
         )
     return Figure(
@@ -49,8 +50,8 @@ def figure(population_outcomes: pd.DataFrame, population_distances: pd.DataFrame
             f"training lengths, by the distance from key to question, grey beyond the training length of {TRAINED} "
             f"words. Near keys are harder to find in these prompts than in those of one training length: {near_means}. "
             + "; ".join(f"{arm}: {ARMS[arm]}" for arm in SHOWN)
-            + ". Thin lines: single seeds; thick lines: their mean; far: the mean share of keys beyond one and a "
-            f"quarter lengths. {seeds(far[far['arm'].isin(SHOWN)]).capitalize()}. {int(far['n'].max())} far keys a "
+            + ". Thin lines: single seeds; thick lines: their mean; in numbers the mean share of far keys, beyond "
+            f"{FAR:g} words. {seeds(far[far['arm'].isin(SHOWN)]).capitalize()}. {int(far['n'].max())} far keys a "
             "model at most. Unit: one training seed."
         ),
         short="Keys that the population finds, by their distance to the question",

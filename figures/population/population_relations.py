@@ -58,7 +58,6 @@ def figure(
             )
     return Figure(
         panels=panels,
-        columns=len(METRICS),
         letters=True,
         share_y=True,
         height=30,

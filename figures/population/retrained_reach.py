@@ -49,7 +49,6 @@ def figure(
             )
     return Figure(
         panels=panels,
-        columns=len(SHOWN),
         letters=True,
         height=26,
         entities=LOOKS,

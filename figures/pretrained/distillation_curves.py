@@ -43,7 +43,7 @@ def figure(distillation_curves: pd.DataFrame) -> Figure:
             panel("kl", "divergence from the teacher", {"before any step": float(untouched["kl"])}),
         ],
         letters=True,
-        height=40,
+        height=34,
         caption=(
             "A rotary model distilled into itself without rotation, and the control that keeps it: (a) loss of the "
             f"next token, (b) divergence from the teacher, on held-out documents, mean over {whole(int(first['n']))} "

@@ -47,7 +47,6 @@ def figure(head_plane: pd.DataFrame, pretrained_geometry: pd.DataFrame) -> Figur
         )
     return Figure(
         panels=panels,
-        columns=2,
         letters=True,
         height=35,
         entities=LOOKS,

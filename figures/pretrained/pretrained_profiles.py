@@ -53,7 +53,7 @@ def figure(pretrained_profiles: pd.DataFrame, decile_profiles: pd.DataFrame, hea
         letters=len(panels) > 1,
         share_y=True,
         legend="none",
-        height=35,
+        height=32,
         caption=(
             f"Plasticity along the context of models measured here ({'; '.join(names)}): mean over heads by query bin, "
             "with 95 % bootstrap intervals over key heads, which cover heads and not texts; where key heads are too "

@@ -27,18 +27,18 @@ def figure(pretrained_layers: pd.DataFrame, pretrained_heads: pd.DataFrame) -> F
                 ],
                 x=Axis(label="layer", low=-0.5, high=int(rows["layer"].max()) + 0.5),
                 shades=full_attention(rows, pretrained_heads),
-                y=Axis(label="attention to the first token", low=0, high=0.8, ticks=[0, 0.2, 0.4, 0.6, 0.8]),
+                y=Axis(label="attention to the first token", low=-0.02, high=0.8, ticks=[0, 0.2, 0.4, 0.6, 0.8]),
                 title=name,
             )
         )
         models.append(
-            f"{rows['display_name'].iloc[0]}: {rows['heads_sink'].sum()} of {rows['heads'].sum()} heads are sinks, n = "
-            f"{rows['texts'].min()} texts"
+            f"{rows['display_name'].iloc[0]}: {rows['heads_sink'].sum()} of {rows['heads'].sum()} heads are sinks, "
+            f"$n = {rows['texts'].min()}$ texts"
         )
     return Figure(
         panels=panels,
         columns=min(2, len(panels)),
-        height=38,
+        height=34,
         share_y=True,
         letters=True,
         legend="none",

@@ -30,7 +30,6 @@ def figure(pretrained_sweeps: pd.DataFrame) -> Figure:
         panels.append(Panel(series=lines, title=title, x=Axis(label="layer"), y=Axis(label="nats per token")))
     return Figure(
         panels=panels,
-        columns=2,
         height=48,
         letters=True,
         caption=(

@@ -5,12 +5,10 @@ import pandas as pd
 from boundpaper.figures import Annotation, Axis, Figure, Line, Panel, Points
 from boundpaper.figures.spec import Anchor
 from boundpaper.store.frames import pick
-from boundpaper.typeset.wording import correlation_phrase
+from boundpaper.typeset.wording import correlation_phrase, listed
 
-HIGHEST = 0.35
-"""End of the axis of the drop, with room for the correlation above the points."""
-FIRST = 0.2
-"""Start of the logarithmic axis of the bias per token."""
+HIGHEST = 0.38  # end of the axis of the drop, with room for the correlation above the points
+FIRST = 0.2  # start of the logarithmic axis of the bias per token
 STARTS: Anchor = "below"
 ENDS: tuple[tuple[str, Anchor], ...] = (("end", "above right"), ("end", "below right"), ("SmolLM3", "above"))
 EQUAL = {unit: f"per token, {unit} over the same window" for unit in ("models", "networks")}
@@ -37,6 +35,7 @@ def figure(
     models = bias_plasticity["kind"] == "model"
     same = training_comparison[training_comparison["drop_same"].notna()]
     window = int(same["captured_context"].min())
+    absent = list(training_comparison.loc[training_comparison["drop_same"].isna(), "display_name"])
     tests = bias_plasticity_tests[bias_plasticity_tests["test"] == "pearson"].set_index("comparison")
     run = {unit: float(tests["estimate"][f"per {unit}, checkpoints"]) for unit in ("token", "window")}
     own = bias_plasticity
@@ -44,9 +43,9 @@ def figure(
         (
             _drawn(own, "bias_strength", "ap_drop", 1e3),
             "own window, per token",
-            {"models": "per token, captured models"},
+            {"captured": "per token, captured models"},
         ),
-        (_drawn(own, "bias_window", "ap_drop"), "the same, per window", {"models": "per window, captured models"}),
+        (_drawn(own, "bias_window", "ap_drop"), "the same, per window", {"captured": "per window, captured models"}),
         (_drawn(same, "bias_strength", "drop_same", 1e3), f"first {window // 1024}K of all", EQUAL),
     )
     labels = ("bias per token ($\\times 10^{-3}$)", "bias per window", "bias per token ($\\times 10^{-3}$)")
@@ -81,7 +80,7 @@ def figure(
                 annotations=[
                     *(
                         Annotation(x=0 if position == 1 else FIRST, y=y * HIGHEST, text=text, anchor="right")
-                        for y, (unit, comparison) in zip((0.95, 0.87), asked.items(), strict=False)
+                        for y, (unit, comparison) in zip((0.96, 0.885), asked.items(), strict=False)
                         for row in [pick(bias_plasticity_tests, comparison=comparison, test="pearson")]
                         for text in [f"{int(row['n'])} {unit}: {correlation_phrase(row).partition(', $p')[0]}"]
                     ),
@@ -94,15 +93,14 @@ def figure(
             )
             for position, ((data, title, asked), label) in enumerate(zip(shown, labels, strict=True))
         ],
-        columns=3,
         height=40,
         share_y=True,
         letters=True,
         caption=(
             f"Plasticity drop against the bias [@shcherb2026]: {int(models.sum())} captured models and "
             f"{int((~models).sum())} checkpoints of SmolLM3-3B (joined from start to end), each over its own window, "
-            f"with the bias (a) per token and (b) per window; (c) {len(same)} models, SmolLM3 at its last checkpoint, "
-            f"over {window:,} tokens."
+            f"with the bias (a) per token and (b) per window; (c) {len(same)} models over {window:,} tokens: SmolLM3 "
+            f"at its last checkpoint, and those captured over as many, which {listed(absent)} was not."
         ),
         note=(
             "In the panels: Pearson's $r$ with its 95 % interval; two of the models run one text network. Over "

@@ -1,7 +1,5 @@
 """Plasticity of SmolLM3 by absolute position, and by the bias accumulated up to a position."""
 
-from dataclasses import replace
-
 import pandas as pd
 
 from boundpaper.figures import Annotation, Axis, Figure, Line, Panel, Style
@@ -23,7 +21,7 @@ def figure(training_positions: pd.DataFrame, training_tests: pd.DataFrame) -> Fi
     known = known.assign(name=[_checkpoint_in_words(row) for _, row in known.iterrows()])
     names = list(dict.fromkeys(known["name"]))
     phases = known.drop_duplicates("name").set_index("name")["phase"]
-    first = set(phases.drop_duplicates().index)
+    last = set(phases.drop_duplicates(keep="last").index)
     start, steps = known.iloc[0], names[0].rpartition(" ")[2]
     named = Annotation(x=start["middle"], y=start["plasticity"], text=f"{steps} steps", anchor="above right")
     told = f"{len(known)} bins, not independent"
@@ -40,7 +38,12 @@ def figure(training_positions: pd.DataFrame, training_tests: pd.DataFrame) -> Fi
             Panel(
                 series=[
                     Line(
-                        x=rows[column], y=rows["plasticity"], entity=str(name), origin="reported", legend=name in first
+                        x=rows[column],
+                        y=rows["plasticity"],
+                        entity=str(name),
+                        origin="reported",
+                        direct=PHASES[rows["phase"].iloc[0]] if name in last and column == "middle" else False,
+                        legend=False,
                     )
                     for name, rows in known.groupby("name", sort=False)
                 ],
@@ -56,10 +59,10 @@ def figure(training_positions: pd.DataFrame, training_tests: pd.DataFrame) -> Fi
             )
             for column, name, axis in panels
         ],
-        columns=2,
+        legend="none",
         letters=True,
         share_y=True,
-        entities={str(name): replace(LOOKS[phase], label=PHASES[phase]) for name, phase in phases.items()},
+        entities={str(name): LOOKS[phase] for name, phase in phases.items()},
         caption=(
             f"Plasticity of SmolLM3-3B by position, {len(names)} checkpoints of one run [@shcherb2026]: (a) against "
             "the position of the query, (b) against the bias per token times that position. Extended checkpoints are "

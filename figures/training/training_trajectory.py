@@ -41,17 +41,12 @@ def figure(training_trajectory: pd.DataFrame) -> Figure:
                 x=axis,
                 y=scale,
                 annotations=[
-                    Annotation(
-                        x=last + 0.3, y=lifted[name], text=_since(end[name] / annealed[name]), anchor="above left"
-                    )
+                    Annotation(x=last, y=lifted[name], text=_since(end[name] / annealed[name]), anchor="above")
                 ],
-                shades=[
-                    Shade(
-                        low=float(span["min"]) - 0.5,
-                        high=float(span["max"]) + 0.5,
-                        label=PHASES[str(phase)] if position == 0 else "",
-                    )
-                    for phase, span in spans.iterrows()
+                shades=[  # every second phase stays white: only its middle, where its name stands
+                    Shade(low=middle - reach, high=middle + reach, label="" if position else PHASES[str(phase)])
+                    for number, (phase, span) in enumerate(spans.iterrows())
+                    for middle, reach in [(span.mean(), 0.0 if number % 2 else (span["max"] - span["min"] + 1) / 2)]
                 ],
             )
             for position, ((name, title, scale), origin) in enumerate(zip(panels, origins, strict=True))
@@ -63,7 +58,7 @@ def figure(training_trajectory: pd.DataFrame) -> Figure:
         legend="none",
         caption=(
             f"SmolLM3-3B over {len(rows)} checkpoints of one run [@shcherb2026], labelled by training steps (of the "
-            "run up to annealing, of the phase after it). From annealing to the last checkpoint, as the factor says, "
+            "run up to annealing, of the phase after it). From annealing to the last checkpoint, by its factor, "
             f"the bias per token falls, but the window grows from {low:,} to {high:,} tokens, and per window the bias "
             "grows with the drop."
         ),
@@ -77,4 +72,4 @@ def figure(training_trajectory: pd.DataFrame) -> Figure:
 
 def _since(factor: float) -> str:
     """Return `factor` in print since annealing: as a multiplication above 1, else as a division."""
-    return (f"$\\times {factor:.3g}$" if factor > 1 else f"$\\div {1 / factor:.3g}$") + " since annealing"
+    return f"$\\times {factor:.3g}$" if factor > 1 else f"$\\div {1 / factor:.3g}$"

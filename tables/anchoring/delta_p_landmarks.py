@@ -24,11 +24,11 @@ def table(
 ) -> Table:
     """Return the table: reported models, then measured models; small models come in the order of `subjects`."""
     reported = _reported_rows(delta_p_landmarks, models)
-    measured = _measured_rows(anchoring_landmarks)
+    own_rows = _measured_rows(anchoring_landmarks)
     order = {model: place for place, model in enumerate(subjects["model"])}
-    measured = measured.sort_values("model", key=lambda names: names.map(order), kind="stable", ignore_index=True)
+    own_rows = own_rows.sort_values("model", key=lambda names: names.map(order), kind="stable", ignore_index=True)
     return Table(
-        rows=pd.concat([reported, measured], ignore_index=True),
+        rows=pd.concat([reported, own_rows], ignore_index=True),
         columns=[
             Column("anchored", "Anchored", repeat=False),
             Column("words", "Landmark"),
@@ -49,7 +49,7 @@ def table(
             "$\\Delta P$: change of a probe's probability, in percentage points, when the answer can no longer "
             "attend to the question. Reported ranges span the four data sets; the description gives no other points "
             "of the curves, and none were added. Measured: groups made layer by layer, layers whose probe is above "
-            f"chance, {measured['n'].min()} to {measured['n'].max()} names that planted statements, or questions, are "
+            f"chance, {own_rows['n'].min()} to {own_rows['n'].max()} names that planted statements, or questions, are "
             "about. The models differ, so the two kinds of value cannot be compared. Layers count from 0."
         ),
     )
@@ -86,7 +86,7 @@ def _measured_rows(landmarks: pd.DataFrame) -> pd.DataFrame:
     )
     rows["name"] = [f"{row['display_name']} ({row['layers']} layers), measured here" for _, row in rows.iterrows()]
     rows["layers_text"] = rows["layers_text"].fillna("all")
-    return _in_print_order(rows).assign(series=lambda each: each["data_set"])
+    return _in_print_order(rows).assign(series=lambda frame: frame["data_set"])
 
 
 def _one(value: float) -> str:
@@ -103,10 +103,10 @@ def _in_print_order(rows: pd.DataFrame) -> pd.DataFrame:
     return rows.sort_values(["model", "anchoring", "order"], ascending=[True, False, True], ignore_index=True)
 
 
-def _range_text(row: pd.Series, single: str, ends: tuple[str, str]) -> str:
+def _range_text(row: pd.Series, single: str, columns: tuple[str, str]) -> str:
     show = whole()
     if pd.notna(row[single]):
         return show.show(row[single], "plain").replace("-", "−")
-    if pd.isna(row[ends[0]]):
+    if pd.isna(row[columns[0]]):
         return ""
-    return " to ".join(show.show(row[end], "plain").replace("-", "−") for end in ends)
+    return " to ".join(show.show(row[end], "plain").replace("-", "−") for end in columns)

@@ -9,11 +9,11 @@ VALUES = {"question_share": "share", "control": "control", "filler": "filler"}
 
 def table(anchoring_curves: pd.DataFrame, subjects: pd.DataFrame) -> Table:
     """Return one row per model and layer."""
-    own = subjects[subjects["role"] == "lab"]
-    part = anchoring_curves[anchoring_curves["model"].isin(own["model"]) & (anchoring_curves["data"] == "planted")]
-    wide = _side_by_side(part[part["split"] == "design"], own)
+    small = subjects[subjects["role"] == "lab"]
+    planted = anchoring_curves[anchoring_curves["model"].isin(small["model"]) & (anchoring_curves["data"] == "planted")]
+    wide = _side_by_side(planted[planted["split"] == "design"], small)
     filler = max(wide[f"{group}_filler"].abs().max() for group in ("question", "answer"))
-    seeds = sorted(set(own["seed"].astype(int)))
+    seeds = sorted(set(small["seed"].astype(int)))
     return Table(
         rows=wide,
         columns=[
@@ -32,7 +32,7 @@ def table(anchoring_curves: pd.DataFrame, subjects: pd.DataFrame) -> Table:
             "$\\Delta P$ of planted statements in three small models, in percentage points, by what the truth of a "
             f"statement needs: arms A, B and C of the population, seed {', '.join(map(str, seeds))}. The groups are "
             "made by design, not by the outcome. Brackets: 95 % bootstrap intervals. Unit: one of "
-            f"{_range_text(part.loc[part['split'] == 'all', 'n'])} names that statements are about."
+            f"{_range_text(planted.loc[planted['split'] == 'all', 'n'])} names that statements are about."
         ),
         short="$\\Delta P$ of planted statements in small models",
         note=(
@@ -46,7 +46,7 @@ def table(anchoring_curves: pd.DataFrame, subjects: pd.DataFrame) -> Table:
     )
 
 
-def _side_by_side(designed: pd.DataFrame, own: pd.DataFrame) -> pd.DataFrame:
+def _side_by_side(designed: pd.DataFrame, small: pd.DataFrame) -> pd.DataFrame:
     sides = {
         group: designed[designed["group"] == group].set_index(["model", "layer"]) for group in ("question", "answer")
     }
@@ -58,11 +58,11 @@ def _side_by_side(designed: pd.DataFrame, own: pd.DataFrame) -> pd.DataFrame:
         for source, name in VALUES.items():
             table[f"{group}_{name}"] = rows[source]
     table = table.reset_index()
-    labels = own.set_index("model")["label"]
+    labels = small.set_index("model")["label"]
     table["name"] = table["model"].map(labels)
-    table["blind"] = ["" if seen else "blind" for seen in table["above_chance"].astype(bool)]
+    table["blind"] = ["" if readable else "blind" for readable in table["above_chance"].astype(bool)]
     order = {model: place for place, model in enumerate(labels.index)}
-    return table.sort_values(["model", "layer"], key=lambda part: part.map(order).fillna(part), ignore_index=True)
+    return table.sort_values(["model", "layer"], key=lambda column: column.map(order).fillna(column), ignore_index=True)
 
 
 def _range_text(counts: pd.Series) -> str:

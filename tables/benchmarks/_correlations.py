@@ -46,9 +46,9 @@ def correlation_columns() -> list[Column]:
         columns.append(Column(f"{test}_estimate", symbol, r, group=title, missing=UNDEFINED))
         columns.append(Column(f"{test}_p_value", "$p$", p, group=title, missing=UNDEFINED))
         columns.append(Column(f"{test}_p_adjusted", "Holm", p, group=title, mark=f"{test}_guard", missing=UNDEFINED))
-    out = "pearson_leave_one_out"
-    columns.append(Column(f"{out}_effect_ci_low", "least", r, group="Leave-one-out $r$", missing=UNDEFINED))
-    columns.append(Column(f"{out}_effect_ci_high", "largest", r, group="Leave-one-out $r$", missing=UNDEFINED))
+    name = "pearson_leave_one_out"
+    columns.append(Column(f"{name}_effect_ci_low", "least", r, group="Leave-one-out $r$", missing=UNDEFINED))
+    columns.append(Column(f"{name}_effect_ci_high", "largest", r, group="Leave-one-out $r$", missing=UNDEFINED))
     for test, title in (("pearson_partial", "Given size"), ("pearson_within_family", "Within families")):
         columns.append(Column(f"{test}_estimate", "$r$", r, group=title, missing=UNDEFINED))
         columns.append(Column(f"{test}_p_value", "$p$", p, group=title, missing=UNDEFINED))
@@ -69,10 +69,10 @@ def measured_models_note(models: pd.DataFrame) -> str:
     for row in models.to_dict("records"):
         if row["enters"]:
             scored = {None: "", "lbp_rouge_t4": ", summaries by ROUGE-L alone"}
-            how = scored.get(row.get("score_metric"), ", as the benchmark scores")
+            method = scored.get(row.get("score_metric"), ", as the benchmark scores")
             sentences.append(
                 f"{row['display_name']} enters the last group only ({row['checkpoint_match']}, plasticity "
-                f"{row['plasticity_origin']} over {whole(row['captured_context'])} tokens{how})"
+                f"{row['plasticity_origin']} over {whole(row['captured_context'])} tokens{method})"
             )
         else:
             sentences.append(f"{row['display_name']} stays outside ({str(row['note']).partition('; ')[0]})")

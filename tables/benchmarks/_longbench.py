@@ -26,9 +26,9 @@ def measured_footnotes(scores: pd.DataFrame, facts: pd.DataFrame | None = None) 
 
     `facts` is a frame like `measured_decline`, with the origin and the checkpoint of each drop.
     """
-    more = {} if facts is None else {row["model"]: _drop_sentence(row) for _, row in facts.iterrows()}
+    drops = {} if facts is None else {row["model"]: _drop_sentence(row) for _, row in facts.iterrows()}
     return {
-        measured_mark(str(model)): f"{_footnote_text(rows)}{more.get(model, '')}"
+        measured_mark(str(model)): f"{_footnote_text(rows)}{drops.get(model, '')}"
         for model, rows in scores.groupby("model", sort=True)
     }
 
@@ -36,18 +36,18 @@ def measured_footnotes(scores: pd.DataFrame, facts: pd.DataFrame | None = None) 
 def _drop_sentence(row: pd.Series) -> str:
     if not row["plasticity_origin"]:
         return ""
-    who = "measured by this project" if row["plasticity_origin"] == "measured" else "reported"
-    over = whole(row["captured_context"])
-    return f" Its drop is {who}, over {over} tokens; checkpoints captured and scored: {row['checkpoint_match']}."
+    origin = "measured by this project" if row["plasticity_origin"] == "measured" else "reported"
+    tokens = whole(row["captured_context"])
+    return f" Its drop is {origin}, over {tokens} tokens; checkpoints captured and scored: {row['checkpoint_match']}."
 
 
 def _footnote_text(scores: pd.DataFrame) -> str:
     first = scores.iloc[0]
-    what = "A network with random weights, the null reference. " if first["role"] == NULL else ""
+    opening = "A network with random weights, the null reference. " if first["role"] == NULL else ""
     counts = {str(row["mode"]): row["samples"] for _, row in scores[scores["length"] == "overall"].iterrows()}
-    shown = words("mode")
-    asked = f" ({', '.join(f'{shown[mode]} {count} samples' for mode, count in counts.items())})"
-    sentences = [f"{what}Measured by this project"]
+    mode_words = words("mode")
+    asked = f" ({', '.join(f'{mode_words[mode]} {count} samples' for mode, count in counts.items())})"
+    sentences = [f"{opening}Measured by this project"]
     if first["data"] == BENCHMARK:
         sentences.append(f" on the benchmark's questions{asked}")
     else:
@@ -56,13 +56,13 @@ def _footnote_text(scores: pd.DataFrame) -> str:
             "published one"
         )
     number = fixed(2)
-    sure = scores[(scores["length"] == "overall") & scores["ci_low"].notna()]
-    ends = [
-        f"{shown[row['mode']]} {number.show(row['ci_low'], 'plain')} to {number.show(row['ci_high'], 'plain')}"
-        for _, row in sure.iterrows()
+    with_ci = scores[(scores["length"] == "overall") & scores["ci_low"].notna()]
+    intervals = [
+        f"{mode_words[row['mode']]} {number.show(row['ci_low'], 'plain')} to {number.show(row['ci_high'], 'plain')}"
+        for _, row in with_ci.iterrows()
     ]
-    if ends:
-        sentences.append(f"; 95 % intervals of the overall score from resampled samples: {', '.join(ends)}")
+    if intervals:
+        sentences.append(f"; 95 % intervals of the overall score from resampled samples: {', '.join(intervals)}")
     if (scores["metric"] == ROUGE).any():
         sentences.append("; summaries are scored by ROUGE-L alone, the benchmark adds an embedding model's similarity")
     return "".join(sentences) + "."

@@ -31,19 +31,19 @@ def measured_rows(scores: pd.DataFrame, models: pd.DataFrame, lengths: Sequence[
     facts = {str(row["model"]): row for row in models.to_dict("records")}
     rows = []
     for data in GROUPS:
-        for model, part in scores[scores["data"] == data].groupby("model", sort=True):
+        for model, group in scores[scores["data"] == data].groupby("model", sort=True):
             benchmark = data == BENCHMARK
-            by_length = dict(zip(part["length"], part["score"], strict=True))
+            by_length = dict(zip(group["length"], group["score"], strict=True))
             if by_length.keys().isdisjoint(lengths):
                 continue
-            known = facts[str(model)] if benchmark else {}
-            effective = known.get("effective_length")
+            summary = facts[str(model)] if benchmark else {}
+            effective = summary.get("effective_length")
             rows.append(
                 {
-                    "display_name": part["display_name"].iloc[0],
+                    "display_name": group["display_name"].iloc[0],
                     "mark": _footnote_name(str(model), data),
                     **{length: by_length.get(length) for length in lengths},
-                    **{name: known.get(name) for name in AVERAGES},
+                    **{name: summary.get(name) for name in AVERAGES},
                     "effective_shown": "" if effective is None or pd.isna(effective) else _key(float(effective)),
                     "stated_shown": "",
                     "stated_mark": "",
@@ -58,8 +58,8 @@ def measured_footnotes(scores: pd.DataFrame, models: pd.DataFrame) -> dict[str, 
     """Return a footnote per row of `measured_rows`: the tasks, the intervals, and limits of comparison."""
     facts = {str(row["model"]): row for row in models.to_dict("records")}
     return {
-        _footnote_name(str(model), str(data)): _footnote_text(str(data), part, facts[str(model)])
-        for (model, data), part in scores.groupby(["model", "data"], sort=True)
+        _footnote_name(str(model), str(data)): _footnote_text(str(data), group, facts[str(model)])
+        for (model, data), group in scores.groupby(["model", "data"], sort=True)
     }
 
 
@@ -88,14 +88,14 @@ def _footnote_text(data: str, scores: pd.DataFrame, facts: Mapping[Hashable, Any
             )
         if facts["effective_length"] != facts["effective_length_unbroken"] and facts["effective_length"] > 0:
             sentences.append("; a length shorter than the effective one is not above the threshold")
-    ends = [
+    intervals = [
         f"{row['length'].upper()} {number.show(row['ci_low'], 'plain')} to {number.show(row['ci_high'], 'plain')} "
         f"({int(row['samples'])} samples)"
         for _, row in scores[scores["ci_low"].notna()].iterrows()
     ]
-    if ends:
-        sentences.append(f". 95 % intervals: {', '.join(ends)}")
-    lost = scores.loc[scores["score"].isna(), "length"]
-    if len(lost):
-        sentences.append(f". No mean, since a task is missing: {', '.join(length.upper() for length in lost)}")
+    if intervals:
+        sentences.append(f". 95 % intervals: {', '.join(intervals)}")
+    gaps = scores.loc[scores["score"].isna(), "length"]
+    if len(gaps):
+        sentences.append(f". No mean, since a task is missing: {', '.join(length.upper() for length in gaps)}")
     return "".join(sentences)

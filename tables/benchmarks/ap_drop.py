@@ -15,16 +15,16 @@ def table(
     matched_models: pd.DataFrame, lbp_correlations: pd.DataFrame, lbp_correlations_extended: pd.DataFrame
 ) -> Table:
     """Return the table."""
-    full = matched_models["captured_context"].max()
+    longest = matched_models["captured_context"].max()
     halves = matched_models["ap_drop_rounded"] != matched_models["ap_drop"]
     added = ~matched_models["in_source"].astype(bool)
-    marks = model_marks(matched_models, full)
+    marks = model_marks(matched_models, longest)
     rows = matched_models.assign(
         mark=[",".join(filter(None, (mark, "added" if new else ""))) for mark, new in zip(marks, added, strict=True)],
-        half=["half" if each else "" for each in halves],
+        half=["half" if half else "" for half in halves],
     )
     half = rows[halves]
-    shown = [
+    names = [
         f"{fixed_number(4).show(row['ap_drop_recomputed'], 'plain')} of {row['display_name']}"
         for _, row in half.iterrows()
     ]
@@ -40,10 +40,10 @@ def table(
             Column("ap_drop_recomputed", "recomputed", fixed(4), mark="half", group="Drop"),
         ],
         marks={
-            **model_footnotes(rows, full),
+            **model_footnotes(rows, longest),
             "added": "Captured and scored, but not among the models that the study compares.",
             "half": (
-                f"The difference of the printed ends, {' and '.join(shown)}, lies halfway between two printed drops; "
+                f"The difference of the printed ends, {' and '.join(names)}, lies halfway between two printed drops; "
                 "the study rounds it down, rounding halves up would print the next one. Both agree with the ends."
             ),
         },
@@ -61,11 +61,11 @@ def _correlations_sentence(tests: pd.DataFrame) -> str:
     phrases = [
         f"{metric(name)} {correlation_phrase(pick(tests, comparison=name, test='pearson'))}" for name in COMPARED
     ]
-    first = pick(tests, comparison="ap_drop", test="pearson")
+    test = pick(tests, comparison="ap_drop", test="pearson")
     ranks = correlation_phrase(pick(tests, comparison="ap_drop", test="spearman"))
     return (
-        f"Correlation with LBP over $n = {first['n']}$ models, Pearson with 95 % interval, exact permutation $p$ and "
-        f"Holm's correction over {_family_size(first)} tests, all metrics by three coefficients: {'; '.join(phrases)}. "
+        f"Correlation with LBP over $n = {test['n']}$ models, Pearson with 95 % interval, exact permutation $p$ and "
+        f"Holm's correction over {_family_size(test)} tests, all metrics by three coefficients: {'; '.join(phrases)}. "
         f"Spearman for the drop: {ranks}."
     )
 

@@ -21,19 +21,19 @@ def table(
     measured_lbp_lengths: pd.DataFrame,
 ) -> Table:
     """Return the table."""
-    full = matched_models["captured_context"].max()
+    longest = matched_models["captured_context"].max()
     names = matched_models.set_index("model")
     given = reported_lbp_lengths[(reported_lbp_lengths["metric"] == "lbp") & (reported_lbp_lengths["printed"] != "")]
     in_source = set(zip(given["model"], given["mode"], strict=True))
     parts = []
-    for mode, shown in words("mode").items():
+    for mode, label in words("mode").items():
         scores = _by_length(published_lbp[published_lbp["mode"] == mode], "model").loc[names.index]
-        marks = model_marks(names, full)
+        marks = model_marks(names, longest)
         marks = [
             ",".join(filter(None, (mark, "printed" if (model, mode) in in_source else "")))
             for model, mark in zip(names.index, marks, strict=True)
         ]
-        parts.append(scores.assign(name=names["display_name"], mark=marks, group=f"Score, {shown}"))
+        parts.append(scores.assign(name=names["display_name"], mark=marks, group=f"Score, {label}"))
     reference = _by_length(reported_reference_models, "name")
     parts.append(reference.assign(name=reference.index, mark="", group="Score, reference models of the study"))
     bins = lbp_lengths[lbp_lengths["plasticity"].notna()].drop_duplicates(["model", "length"])
@@ -46,8 +46,8 @@ def table(
         mark="",
         group="Plasticity in the bin that ends at this length",
     )
-    measured = measured_scores(measured_lbp_lengths, (*LENGTHS, OVERALL))
-    rows = pd.concat([*parts, plasticity, measured], ignore_index=True)
+    own_rows = measured_scores(measured_lbp_lengths, (*LENGTHS, OVERALL))
+    rows = pd.concat([*parts, plasticity, own_rows], ignore_index=True)
     questions = published_lbp[published_lbp["length"] != OVERALL]["questions"].iloc[0]
     absent = [name for model, name in names["display_name"].items() if model not in plasticity.index]
     return Table(
@@ -64,7 +64,7 @@ def table(
         size="footnotesize",
         long=True,  # measured models make the table too long for one page
         marks={
-            **model_footnotes(names, full),
+            **model_footnotes(names, longest),
             "printed": "The only series that the study prints for these models.",
             **measured_footnotes(measured_lbp_lengths),
         },

@@ -10,41 +10,41 @@ from tables.benchmarks._longbench import BENCHMARK, measured_footnotes, measured
 
 def table(length_decline: pd.DataFrame, measured_decline: pd.DataFrame, measured_lbp_lengths: pd.DataFrame) -> Table:
     """Return the table."""
-    full = length_decline["captured_context"].max()
+    longest = length_decline["captured_context"].max()
     facts = length_decline[length_decline["mode"] == next(iter(words("mode")))].reset_index(drop=True)
-    rows = facts.drop(columns=["lbp_8k", "lbp_128k", "decline"]).assign(mark=model_marks(facts, full))
+    rows = facts.drop(columns=["lbp_8k", "lbp_128k", "decline"]).assign(mark=model_marks(facts, longest))
     for mode in words("mode"):
         values = length_decline[length_decline["mode"] == mode].set_index("model")
         for name in ("lbp_8k", "lbp_128k", "decline"):
             rows[f"{mode}_{name}"] = values.loc[rows["model"], name].to_numpy()
     reported = len(rows)
     asked = measured_decline["data"] == BENCHMARK  # scores on other questions do not measure the benchmark's decline
-    below, outside = measured_decline[asked], measured_decline[~asked]
-    rows = pd.concat([rows.assign(reason=""), _measured_rows(below)], ignore_index=True)
+    scored, outside = measured_decline[asked], measured_decline[~asked]
+    rows = pd.concat([rows.assign(reason=""), _measured_rows(scored)], ignore_index=True)
     rows["first_measured"] = rows.index == reported
-    scores = measured_lbp_lengths[measured_lbp_lengths["model"].isin(below["model"])]
+    scores = measured_lbp_lengths[measured_lbp_lengths["model"].isin(scored["model"])]
     columns = [
         Column("display_name", "Model", mark="mark"),
         Column("ap_drop", "Plasticity\ndrop", fixed(3)),
         Column("total_drop", "Total\ndrop", signed(3), missing="no length bins are reported for this model"),
     ]
-    for mode, shown in words("mode").items():
+    for mode, label in words("mode").items():
         columns += [
-            Column(f"{mode}_lbp_8k", "8K", fixed(2), group=f"Score {shown}"),
-            Column(f"{mode}_lbp_128k", "128K", fixed(2), group=f"Score {shown}"),
-            Column(f"{mode}_decline", "decline", percent(1, share=True), group=f"Score {shown}"),
+            Column(f"{mode}_lbp_8k", "8K", fixed(2), group=f"Score {label}"),
+            Column(f"{mode}_lbp_128k", "128K", fixed(2), group=f"Score {label}"),
+            Column(f"{mode}_decline", "decline", percent(1, share=True), group=f"Score {label}"),
         ]
     return Table(
         rows=rows,
         columns=columns,
         reason="reason",
         rule_before="first_measured",
-        marks={**model_footnotes(facts, full), **measured_footnotes(scores, below)},
+        marks={**model_footnotes(facts, longest), **measured_footnotes(scores, scored)},
         caption=(
             "Relative decline of LongBench Pro from 8K to 128K tokens, $1 - s_{128K} / s_{8K}$, beside the plasticity "
             f"drop and the total drop over length bins, {reported} models. Unit: one model. Scores as published "
             "[@longbenchpro2026], drops as printed in the study [@shcherb2026]."
-            + (" Below the rule: measured by this project, in no test." if len(below) else "")
+            + (" Below the rule: measured by this project, in no test." if len(scored) else "")
         ),
         short="Relative decline of LongBench Pro beside the plasticity drops",
         note=[_models_off_benchmark(outside)] if len(outside) else [],
@@ -54,19 +54,19 @@ def table(length_decline: pd.DataFrame, measured_decline: pd.DataFrame, measured
 def _models_off_benchmark(decline: pd.DataFrame) -> str:
     """Return a note that names the models scored here on questions other than the benchmark's."""
     models = decline.drop_duplicates("model").sort_values("model")
-    named = [f"{row['display_name']} (asked the questions of {row['data']})" for _, row in models.iterrows()]
-    return f"Scored by this project on questions that are not the benchmark's, and left out: {', '.join(named)}."
+    names = [f"{row['display_name']} (asked the questions of {row['data']})" for _, row in models.iterrows()]
+    return f"Scored by this project on questions that are not the benchmark's, and left out: {', '.join(names)}."
 
 
 def _measured_rows(decline: pd.DataFrame) -> pd.DataFrame:
     """Return one row per measured model, with both modes in one row and a reason for every empty cell."""
     rows = []
     for model, modes in decline.groupby("model", sort=True):
-        first = modes.iloc[0]
-        row = {"model": model, "display_name": first["display_name"], "mark": measured_mark(str(model))}
+        row_ = modes.iloc[0]
+        row = {"model": model, "display_name": row_["display_name"], "mark": measured_mark(str(model))}
         reasons = ["total_drop: length bins are reported by the study only"]
-        row["ap_drop"] = first["ap_drop"]
-        if pd.isna(first["ap_drop"]):
+        row["ap_drop"] = row_["ap_drop"]
+        if pd.isna(row_["ap_drop"]):
             reasons.append("ap_drop: no capture of it was analysed")
         for mode in words("mode"):
             values = modes[modes["mode"] == mode]

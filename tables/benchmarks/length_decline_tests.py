@@ -25,8 +25,8 @@ def table(
         label="all steps",
         group="Change of the score against change of plasticity, step by step",
     )
-    declines[["metric", "mode"]] = [_parts_of_comparison(each)[:2] for each in declines["comparison"]]
-    orderings[["length", "mode"]] = [_parts_of_comparison(each)[:2] for each in orderings["comparison"]]
+    declines[["metric", "mode"]] = [_parts_of_comparison(text)[:2] for text in declines["comparison"]]
+    orderings[["length", "mode"]] = [_parts_of_comparison(text)[:2] for text in orderings["comparison"]]
     declines = declines.assign(label=declines["metric"].map(words("metric")), mode=declines["mode"].map(words("mode")))
     orderings = orderings.assign(label=orderings["length"].str.upper(), mode=orderings["mode"].map(words("mode")))
     rows = pd.concat([declines, orderings, steps], ignore_index=True)

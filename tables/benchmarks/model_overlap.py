@@ -12,16 +12,16 @@ def table(
     captured = models[models["subject"] == "captured"]
     lbp = _checkpoints_by_model(published_lbp, "lbp_checkpoint")
     ruler = _checkpoints_by_model(published_ruler, "ruler_checkpoint")
-    called = reported_overlap[["model", "benchmark_model", "match"]].rename(columns={"match": "called"})
+    study_match = reported_overlap[["model", "benchmark_model", "match"]].rename(columns={"match": "called"})
     rows = captured.merge(lbp, on="model", how="left").merge(ruler, on="model", how="left")
-    rows = rows.merge(called, on="model", how="left")
+    rows = rows.merge(study_match, on="model", how="left")
     exact = rows["called"] == "exact"
     base = rows["checkpoint_match"].str.startswith("base captured")
     unseen = rows["lbp_checkpoint"].notna() & ~exact
     rows = rows.assign(
         captured=rows["captured_checkpoint"].str.partition("/")[2],
-        match_mark=["not_exact" if each else "" for each in exact & base],
-        lbp_mark=["unseen" if each else "" for each in unseen],
+        match_mark=["not_exact" if inexact else "" for inexact in exact & base],
+        lbp_mark=["unseen" if hidden else "" for hidden in unseen],
     )
     return Table(
         rows=rows,

@@ -23,17 +23,17 @@ def table(
     measured_ruler_models: pd.DataFrame,
 ) -> Table:
     """Return the table."""
-    full = captured_models["captured_context"].max()
+    longest = captured_models["captured_context"].max()
     scored = captured_models[captured_models["ruler_128k"].notna()]
-    short = scored[scored["captured_context"] < full]
+    short = scored[scored["captured_context"] < longest]
     names = listed(list(short["display_name"]))
     groups = {
         f"All {len(scored)} captured models with a score": ruler_correlations,
         f"{len(scored) - len(short)} models, without {names}": ruler_correlations_full_context,
     }
     if measured_ruler_models["enters"].astype(bool).any():
-        both = int(ruler_correlations_measured["n"].max())
-        groups[f"All of them and the models that this project scored, {both} in all"] = ruler_correlations_measured
+        total = int(ruler_correlations_measured["n"].max())
+        groups[f"All of them and the models that this project scored, {total} in all"] = ruler_correlations_measured
     rows = correlation_rows(groups, metric)
     turned = listed([metric(key) for key in ruler_correlation_signs.loc[ruler_correlation_signs["turns"], "metric"]])
     return Table(

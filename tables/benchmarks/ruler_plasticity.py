@@ -16,14 +16,14 @@ def table(ruler_lengths: pd.DataFrame, ruler_tests: pd.DataFrame) -> Table:
     rows = ruler_lengths.assign(
         shown=ruler_lengths["length"].str.upper(), mark=["differs" if each else "" for each in ruler_lengths["differs"]]
     )
-    first = rows["position"] == 0
+    shortest = rows["position"] == 0
     for name in ("ruler_change", "plasticity_change"):
-        rows[name] = rows[name].where(~first)
-    rows["note"] = ["the shortest length has none" if start else BEYOND for start in first]
-    other = rows[rows["differs"].astype(bool)]
+        rows[name] = rows[name].where(~shortest)
+    rows["note"] = ["the shortest length has none" if start else BEYOND for start in shortest]
+    different = rows[rows["differs"].astype(bool)]
     differences = [
         f"the study prints {score.show(printed, 'plain')}, the benchmark {score.show(published, 'plain')}"
-        for printed, published in zip(other["ruler_printed"], other["ruler"], strict=True)
+        for printed, published in zip(different["ruler_printed"], different["ruler"], strict=True)
     ]
     names = rows.drop_duplicates("model").set_index("model")["display_name"]
     tests = [

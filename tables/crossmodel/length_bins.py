@@ -11,7 +11,7 @@ BINS = ("0-8K", "8K-16K", "16K-32K", "32K-64K", "64K-128K")
 def table(bin_profiles: pd.DataFrame) -> Table:
     """Return the table."""
     differs = bin_profiles["total_rounded"] != bin_profiles["total_drop"]
-    rows = bin_profiles.assign(mark=["half" if each else "" for each in differs])
+    rows = bin_profiles.assign(mark=["half" if differ else "" for differ in differs])
     rounded = fixed_number(3)
     drops = [rounded.show(each, "plain") for each in bin_profiles.loc[differs, "total_rounded"]]
     return Table(

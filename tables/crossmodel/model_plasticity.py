@@ -13,8 +13,8 @@ NULL = "random-llama"
 def table(captured_models: pd.DataFrame, reported_plasticity: pd.DataFrame, measured_models: pd.DataFrame) -> Table:
     """Return the table."""
     full, shared = captured_models["captured_context"].max(), bool(_shared_estimator(measured_models))
-    given = reported_plasticity[reported_plasticity["printed"] != ""]
-    keys = set(zip(given["model"], given["metric"], strict=True))
+    printed_cells = reported_plasticity[reported_plasticity["printed"] != ""]
+    keys = set(zip(printed_cells["model"], printed_cells["metric"], strict=True))
     reported = captured_models.assign(
         mark=model_marks(captured_models, full),
         lbp_mark=[
@@ -24,15 +24,15 @@ def table(captured_models: pd.DataFrame, reported_plasticity: pd.DataFrame, meas
         ruler_mark=[_ruler_mark(row, (row["model"], "ruler_128k") in keys) for _, row in captured_models.iterrows()],
         reason="",
     )
-    measured = measured_models.assign(
+    own_rows = measured_models.assign(
         mark=[f"measured {row['model']}" for _, row in measured_models.iterrows()],
         lbp=float("nan"),
         ruler_128k=float("nan"),
         lbp_mark="",
         ruler_mark="",
     )
-    shown = [name for name in measured.columns if name in reported.columns]
-    rows = pd.concat([reported[shown], measured[shown]], ignore_index=True)
+    columns = [name for name in own_rows.columns if name in reported.columns]
+    rows = pd.concat([reported[columns], own_rows[columns]], ignore_index=True)
     rows["first_measured"] = rows.index == len(reported)
     rows["bias_token"] = 1e4 * rows["bias_strength"]
     return Table(
@@ -74,8 +74,8 @@ def table(captured_models: pd.DataFrame, reported_plasticity: pd.DataFrame, meas
     )
 
 
-def _ruler_mark(row: pd.Series, given: bool) -> str:
-    if pd.isna(row["ruler_128k"]) or given:
+def _ruler_mark(row: pd.Series, is_printed: bool) -> str:
+    if pd.isna(row["ruler_128k"]) or is_printed:
         return ""
     return "self" if str(row["ruler_origin"]).startswith("self") else "new"
 
@@ -99,13 +99,13 @@ def _shared_estimator(rows: pd.DataFrame) -> str:
 
 def _measured_footnote(row: pd.Series, shared: bool) -> str:
     """Return the footnote of a measured model: its heads, its context, and the intervals of its means."""
-    what = "Random weights and words, a null: " if row["model"] == NULL else ""
+    opening = "Random weights and words, a null: " if row["model"] == NULL else ""
     way = "" if shared else f"{estimator_phrase(row['estimator'], row['pairs'])}; "
     number = fixed_number(3)
-    ends = [
+    intervals = [
         f"{word} {number.show(row[f'{name}_low'], 'plain')} to {number.show(row[f'{name}_high'], 'plain')}"
         for word, name in (("overall", "ap_overall"), ("drop", "ap_drop"))
         if pd.notna(row[f"{name}_low"])
     ]
-    over = f"{row['heads']} heads of {row['key_heads']} key heads, {whole(row['captured_context'])} tokens"
-    return f"{what}{way}{over}{'; ' if ends else ''}{', '.join(ends)}."
+    extent = f"{row['heads']} heads of {row['key_heads']} key heads, {whole(row['captured_context'])} tokens"
+    return f"{opening}{way}{extent}{'; ' if intervals else ''}{', '.join(intervals)}."

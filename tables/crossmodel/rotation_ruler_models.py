@@ -14,7 +14,7 @@ def table(reported_rotation_ruler: pd.DataFrame, captured_models: pd.DataFrame) 
     facts = captured_models[["model", "display_name", "captured_context", "bias_window"]]
     rows = wide(reported_rotation_ruler, by=["model"]).merge(facts, on="model")
     rows = rows.assign(token=TOKEN * rows["bias_strength"], slope=SLOPE * rows["alpha_k"])
-    windows = " and ".join(whole(each) for each in rows["captured_context"])
+    windows = " and ".join(whole(length) for length in rows["captured_context"])
     return Table(
         rows=rows,
         columns=[

@@ -37,8 +37,8 @@ def table(
             "printed_drope": f"{sinks['drope']:.0f}%",
         }
     )
-    even = uniform_bos_attention.set_index("texts")
-    shown = [f"{even['bos'][name]:.1f} % for {even['tokens'][name]} tokens" for name in ("longest", "shortest")]
+    uniform = uniform_bos_attention.set_index("texts")
+    levels = [f"{uniform['bos'][name]:.1f} % for {uniform['tokens'][name]} tokens" for name in ("longest", "shortest")]
     elsewhere = "In the sink rates of Experiment 4."
     return Table(
         rows=pd.DataFrame(rows),
@@ -56,7 +56,7 @@ def table(
         ),
         short="Attention in layer 1",
         note=(
-            f"A head that attends evenly to all it sees gives BOS {' and '.join(shown)}, the shortest and longest "
+            f"A head that attends evenly to all it sees gives BOS {' and '.join(levels)}, the shortest and longest "
             f"sentences of Experiment 7; both models lie in this range. Experiment 4 ran on {sinks['texts']}, where "
             "even attention gives more."
         ),

@@ -14,22 +14,22 @@ def table(context_cells: pd.DataFrame, context_tests: pd.DataFrame) -> Table:
     rows = []
     for (protocol, context, form), cells in context_cells.groupby(["protocol", "context", "format"], sort=False):
         models = cells.set_index("positional")
-        first = models.loc["RoPE"]
+        facts = models.loc["RoPE"]
         row = {
             "group": (
-                f"{NAMES[str(protocol)]} ({first['section']}): {first['trials']} trials per cell, {first['precision']}"
+                f"{NAMES[str(protocol)]} ({facts['section']}): {facts['trials']} trials per cell, {facts['precision']}"
             ),
             "context": context,
-            "multiple": first["multiple"],
+            "multiple": facts["multiple"],
             "format": FORMATS[str(form)],
-            "digits": first["digits"],
+            "digits": facts["digits"],
         }
         for name, model in (("rope", "RoPE"), ("drope", "DroPE")):
             row |= {f"{name}_{field}": models[field][model] for field in ("share", "ci_low", "ci_high")}
         name = f"{protocol}, {context}, {form}"
-        tested = context_tests[(context_tests["study"] == "models") & (context_tests["comparison"] == name)]
-        if len(tested):
-            row |= {"p": tested["p_value"].iloc[0], "holm": tested["p_adjusted"].iloc[0]}
+        tests = context_tests[(context_tests["study"] == "models") & (context_tests["comparison"] == name)]
+        if len(tests):
+            row |= {"p": tests["p_value"].iloc[0], "holm": tests["p_adjusted"].iloc[0]}
         rows.append(row)
     clash = pick(context_tests, study="protocols", comparison="8192: lengths against errors")
     family = int((context_tests["study"] == "models").sum())

@@ -7,7 +7,7 @@ from boundpaper.tables import Column, Table, sentences, text
 
 def table(drope_protocols: pd.DataFrame, drope_parameters: pd.DataFrame, drope_stated: pd.DataFrame) -> Table:
     """Return one row per run."""
-    stated = drope_parameters.set_index("parameter")["printed"]
+    values = drope_parameters.set_index("parameter")["printed"]
     bits = drope_stated.set_index("statement")["printed"]["s13_bits"]
     rows = drope_protocols.assign(items=[_items_and_digits(row) for _, row in drope_protocols.iterrows()])
     half = int((drope_protocols["precision"] == "fp16").sum())
@@ -29,8 +29,8 @@ def table(drope_protocols: pd.DataFrame, drope_parameters: pd.DataFrame, drope_s
         short="Settings of the DroPE experiments",
         note=(
             f"Section 13 of the report states for all of them: {bits}-bit NF4, sequences of "
-            f"{stated['sequence_length']} tokens, {stated['text_samples']} texts, {stated['random_seeds']} seeds, "
-            f"threshold {stated['massive_threshold']}. Of {len(rows)} runs {half} used fp16. FP4 and NF4 are two 4-bit "
+            f"{values['sequence_length']} tokens, {values['text_samples']} texts, {values['random_seeds']} seeds, "
+            f"threshold {values['massive_threshold']}. Of {len(rows)} runs {half} used fp16. FP4 and NF4 are two 4-bit "
             "formats with different levels, fp16 is half precision."
         ),
     )
@@ -38,5 +38,5 @@ def table(drope_protocols: pd.DataFrame, drope_parameters: pd.DataFrame, drope_s
 
 def _items_and_digits(row: pd.Series) -> str:
     """Return the number of items of a run, and the number of digits of its passkeys."""
-    asked = str(row["items"]).replace("imdb", "IMDB")
-    return f"{asked}; passkeys of {row['passkey_digits']} digits" if row["passkey_digits"] else asked
+    items = str(row["items"]).replace("imdb", "IMDB")
+    return f"{items}; passkeys of {row['passkey_digits']} digits" if row["passkey_digits"] else items

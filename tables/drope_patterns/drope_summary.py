@@ -55,10 +55,10 @@ def table(
     for metric, (experiment, name, mark) in ROWS.items():
         row = {"experiment": experiment, "name": name, "mark": mark}
         for model in PAIR:
-            keys = [(f"{metric}_{part}", model) for part in ("mean", "sd")]
+            keys = [(f"{metric}_{suffix}", model) for suffix in ("mean", "sd")]
             parts = [str(cells[key]) for key in keys if key in cells.index]
-            shown = " ± ".join(parts) or str(cells[(metric, model)])
-            row[model] = re.sub(r"\d{4,}", lambda number: f"{int(number[0]):,}", shown)
+            cell = " ± ".join(parts) or str(cells[(metric, model)])
+            row[model] = re.sub(r"\d{4,}", lambda number: f"{int(number[0]):,}", cell)
         rows.append(row)
     later = balance_summary.set_index("layers").loc["2-31"]
     content = content_layers.set_index(["positional", "layer", "scope"])
@@ -66,7 +66,7 @@ def table(
     counts = [f"{row['correct']} of {row['trials']} ({row['section']})" for _, row in at_8192.iterrows()]
     drope = error_shares[(error_shares["positional"] == "DroPE") & (error_shares["context"] == 2048)]
     error = drope[drope["category"] == "off_by_one_length"].iloc[0]
-    known = drope_knowledge.set_index(["positional", "task", "metric"])["printed"]
+    values = drope_knowledge.set_index(["positional", "task", "metric"])["printed"]
     ranks = ranking_tests.set_index("comparison").loc["DroPE, all contexts"]
     formats = context_tests[
         (context_tests["study"] == "formats") & (context_tests["comparison"] == "both contexts")
@@ -83,13 +83,13 @@ def table(
         ],
         marks={
             "baseline": (
-                f"Experiment 4. The same tasks in Experiment 3 start from {known[('RoPE', 'cities', 'baseline')]}, "
-                f"{known[('RoPE', 'sports', 'baseline')]}, {known[('RoPE', 'passkey', 'baseline')]} and "
-                f"{known[('RoPE', 'imdb', 'baseline')]} in RoPE and {known[('DroPE', 'cities', 'baseline')]}, "
-                f"{known[('DroPE', 'sports', 'baseline')]}, {known[('DroPE', 'passkey', 'baseline')]} and "
-                f"{known[('DroPE', 'imdb', 'baseline')]} in DroPE (cities, sports, passkey, sentiment)."
+                f"Experiment 4. The same tasks in Experiment 3 start from {values[('RoPE', 'cities', 'baseline')]}, "
+                f"{values[('RoPE', 'sports', 'baseline')]}, {values[('RoPE', 'passkey', 'baseline')]} and "
+                f"{values[('RoPE', 'imdb', 'baseline')]} in RoPE and {values[('DroPE', 'cities', 'baseline')]}, "
+                f"{values[('DroPE', 'sports', 'baseline')]}, {values[('DroPE', 'passkey', 'baseline')]} and "
+                f"{values[('DroPE', 'imdb', 'baseline')]} in DroPE (cities, sports, passkey, sentiment)."
             ),
-            "passkey": f"In Experiment 3 DroPE keeps {known[('DroPE', 'passkey', 'disrupted')]} under its disruption.",
+            "passkey": f"In Experiment 3 DroPE keeps {values[('DroPE', 'passkey', 'disrupted')]} under its disruption.",
             "layer": (
                 f"Ablated in layer 1 of RoPE and layer 2 of DroPE, whose MLP writes a norm of {writes[0]:.1f} at BOS; "
                 f"in layer 1 it is {writes[1]:.0f}."

@@ -27,7 +27,7 @@ def table(context_cells: pd.DataFrame, context_tests: pd.DataFrame) -> Table:
         ):
             row |= {f"{name}_{field}": cells[field][key] for field in ("share", "ci_low", "ci_high")}
         rows.append(row)
-    both = pick(context_tests, study="formats", comparison="both contexts")
+    pooled = pick(context_tests, study="formats", comparison="both contexts")
     digits = cells.groupby("format")["digits"].first()
     return Table(
         rows=pd.DataFrame(rows),
@@ -46,8 +46,8 @@ def table(context_cells: pd.DataFrame, context_tests: pd.DataFrame) -> Table:
         ),
         short="Passkey accuracy by prompt format",
         note=(
-            f"Over both contexts the difference is {100 * both['estimate']:.0f} points, Fisher $p = "
-            f"{both['p_value']:.3f}$, Holm over three tests $p = {both['p_adjusted']:.3f}$. The number has "
+            f"Over both contexts the difference is {100 * pooled['estimate']:.0f} points, Fisher $p = "
+            f"{pooled['p_value']:.3f}$, Holm over three tests $p = {pooled['p_adjusted']:.3f}$. The number has "
             f"{digits['ruler']} digits with RULER's format and {digits['simple']} with the simple one. RoPE's value is "
             "printed once for both formats."
         ),

@@ -22,10 +22,10 @@ def table(ranking_cells: pd.DataFrame, ranking_tests: pd.DataFrame) -> Table:
     for name, model in (("rope", "RoPE"), ("drope", "DroPE")):
         together |= _against(pick(ranking_tests, study="pooled", comparison=f"{model}, all contexts"), name)
     rows.append(together)
-    within = ranking_tests[ranking_tests["study"] == "models_within"].iloc[0]
-    lengths = re.sub(r"\d+", lambda length: f"{int(length[0]):,}", within["comparison"])
+    trained = ranking_tests[ranking_tests["study"] == "models_within"].iloc[0]
+    lengths = re.sub(r"\d+", lambda length: f"{int(length[0]):,}", trained["comparison"])
     chance, trials = ranking_cells["chance"].iloc[0], ranking_cells["trials"].iloc[0]
-    pooled = "Not tested over all contexts."
+    untested = "Not tested over all contexts."
     return Table(
         rows=pd.DataFrame(rows).assign(last=[False] * (len(rows) - 1) + [True]),
         columns=[
@@ -34,8 +34,8 @@ def table(ranking_cells: pd.DataFrame, ranking_tests: pd.DataFrame) -> Table:
             Column("rope_holm", "$p$", pvalue(), group="RoPE"),
             Column("drope", "first, %", fixed(0), ci=("drope_low", "drope_high"), group="DroPE"),
             Column("drope_holm", "$p$", pvalue(), group="DroPE"),
-            Column("p", "Fisher $p$", pvalue(), group="RoPE against DroPE", missing=pooled),
-            Column("holm", "Holm $p$", pvalue(), group="RoPE against DroPE", missing=pooled),
+            Column("p", "Fisher $p$", pvalue(), group="RoPE against DroPE", missing=untested),
+            Column("holm", "Holm $p$", pvalue(), group="RoPE against DroPE", missing=untested),
         ],
         rule_before="last",
         caption=(
@@ -47,8 +47,8 @@ def table(ranking_cells: pd.DataFrame, ranking_tests: pd.DataFrame) -> Table:
         note=(
             "$p$ against chance: exact binomial, two-sided, Holm over the six cells and the two sums. Fisher's "
             f"exact test, Holm over the three lengths and, chosen afterwards, {lengths} tokens "
-            f"together, where the difference is {100 * within['estimate']:.0f} points, corrected "
-            f"$p = {within['p_adjusted']:.4f}$. Two models from one set of pretrained weights."
+            f"together, where the difference is {100 * trained['estimate']:.0f} points, corrected "
+            f"$p = {trained['p_adjusted']:.4f}$. Two models from one set of pretrained weights."
         ),
     )
 

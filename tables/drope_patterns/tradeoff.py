@@ -29,13 +29,13 @@ def table(
     ].iloc[0]
     ranking = ranking_tests.set_index("comparison")
     drope = error_shares[error_shares["positional"] == "DroPE"]
-    within = drope[(drope["context"] == 2048) & (drope["category"] == "off_by_one_length")].iloc[0]
+    trained = drope[(drope["context"] == 2048) & (drope["category"] == "off_by_one_length")].iloc[0]
     last = drope[drope["context"] == drope["context"].max()]
     ranges = {
         "within_training_accuracy": _range_text(context_cells, beyond=False),
         "beyond_training_accuracy": _range_text(context_cells, beyond=True),
         "error_type_within": (
-            f"one digit off in {within['share']:.0f} % of the trials and {within['share_of_errors']:.0f} % of the "
+            f"one digit off in {trained['share']:.0f} % of the trials and {trained['share_of_errors']:.0f} % of the "
             "errors at 2048 tokens"
         ),
         "error_type_beyond": (

@@ -44,12 +44,12 @@ def task_rows(shares: pd.DataFrame, tests: pd.DataFrame, conditions: Mapping[str
             for task in TASKS:
                 cell = cells[model, condition, task]
                 row |= {task: cell["share"], f"{task}_low": cell["low"], f"{task}_high": cell["high"]}
-                fewest, most = int(cell["n_low"]), int(cell["n_high"])
-                row[f"{task}_of"] = str(most) if fewest == most else f"{fewest}-{most}"
-                row[f"{task}_why"] = NONE_READ if most == 0 else UNREAD
+                fewest, largest = int(cell["n_low"]), int(cell["n_high"])
+                row[f"{task}_of"] = str(largest) if fewest == largest else f"{fewest}-{largest}"
+                row[f"{task}_why"] = NONE_READ if largest == 0 else UNREAD
                 row[f"{task}_mark"] = "below" if cell["against_chance"] == "below" else ""
-                against = f"{model}, {task}, {condition} against {BASELINE}"
-                row[f"{task}_p"] = adjusted.get(against)
+                contrast = f"{model}, {task}, {condition} against {BASELINE}"
+                row[f"{task}_p"] = adjusted.get(contrast)
             rows.append(row)
     return pd.DataFrame(rows)
 

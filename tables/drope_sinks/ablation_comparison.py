@@ -15,12 +15,12 @@ NAMES = {
 def table(bos_ablations: pd.DataFrame, bos_ablation_contrasts: pd.DataFrame) -> Table:
     """Return one row per ablation; ablations with matched layers come last."""
     printed_ratio = bos_ablations.pivot(index="ablation", columns="positional", values="ratio_printed")
-    compared = bos_ablations.groupby("ablation")["in_comparison"].all()
+    is_compared = bos_ablations.groupby("ablation")["in_comparison"].all()
     rows = bos_ablation_contrasts.assign(
         name=bos_ablation_contrasts["ablation"].map(NAMES),
         printed_rope=bos_ablation_contrasts["ablation"].map(printed_ratio["RoPE"]),
         printed_drope=bos_ablation_contrasts["ablation"].map(printed_ratio["DroPE"]),
-        mark=["compared" if compared[name] else "" for name in bos_ablation_contrasts["ablation"]],
+        mark=["compared" if is_compared[name] else "" for name in bos_ablation_contrasts["ablation"]],
         group=["Same layers in both models" if same else "Other layers" for same in bos_ablation_contrasts["matched"]],
     ).sort_values("matched", kind="stable")
     return Table(

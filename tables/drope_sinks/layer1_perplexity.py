@@ -20,8 +20,8 @@ def table(layer1_effects: pd.DataFrame, layer1_contrasts: pd.DataFrame) -> Table
         mark=["rounding" if word == "holds after rounding" else "" for word in layer1_effects["agreement"]],
     ).sort_values("positional", key=lambda column: column.map({"RoPE": 0, "DroPE": 1}), kind="stable")
     contrasts = {(row["contrast"], row["positional"]): row for row in layer1_contrasts.to_dict("records")}
-    over = contrasts["mlp_over_attention", "RoPE"]
-    added = {model: contrasts["additivity", model] for model in PAIR}
+    contrast = contrasts["mlp_over_attention", "RoPE"]
+    sums = {model: contrasts["additivity", model] for model in PAIR}
     baseline = layer1_effects.drop_duplicates("positional").set_index("positional")["baseline_ppl"]
     return Table(
         rows=rows,
@@ -50,8 +50,8 @@ def table(layer1_effects: pd.DataFrame, layer1_contrasts: pd.DataFrame) -> Table
         short="Perplexity without parts of layer 1",
         note=(
             "Brackets: the range that rounding of the perplexities allows. Last column: effect in nats in percent "
-            f"of that of removing both. RoPE's MLP over its attention: a ratio of ratios of {over['ratio']:.1f}, "
-            f"{over['nats_ratio']:.1f} in nats. Removing both has {100 * added['RoPE']['nats_ratio']:.0f} % of the "
-            f"sum of the two single effects in RoPE and {100 * added['DroPE']['nats_ratio']:.0f} % in DroPE."
+            f"of that of removing both. RoPE's MLP over its attention: a ratio of ratios of {contrast['ratio']:.1f}, "
+            f"{contrast['nats_ratio']:.1f} in nats. Removing both has {100 * sums['RoPE']['nats_ratio']:.0f} % of the "
+            f"sum of the two single effects in RoPE and {100 * sums['DroPE']['nats_ratio']:.0f} % in DroPE."
         ),
     )

@@ -41,11 +41,11 @@ def table(phase_metrics: pd.DataFrame, drope_stated: pd.DataFrame, drope_protoco
         row: dict[str, Any] = {"name": name.format(limit=f"{limit:g}"), "group": _group_title(quantity)}
         row["unit"] = "count" if digits == 0 else row["group"] if "ratio" not in quantity else "ratio"
         for model in ("rope", "drope"):
-            shown = fixed(digits).show(cells[model], "plain")
-            row |= {f"printed_{model}": cells[f"{model}_printed"], f"published_{model}": shown}
-            stated = cells[f"{model}_printed"]
-            apart = quantity.startswith("spike") and stated and float(stated) != cells[model]
-            row[f"mark_{model}"] = "other" if apart else ""
+            published = fixed(digits).show(cells[model], "plain")
+            row |= {f"printed_{model}": cells[f"{model}_printed"], f"published_{model}": published}
+            text = cells[f"{model}_printed"]
+            differs = quantity.startswith("spike") and text and float(text) != cells[model]
+            row[f"mark_{model}"] = "other" if differs else ""
         rows.append(row)
     protocol = drope_protocols.set_index("section")
     return Table(

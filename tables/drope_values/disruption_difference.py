@@ -30,11 +30,11 @@ def table(disruption_tests: pd.DataFrame, drope_disruption_statistics: pd.DataFr
     texts = disruption_tests[disruption_tests["unit"] == "text set"]
     texts = texts[texts["comparison"].isin(SEEDS)]
     texts = texts.assign(heading="Over text sets", bound=None, what="Student's t", mark="floor")
-    ends = {"estimate": "", "ci_low": "_low", "ci_high": "_high"}
+    suffixes = {"estimate": "", "ci_low": "_low", "ci_high": "_high"}
     rows = pd.concat(
         [
-            seeds.rename(columns={name: f"percent{end}" for name, end in ends.items()}),
-            texts.rename(columns={name: f"nats{end}" for name, end in ends.items()}),
+            seeds.rename(columns={name: f"percent{end}" for name, end in suffixes.items()}),
+            texts.rename(columns={name: f"nats{end}" for name, end in suffixes.items()}),
         ],
         ignore_index=True,
     )

@@ -9,8 +9,8 @@ from tables.drope_values.knowledge_tasks import TASKS, UNKNOWN
 def table(knowledge_protocols: pd.DataFrame) -> Table:
     """Return one row per model and task."""
     rows = knowledge_protocols.assign(name=knowledge_protocols["task"].map(TASKS))
-    first = {str(name): value for name, value in rows.iloc[0].items()}
-    groups = {number: f"Experiment {number}, {first[f'precision_{number}']}" for number in ("3", "4")}
+    facts = {str(name): value for name, value in rows.iloc[0].items()}
+    groups = {number: f"Experiment {number}, {facts[f'precision_{number}']}" for number in ("3", "4")}
     columns = [Column("name", "Task"), Column("n_3", "n", integer())]
     for number, group in groups.items():
         columns += [
@@ -26,9 +26,9 @@ def table(knowledge_protocols: pd.DataFrame) -> Table:
         ]
     columns.append(Column("p_base", "Baselines,\nFisher $p$", pvalue(), missing=UNKNOWN))
     columns.append(Column("p_base_holm", "Holm $p$", pvalue(), missing=UNKNOWN))
-    each = [int(first[f"digits_{number}"]) for number in groups]
+    each = [int(facts[f"digits_{number}"]) for number in groups]
     digits = f"{each[0]} digits in both experiments" if each[0] == each[1] else f"{each[0]} and {each[1]} digits"
-    differing = int((rows["p_base_holm"] < 0.05).sum())
+    count = int((rows["p_base_holm"] < 0.05).sum())
     return Table(
         rows=rows,
         columns=columns,
@@ -41,7 +41,7 @@ def table(knowledge_protocols: pd.DataFrame) -> Table:
         short="The same tasks in Experiments 3 and 4",
         note=(
             f"The passkey has {digits}. "
-            f"Fisher's exact test of the two baselines, Holm over {int(rows['p_base'].notna().sum())}: {differing} of "
+            f"Fisher's exact test of the two baselines, Holm over {int(rows['p_base'].notna().sum())}: {count} of "
             "them differ at 0.05. Both experiments set the dimension of largest norm of every head to its mean. They "
             "differ in precision and in the reviews of IMDB, drawn in one, the first of each label in the other. "
             "Cities and sports are shares of the answers that could be read."

@@ -11,15 +11,15 @@ UNKNOWN = "The number of answers behind the shares is not stored."
 
 def table(knowledge_tasks: pd.DataFrame, drope_knowledge: pd.DataFrame) -> Table:
     """Return one row per model and task."""
-    stated = drope_knowledge[drope_knowledge["metric"] == "degradation"][["positional", "task", "printed"]]
-    rows = knowledge_tasks.merge(stated, on=["positional", "task"])
+    printed_cells = drope_knowledge[drope_knowledge["metric"] == "degradation"][["positional", "task", "printed"]]
+    rows = knowledge_tasks.merge(printed_cells, on=["positional", "task"])
     rows = rows.assign(
         name=rows["task"].map(TASKS),
         base_of=_possible_counts(rows, "base"),
         disrupted_of=_possible_counts(rows, "disrupted"),
-        above_why=[UNKNOWN if pd.notna(lost) else NOTHING for lost in rows["above_chance"]],
-        base_mark=["below" if below else "" for below in rows["base_high"] < rows["chance"]],
-        disrupted_mark=["below" if below else "" for below in rows["disrupted_high"] < rows["chance"]],
+        above_why=[UNKNOWN if pd.notna(value) else NOTHING for value in rows["above_chance"]],
+        base_mark=["below" if is_low else "" for is_low in rows["base_high"] < rows["chance"]],
+        disrupted_mark=["below" if is_low else "" for is_low in rows["disrupted_high"] < rows["chance"]],
     )
     items = ", ".join(f"{TASKS[str(task)]} {n}" for task, n in rows.drop_duplicates("task")[["task", "n"]].to_numpy())
     return Table(
@@ -86,5 +86,5 @@ def table(knowledge_tasks: pd.DataFrame, drope_knowledge: pd.DataFrame) -> Table
 
 def _possible_counts(rows: pd.DataFrame, arm: str) -> list[str]:
     """Return the possible denominators of a share, as a number or a range."""
-    ends = rows[[f"{arm}_n_low", f"{arm}_n_high"]].to_numpy().tolist()
-    return [str(most) if fewest == most else f"{fewest}-{most}" for fewest, most in ends]
+    ranges = rows[[f"{arm}_n_low", f"{arm}_n_high"]].to_numpy().tolist()
+    return [str(most) if fewest == most else f"{fewest}-{most}" for fewest, most in ranges]

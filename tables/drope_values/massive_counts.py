@@ -12,8 +12,8 @@ def table(massive_counts: pd.DataFrame, massive_tests: pd.DataFrame, drope_massi
     tests = massive_tests.rename(columns={"comparison": "tensor"})[["tensor", "p_adjusted", "effect"]]
     changes = drope_massive_counts[drope_massive_counts["metric"] == "change_from_rope"][["tensor", "printed"]]
     reported = massive_counts["rope_sd"].notna()
-    tested = massive_counts[reported].merge(tests, on="tensor").merge(changes, on="tensor")
-    rows = pd.concat([tested, massive_counts[~reported]], ignore_index=True)
+    with_tests = massive_counts[reported].merge(tests, on="tensor").merge(changes, on="tensor")
+    rows = pd.concat([with_tests, massive_counts[~reported]], ignore_index=True)
     protocol = zip(rows["run"], rows["texts"], rows["precision"], strict=True)
     rows = rows.assign(
         name=rows["tensor"].map(NAMES),

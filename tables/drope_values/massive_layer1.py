@@ -41,7 +41,7 @@ def table(
     one_layer = "Its figure shows layer 1 only."
     query = summary["query"]
     key = summary["key"]
-    more = [f"{int(summary[tensor]['layers_drope_more'])} for the {tensor}" for tensor in TENSORS]
+    counts = [f"{int(summary[tensor]['layers_drope_more'])} for the {tensor}" for tensor in TENSORS]
     texts = int(massive_counts["texts"].min())
     return Table(
         rows=pd.DataFrame(rows),
@@ -66,7 +66,7 @@ def table(
         note=(
             f"Massive query values fall by {-query['later_change']:.1f} % over layers 2 to 31, by the stated share "
             f"or more in {int(query['later_layers_fallen_by_stated'])} of these {later} layers. Of all {later + 2} "
-            f"layers, DroPE has more massive values than RoPE in {listed(more)}. Layer 1 holds "
+            f"layers, DroPE has more massive values than RoPE in {listed(counts)}. Layer 1 holds "
             f"{query['layer1_share_drope']:.1f} % of DroPE's massive query values and "
             f"{key['layer1_share_drope']:.1f} % of its massive key values."
         ),

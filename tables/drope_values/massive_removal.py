@@ -11,7 +11,7 @@ AFTER = {"no": "rotation removed, nothing trained", "yes": "rotation removed and
 def table(massive_removal: pd.DataFrame) -> Table:
     """Return one row per model and tensor."""
     keys = massive_removal[["model", "recalibrated"]].to_numpy().tolist()
-    rows = massive_removal.assign(group=[f"{NAMES[str(model)]}: {AFTER[str(after)]}" for model, after in keys])
+    rows = massive_removal.assign(group=[f"{NAMES[str(model)]}: {AFTER[str(method)]}" for model, method in keys])
     more = rows.dropna(subset=["layers_more"]).set_index("tensor")["layers_more"]
     return Table(
         rows=rows,

@@ -47,16 +47,16 @@ def failing(claims: pd.DataFrame, severity: str, names: Mapping[str, str], elsew
         Columns `part` (kind of failure), `place` (document and section), `statement`, `values`, `sign`, `reason`,
         `claim` and `entry`; sorted by kind, then by document.
     """
-    chosen = claims["kind"].eq("statement") & claims["source"].ne("thesis") & claims["severity"].eq(severity)
-    rows = claims[chosen & claims["verdict"].isin(BAD) & ~claims["claim"].isin(elsewhere)].copy()
+    is_listed = claims["kind"].eq("statement") & claims["source"].ne("thesis") & claims["severity"].eq(severity)
+    rows = claims[is_listed & claims["verdict"].isin(BAD) & ~claims["claim"].isin(elsewhere)].copy()
     places = dict(zip(claims["claim"], claims["section"], strict=True))
     rows["values"] = [values(row) for _, row in rows.iterrows()]
     for field in ("statement", "values", "reason"):
         rows[field] = [
-            readable_text(place_links(str(each), places), names) if pd.notna(each) else "" for each in rows[field]
+            readable_text(place_links(str(text), places), names) if pd.notna(text) else "" for text in rows[field]
         ]
-    rows["rank"] = [list(FAILURES).index(str(each)) for each in rows["failure"]]
-    rows["part"] = [FAILURES[str(each)] for each in rows["failure"]]
+    rows["rank"] = [list(FAILURES).index(str(failure)) for failure in rows["failure"]]
+    rows["part"] = [FAILURES[str(failure)] for failure in rows["failure"]]
     rows["place"] = [
         f"{source}, {_section_number(section)}" for source, section in zip(rows["source"], rows["section"], strict=True)
     ]
@@ -92,7 +92,7 @@ def values(row: Mapping[str, Any] | pd.Series) -> str:
     result = measured_text(row["recomputed"], printed)
     if not printed and NUMBER.fullmatch(result):
         return ""
-    return "; ".join(each for each in (printed, result) if each)
+    return "; ".join(text for text in (printed, result) if text)
 
 
 def measured_text(value: Any, printed: str) -> str:

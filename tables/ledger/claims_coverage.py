@@ -9,8 +9,8 @@ NO_TEXT = "no text of its own"
 
 def table(ledger_coverage: pd.DataFrame) -> Table:
     """Return the table."""
-    empty = (ledger_coverage["left_out"] == NO_TEXT) & (ledger_coverage["cells"] == 0)
-    rows = ledger_coverage[~empty].copy()
+    is_empty = (ledger_coverage["left_out"] == NO_TEXT) & (ledger_coverage["cells"] == 0)
+    rows = ledger_coverage[~is_empty].copy()
     rows["part"] = [f"Document {document}" for document in rows["document"]]
     sums = rows[["statements", "judged", "cells"]].sum()
     return Table(
@@ -37,6 +37,6 @@ def table(ledger_coverage: pd.DataFrame) -> Table:
         note=(
             "A sentence that asserts several things counts as several statements; one that repeats another place "
             "counts there as a cell check, or not at all. A claim on several sections counts in the first. "
-            f"{int(empty.sum())} headings and titles without text of their own are not listed."
+            f"{int(is_empty.sum())} headings and titles without text of their own are not listed."
         ),
     )

@@ -15,7 +15,7 @@ def table(
     """Return the table."""
     names = display_names(models, training_trajectory)
     rows = failing(claims, "supporting", names, set(hypotheses["claim"]))
-    rows["values"] = [each if len(each) <= LINE else "" for each in rows["values"]]
+    rows["values"] = [text if len(text) <= LINE else "" for text in rows["values"]]
     return Table(
         rows=rows,
         columns=[

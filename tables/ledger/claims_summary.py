@@ -22,15 +22,15 @@ def table(ledger_counts: pd.DataFrame) -> Table:
     counts = ledger_counts.pivot(index=["kind", "source", "total"], columns="verdict", values="count").reset_index()
     for verdict in VERDICTS:
         counts[verdict] = counts[verdict].fillna(0).astype(int) if verdict in counts.columns else 0
-    alone = counts["kind"].isin(counts.loc[counts["source"] == "thesis", "kind"])
+    of_thesis = counts["kind"].isin(counts.loc[counts["source"] == "thesis", "kind"])
     counts = counts[
-        (counts["source"] != "sources") | alone
+        (counts["source"] != "sources") | of_thesis
     ].copy()  # without claims of the thesis, this row would repeat `all`
     counts["part"] = counts["kind"].map(KINDS)
-    counts["name"] = [NAMES.get(each, f"document {each}") for each in counts["source"]]
-    last = {each: rank for rank, each in enumerate(NAMES, start=1)}
+    counts["name"] = [NAMES.get(source, f"document {source}") for source in counts["source"]]
+    ranks = {name: rank for rank, name in enumerate(NAMES, start=1)}
     counts["order"] = [
-        (list(KINDS).index(kind), last.get(each, 0), each) for kind, each in counts[["kind", "source"]].to_numpy()
+        (list(KINDS).index(kind), ranks.get(each, 0), each) for kind, each in counts[["kind", "source"]].to_numpy()
     ]
     rows = counts.sort_values("order", ignore_index=True)
     rows = rows.assign(rule=rows["source"].isin(["sources", "all"]))

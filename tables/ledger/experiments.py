@@ -9,16 +9,16 @@ from boundpaper.tables import Column, Table
 
 def table(provenance: pd.DataFrame) -> Table:
     """Return the table."""
-    measured = provenance[provenance["kind"] == "measurement"]
+    measurements = provenance[provenance["kind"] == "measurement"]
     rows = (
-        measured.groupby(["artifact", "origin"], sort=False)
+        measurements.groupby(["artifact", "origin"], sort=False)
         .agg(tables=("file", "size"), rows=("rows", "sum"))
         .reset_index()
         .sort_values("origin", kind="stable", ignore_index=True)
     )
     rows["entry"] = "artifact:" + rows["artifact"].astype(str)
-    versions = sorted({each for cell in measured["versions"].dropna() for each in str(cell).split("; ")})
-    counted = provenance["kind"].value_counts()
+    versions = sorted({version for cell in measurements["versions"].dropna() for version in str(cell).split("; ")})
+    counts = provenance["kind"].value_counts()
     return Table(
         rows=rows,
         columns=[Column("origin", "Experiment", width=0.6), Column("tables", "Tables"), Column("rows", "Rows")],
@@ -32,8 +32,8 @@ def table(provenance: pd.DataFrame) -> Table:
         ),
         short="Experiments and their measurements",
         note=(
-            f"Beside {counted['measurement']} tables of measurements the data package holds {counted['source']} "
-            f"transcribed or published ones and {counted['result']} computed from both. Measured with "
+            f"Beside {counts['measurement']} tables of measurements the data package holds {counts['source']} "
+            f"transcribed or published ones and {counts['result']} computed from both. Measured with "
             f"{', '.join(versions)}.",
             f"Hash of the data package: {package_hash(provenance)}.",
         ),

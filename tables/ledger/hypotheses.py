@@ -14,8 +14,8 @@ def table(hypotheses: pd.DataFrame) -> Table:
         ]
     )
     rows["entry"] = "claim:" + rows["claim"].astype(str)
-    counted = rows["verdict"].value_counts()
-    counts = ", ".join(f"{verdict} {count}" for verdict, count in counted.items())
+    tally = rows["verdict"].value_counts()
+    counts = ", ".join(f"{verdict} {count}" for verdict, count in tally.items())
     return Table(
         rows=rows,
         columns=[

@@ -55,13 +55,13 @@ def _present_state(row: pd.Series) -> str:
     show = integer()
     if row["gap"] in WOULD:
         return WOULD[row["gap"]]
-    published, missing = show.show(row["published"], "plain"), show.show(row["missing"], "plain")
+    published, total = show.show(row["published"], "plain"), show.show(row["missing"], "plain")
     if row["gap"] == "option_a":
-        scores = f"{published} of {missing} scores"
+        scores = f"{published} of {total} scores"
         return f"Done: the authors' summaries hold {scores}, in another repository than the one named."
     if row["gap"] == "option_b":
         need = show.show(round(row["memory_gb"]), "plain")
         return f"Not needed; the largest model would take {need} GB with its key-value cache, not its weights alone."
     if row["gap"] == "option_c":
         return "Not needed: the scores are published."
-    return f"Closed: {published} of {missing} missing scores are published."
+    return f"Closed: {published} of {total} missing scores are published."

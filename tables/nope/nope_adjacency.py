@@ -13,13 +13,13 @@ def table(nope_adjacency: pd.DataFrame, nope_adjacency_bounds: pd.DataFrame) -> 
     """Return the table."""
     rows = wide(nope_adjacency, by=["group"])
     bounds = nope_adjacency_bounds.set_index("comparison")
-    against = rows["group"] + " - far"
+    contrasts = rows["group"] + " - far"
     rows = rows.assign(
-        words=rows["group"].map(GROUPS), note=["reference" if each == "far" else "" for each in rows["group"]]
+        words=rows["group"].map(GROUPS), note=["reference" if group == "far" else "" for group in rows["group"]]
     )
     names = ("difference", "difference_low", "difference_high", "statistic_at_most", "p_at_least")
     for name in names:
-        rows[name] = against.map(bounds[name]).astype(float)
+        rows[name] = contrasts.map(bounds[name]).astype(float)
     both, three = bounds.loc["adjacent - far"], bounds.loc["after, before, far"]
     two = fixed_number(2)
     return Table(

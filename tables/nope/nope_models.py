@@ -9,10 +9,10 @@ from boundpaper.tables import Column, Table, fixed, integer, signed
 def table(nope_models: pd.DataFrame, nope_recovery_recomputed: pd.DataFrame) -> Table:
     """Return the table."""
     metrics = ["nope_layers", "dip", "recovery_level", "recovery"]
-    printed = wide(nope_models[nope_models["metric"].isin(metrics)], by=["model"])
+    source = wide(nope_models[nope_models["metric"].isin(metrics)], by=["model"])
     facts = ["model", "display_name", "text_layers", "network", "draw_up", "draw_up_low", "draw_up_high"]
-    own = nope_recovery_recomputed[[*facts, "dip", "level", "recovery", "recovery_low", "recovery_high"]]
-    rows = printed.merge(own, on="model", suffixes=("", "_recomputed"))
+    recomputed = nope_recovery_recomputed[[*facts, "dip", "level", "recovery", "recovery_low", "recovery_high"]]
+    rows = source.merge(recomputed, on="model", suffixes=("", "_recomputed"))
     names = rows.set_index("model")["display_name"]
     twins = rows["network"].map(names)
     rows["mark"] = ["twin" if name != owner else "" for name, owner in zip(rows["display_name"], twins, strict=True)]

@@ -12,16 +12,16 @@ SHAPES = {"falls": "falls throughout", "rises": "rises", "open": "open"}
 def table(nope_recovery_recomputed: pd.DataFrame, families: pd.DataFrame) -> Table:
     """Return the table."""
     rows = nope_recovery_recomputed
-    full = rows["captured_context"].max()
+    longest = rows["captured_context"].max()
     wrong = rows["agreement"] == "contradicted"
     twin = rows["network"] != rows["model"]
     names = rows.set_index("model")["display_name"]
     rows = rows.assign(
         mark=[
-            ",".join(filter(None, (mark, "twin" if same else "")))
-            for mark, same in zip(model_marks(rows, full, scored=False), twin, strict=True)
+            ",".join(filter(None, (mark, "twin" if is_twin else "")))
+            for mark, is_twin in zip(model_marks(rows, longest, scored=False), twin, strict=True)
         ],
-        wrong=["wrong" if each else "" for each in wrong],
+        wrong=["wrong" if is_wrong else "" for is_wrong in wrong],
         profile=rows["shape"].map(SHAPES),
         rise=[_rise_in_percent(row) for _, row in rows.iterrows()],
     )
@@ -29,7 +29,7 @@ def table(nope_recovery_recomputed: pd.DataFrame, families: pd.DataFrame) -> Tab
     order = rows["family"].map(families.set_index("family")["order"])
     order = order.mask(rows["family"].isin(rows.loc[twin, "family"]), 0)  # the family of the layer study comes first
     rows = rows.assign(order=order).sort_values(["order", "recovery"], ascending=[True, False], ignore_index=True)
-    off = max((rows[f"{name}_high"] - rows[name]).max() for name in ("recovery", "draw_up"))
+    margin = max((rows[f"{name}_high"] - rows[name]).max() for name in ("recovery", "draw_up"))
     number = int(rows["reported"].notna().sum())
     return Table(
         rows=rows,
@@ -46,7 +46,7 @@ def table(nope_recovery_recomputed: pd.DataFrame, families: pd.DataFrame) -> Tab
         group_style="rule",
         space=0,
         marks={
-            **model_footnotes(rows, full),
+            **model_footnotes(rows, longest),
             "twin": f"Self-attention layers only; the text weights are those of {listed(owners)}.",
             "wrong": "Outside of what the rounding of the deciles leaves open.",
         },
@@ -60,7 +60,7 @@ def table(nope_recovery_recomputed: pd.DataFrame, families: pd.DataFrame) -> Tab
             "Recovery: mean of deciles 6 and 7 minus that of 4 and 5, counted from 0. Draw-up: the largest rise from a "
             "decile to a later one, negative where every later decile is lower, and the part of the context that it "
             "spans. The rounding of the printed deciles leaves each of them open by up to "
-            f"{fixed(4).show(off, 'plain')} either way. A profile falls throughout where "
+            f"{fixed(4).show(margin, 'plain')} either way. A profile falls throughout where "
             "no rounding allows a rise, rises where none explains the rise away, and is open in between."
         ),
     )

@@ -9,14 +9,14 @@ WHOSE = {"model": "its own", "capture": "set by the capture"}
 
 def table(capture_heads: pd.DataFrame) -> Table:
     """Return one row per captured model."""
-    none = capture_heads["scaling"] == "none"
+    unscaled = capture_heads["scaling"] == "none"
     rows = capture_heads.assign(
-        whose=["" if bare else WHOSE[str(by)] for bare, by in zip(none, capture_heads["scaled_by"], strict=True)]
+        whose=["" if bare else WHOSE[str(by)] for bare, by in zip(unscaled, capture_heads["scaled_by"], strict=True)]
     )
-    drawn = sorted(set(rows["drawn"]))
+    counts = sorted(set(rows["drawn"]))
     fewer = rows[rows["sampled"] < rows["drawn"]]
     left = " and ".join(f"{row['sampled']} of {row['display_name']}" for _, row in fewer.iterrows())
-    beyond = rows.loc[rows["beyond"] > 0, "display_name"].tolist()
+    longer = rows.loc[rows["beyond"] > 0, "display_name"].tolist()
     return Table(
         rows=rows,
         columns=[
@@ -33,7 +33,7 @@ def table(capture_heads: pd.DataFrame) -> Table:
         space=0,
         size="footnotesize",
         caption=(
-            f"What each capture holds: {' or '.join(str(each) for each in drawn)} query heads per model, drawn with "
+            f"What each capture holds: {' or '.join(str(each) for each in counts)} query heads per model, drawn with "
             "one seed from all layers, and the rotation under which the model ran. From public configurations of the "
             "captures and the models [@shcherb2026; @wolf2020]."
         ),
@@ -42,7 +42,7 @@ def table(capture_heads: pd.DataFrame) -> Table:
             "Layers of cross-attention, which do not attend to the text, are not counted"
             + (f"; of the heads drawn, those in such layers were not analysed, which leaves {left}" if left else "")
             + ". *From*: positions before the "
-            f"scaling. Captured beyond the stated context: {' and '.join(beyond)} [@qwen2025]. All captures read "
+            f"scaling. Captured beyond the stated context: {' and '.join(longer)} [@qwen2025]. All captures read "
             "documents of LongBench Pro."
         ),
     )

@@ -10,11 +10,11 @@ from boundpaper.typeset.wording import whole
 
 def table(models: pd.DataFrame) -> Table:
     """Return the table."""
-    common = models.groupby("family")["position_encoding"].first()
-    remarks = [_model_remark(row, common[row["family"]]) for _, row in models.iterrows()]
+    encodings = models.groupby("family")["position_encoding"].first()
+    remarks = [_model_remark(row, encodings[row["family"]]) for _, row in models.iterrows()]
     names = {text: f"remark{number}" for number, text in enumerate(dict.fromkeys(filter(None, remarks)), 1)}
     rows = models.assign(
-        group=[f"{family}: {_base_text(common[family])}" for family in models["family"]],
+        group=[f"{family}: {_base_text(encodings[family])}" for family in models["family"]],
         mark=[names.get(text, "") for text in remarks],
     )
     captured = rows[rows["subject"] == "captured"]
@@ -57,9 +57,9 @@ def table(models: pd.DataFrame) -> Table:
     )
 
 
-def _model_remark(row: pd.Series, common: str) -> str:
+def _model_remark(row: pd.Series, usual_encoding: str) -> str:
     parts = [] if row["attention"] == "full" else [f"Attention: {row['attention']}"]
-    parts += [] if row["position_encoding"] == common else [f"Position encoding: {row['position_encoding']}"]
+    parts += [] if row["position_encoding"] == usual_encoding else [f"Position encoding: {row['position_encoding']}"]
     return ". ".join(parts)
 
 

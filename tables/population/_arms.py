@@ -32,22 +32,22 @@ ROWS = (
 
 def arms_table(population_outcomes: pd.DataFrame, chosen: str, title: str, base: int = BASE) -> Table:
     """Return one row per outcome and one column per chosen arm: mean and range over seeds."""
-    held = population_outcomes[population_outcomes["base"].isin([0, base])]
-    held = held[(held["encoding"] == "own") & held["arm"].isin(list(chosen))]
-    arms = sorted(held["arm"].unique())
+    outcomes = population_outcomes[population_outcomes["base"].isin([0, base])]
+    outcomes = outcomes[(outcomes["encoding"] == "own") & outcomes["arm"].isin(list(chosen))]
+    arms = sorted(outcomes["arm"].unique())
     rows = []
     for outcome, multiple, label, factor, digits in ROWS:
-        part = held[(held["outcome"] == outcome) & (held["multiple"] == multiple)]
+        cells = outcomes[(outcomes["outcome"] == outcome) & (outcomes["multiple"] == multiple)]
         row: dict[str, object] = {"what": label, "digits": digits}
         for arm in arms:
-            values = factor * part.loc[part["arm"] == arm, "value"]
+            values = factor * cells.loc[cells["arm"] == arm, "value"]
             row[arm] = float(values.mean()) if len(values) else None
             row[f"{arm}_low"] = float(values.min()) if len(values) else None
             row[f"{arm}_high"] = float(values.max()) if len(values) else None
         rows.append(row)
-    counts = held.groupby("arm")["seed"].nunique()
+    counts = outcomes.groupby("arm")["seed"].nunique()
     seeds = ", ".join(f"{arm} {counts[arm]}" for arm in arms)
-    models = held.groupby("model")["counted"].first()
+    models = outcomes.groupby("model")["counted"].first()
     return Table(
         rows=pd.DataFrame(rows),
         columns=[

@@ -22,20 +22,20 @@ TREATED = {"pi": "interpolated", "ntk": "NTK", "yarn": "YaRN", "temperature": "t
 
 def with_names(rows: pd.DataFrame, scaled: tuple[str, ...]) -> pd.DataFrame:
     """Add the columns `what`, `arms` and `digits`; convert the columns named in `scaled` to the printed unit."""
-    made = rows.copy()
-    known = pd.DataFrame([OUTCOMES[each] for each in rows["outcome"]], columns=["what", "factor", "digits"])
-    made[["what", "digits"]] = known[["what", "digits"]].to_numpy()
-    made["arms"] = [arms_of_contrast(*pair) for pair in zip(rows["first"], rows["second"], strict=True)]
+    table = rows.copy()
+    units = pd.DataFrame([OUTCOMES[outcome] for outcome in rows["outcome"]], columns=["what", "factor", "digits"])
+    table[["what", "digits"]] = units[["what", "digits"]].to_numpy()
+    table["arms"] = [arms_of_contrast(*pair) for pair in zip(rows["first"], rows["second"], strict=True)]
     for name in scaled:
-        made[name] *= known["factor"].to_numpy()
-    return made
+        table[name] *= units["factor"].to_numpy()
+    return table
 
 
 def arms_of_contrast(first: str, second: str) -> str:
     """Return the two arms of a contrast; for a difference between two bases, the arms compared at each base."""
     if " at " in first:
-        one, other = first.partition(" at ")[0].split("-")
-        return f"{one} − {other}"
+        minuend, subtrahend = first.partition(" at ")[0].split("-")
+        return f"{minuend} − {subtrahend}"
     return f"{_arm_name(first)} − {_arm_name(second)}"
 
 

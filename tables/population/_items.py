@@ -29,8 +29,8 @@ def items_table(
     tests: pd.DataFrame, amendment: pd.DataFrame, families: Sequence[str], caption: str, short: str, note: str
 ) -> Table:
     """Return one row per item, grouped by base: difference, seeds present and planned, corrected p, outcome."""
-    asked = amendment[["item", "weights"]].fillna("")
-    rows = tests[tests["family"].str.removesuffix("_10000").isin(families)].merge(asked, on="item")
+    weights = amendment[["item", "weights"]].fillna("")
+    rows = tests[tests["family"].str.removesuffix("_10000").isin(families)].merge(weights, on="item")
     rows["what"] = [_quantity_in_words(*each) for each in zip(rows["quantity"], rows["family"], strict=True)]
     rows["sides"] = [_both_sides(*each) for each in zip(rows["first"], rows["second"], rows["family"], strict=True)]
     rows["at"] = (
@@ -47,14 +47,14 @@ def items_table(
     rows["shown"] = [f"base {int(base):,}" for base in rows["base"].astype(str)]
     rows["order"] = rows["base"].astype(int)
     rows = rows.sort_values("order", kind="stable", ignore_index=True)
-    asked_items, measured = len(rows), rows["seeds"] > 0
-    closed = int((rows["outcome"] != "open").sum())
-    waiting = [name for name, part in measured.groupby(rows["shown"]) if not part.any()]
+    asked_items, has_seeds = len(rows), rows["seeds"] > 0
+    decided = int((rows["outcome"] != "open").sum())
+    waiting = [name for name, group in has_seeds.groupby(rows["shown"]) if not group.any()]
     rows = rows[~rows["shown"].isin(waiting)].reset_index(drop=True)
-    rows["shown"] += rows["shown"].map({name: _seeds_sentence(part) for name, part in rows.groupby("shown")})
+    rows["shown"] += rows["shown"].map({name: _seeds_sentence(group) for name, group in rows.groupby("shown")})
     left_out = f" Not measured yet, and left out: every item at {' and '.join(waiting)}." if waiting else ""
-    within = " (permutations within seeds of a relation)" if "relations" in " ".join(families) else ""
-    seeded = "" if measured.all() else f"{int(measured.sum())} have a seed, and "
+    addition = " (permutations within seeds of a relation)" if "relations" in " ".join(families) else ""
+    seeded = "" if has_seeds.all() else f"{int(has_seeds.sum())} have a seed, and "
     return Table(
         rows=rows,
         columns=[
@@ -70,12 +70,12 @@ def items_table(
         size="footnotesize",
         column_space=4,
         caption=(
-            f"{caption}; {seeded}{closed} of {asked_items} are decided. "
+            f"{caption}; {seeded}{decided} of {asked_items} are decided. "
             "Unit: one training seed; Student's intervals, which decide nothing."
         ),
         short=short,
         note=(
-            f"p: exact sign flips over seeds{within}, and the exact test against the margin of "
+            f"p: exact sign flips over seeds{addition}, and the exact test against the margin of "
             f"equivalence{_margins(rows)}, each with Holm over the family as planned. Open: neither is decided, "
             f"perhaps for want of seeds. {note}{left_out}"
         ),
@@ -88,8 +88,8 @@ def _margins(rows: pd.DataFrame) -> str:
     gaps = held["first"].str[0] != held["second"].str[0]
     words = (("changes and widths", held.loc[~gaps, "margin"]), ("gaps between arms", held.loc[gaps, "margin"]))
     parts = [
-        f"{' or '.join(fixed(2).show(each, 'plain') for each in sorted(set(margins)))} for {what}"
-        for what, margins in words
+        f"{' or '.join(fixed(2).show(each, 'plain') for each in sorted(set(margins)))} for {label}"
+        for label, margins in words
         if len(margins)
     ]
     return f" ({', '.join(parts)})" if parts else ""
@@ -97,8 +97,8 @@ def _margins(rows: pd.DataFrame) -> str:
 
 def _seeds_sentence(rows: pd.DataFrame) -> str:
     """Return a phrase: how many of the planned seeds the items of one base have."""
-    least, most = rows["seeds"].min(), rows["seeds"].max()
-    return f", {'' if least == most else f'{least} to '}{most} of {rows['planned'].max()} seeds"
+    fewest, most = rows["seeds"].min(), rows["seeds"].max()
+    return f", {'' if fewest == most else f'{fewest} to '}{most} of {rows['planned'].max()} seeds"
 
 
 def _quantity_in_words(quantity: str, family: str) -> str:
@@ -119,7 +119,7 @@ def _both_sides(first: str, second: str, family: str) -> str:
 def _side_in_short(words: str) -> str:
     if words in SHORTER:
         return SHORTER[words]
-    arm, _, rest = words.partition(" ")
+    arm, _, place = words.partition(" ")
     return {"first quarter": f"{arm}, first", "last quarter": f"{arm}, last"}.get(
-        rest, words.replace(" in bins of", ", bins of")
+        place, words.replace(" in bins of", ", bins of")
     )

@@ -12,13 +12,13 @@ SCALED = ("difference", "low", "high")
 
 def table(population_bases: pd.DataFrame) -> Table:
     """Return one row per contrast."""
-    sides = {of: part.set_index("item") for of, part in population_bases.groupby("of")}
+    sides = {of: group.set_index("item") for of, group in population_bases.groupby("of")}
     rows = sides[LARGER].reset_index()
     for name in NAMES:
         rows[f"less_{name}"] = rows["item"].map(sides[LESS][name])
     rows["less_note"] = rows["less_note"].fillna("no difference of bases")
     rows["less_note"] = [
-        "" if known else note for note, known in zip(rows["less_note"], rows["less_low"].notna(), strict=True)
+        "" if defined else note for note, defined in zip(rows["less_note"], rows["less_low"].notna(), strict=True)
     ]
     rows = with_names(rows, (*SCALED, *(f"less_{name}" for name in SCALED)))
     return Table(

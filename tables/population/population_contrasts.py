@@ -12,12 +12,12 @@ def table(population_contrasts: pd.DataFrame, population_contrasts_every: pd.Dat
     rows = population_contrasts.copy()
     rows["primary"] = rows["role"].map({"primary": "primary", "secondary": ""})
     rows["base"] = [_base(*each) for each in zip(rows["base"].astype(str), rows["first"], rows["second"], strict=True)]
-    every = population_contrasts_every.set_index("item")
+    all_models = population_contrasts_every.set_index("item")
     for name in ("seeds", "difference", "low", "high", "note", "p_holm"):
-        rows[f"every_{name}"] = rows["item"].map(every[name])
+        rows[f"every_{name}"] = rows["item"].map(all_models[name])
     rows = with_names(rows, ("every_difference", "every_low", "every_high"))
-    counted, smallest = _range_text(rows["seeds"]), fixed_number(3).show(rows["p_holm"].min(), "plain")
-    measured = int((rows["every_seeds"] > 0).sum())
+    seeds, smallest = _range_text(rows["seeds"]), fixed_number(3).show(rows["p_holm"].min(), "plain")
+    count = int((rows["every_seeds"] > 0).sum())
     return Table(
         rows=rows,
         columns=[
@@ -39,8 +39,8 @@ def table(population_contrasts: pd.DataFrame, population_contrasts_every: pd.Dat
         size="footnotesize",
         marks={"primary": "The primary contrast."},
         caption=(
-            f"Contrasts of the population's plan, asked of all trained models, {measured} of {len(rows)} measured: "
-            f"means over {_range_text(every['seeds'])} seeds, first arm minus second. Unit: one training seed."
+            f"Contrasts of the population's plan, asked of all trained models, {count} of {len(rows)} measured: "
+            f"means over {_range_text(all_models['seeds'])} seeds, first arm minus second. Unit: one training seed."
         ),
         short="Planned contrasts of the population",
         note=(
@@ -48,7 +48,7 @@ def table(population_contrasts: pd.DataFrame, population_contrasts_every: pd.Dat
             "quarter training lengths from the question; At: multiples of the training length. Differences of all "
             "trained models, with Student's intervals over seeds; p of exact sign flips over the seeds, Holm within "
             "a family. The plan does not compare all trained models: this was added after two seeds, in which "
-            f"arms missed the criterion. By the plan {counted} seeds count; the smallest corrected p is {smallest}."
+            f"arms missed the criterion. By the plan {seeds} seeds count; the smallest corrected p is {smallest}."
         ),
     )
 
@@ -62,4 +62,4 @@ def _range_text(counts: pd.Series) -> str:
 def _base(base: str, first: str, second: str) -> str:
     """Return the rotation base of a contrast, or both bases if it compares contrasts between bases."""
     bases = [name.partition(" at ")[2] for name in (first, second)] if base == "both" else [base]
-    return " − ".join(f"{int(each):,}" for each in bases)
+    return " − ".join(f"{int(base):,}" for base in bases)

@@ -14,11 +14,11 @@ UNITS = {"percent": "%", "nats per token": "nats", "dimensions": "count"}
 def table(population_experiments: pd.DataFrame, population_directions: pd.DataFrame) -> Table:
     """Return one row per quantity with a reported direction."""
     counts = population_directions.set_index(["against", "what"])["count"]
-    stated = population_experiments[population_experiments["direction"].isin(["higher", "lower"])]
-    shown = stated[stated["difference"].notna() & (stated["appears"] != "not measurable")]
-    left = stated.drop(index=shown.index)
-    absent, some = len(left), int(left["seeds"].where(left["difference"] != 0, 0).max() or 0)
-    rows = pd.DataFrame([_cell_texts(row) for _, row in shown.iterrows()])
+    directed = population_experiments[population_experiments["direction"].isin(["higher", "lower"])]
+    listed = directed[directed["difference"].notna() & (directed["appears"] != "not measurable")]
+    others = directed.drop(index=listed.index)
+    absent, seeds = len(others), int(others["seeds"].where(others["difference"] != 0, 0).max() or 0)
+    rows = pd.DataFrame([_cell_texts(row) for _, row in listed.iterrows()])
     return Table(
         rows=rows,
         columns=[
@@ -46,7 +46,7 @@ def table(population_experiments: pd.DataFrame, population_directions: pd.DataFr
             "neither counts. Not corrected for the number of rows; all trained models of the primary base, post hoc. "
             "Losses in nats per token. Texts and layers differ from the report's, so only directions are compared. "
             f"Left out: {absent} quantities that ask for a massive dimension or a spike of the first token's norm; "
-            f"both arms have one in {some} of the seeds at most."
+            f"both arms have one in {seeds} of the seeds at most."
         ),
     )
 
@@ -57,7 +57,7 @@ def _cell_texts(row: pd.Series) -> dict[str, object]:
     def text(value: float) -> str:
         return "" if pd.isna(value) else number.show(value, "plain").replace("-", "\N{MINUS SIGN}")
 
-    ends = text(row["difference_low"]), text(row["difference_high"])
+    interval = text(row["difference_low"]), text(row["difference_high"])
     return {
         "label": f"{row['label']} ({UNITS.get(row['unit'], row['unit'])})",
         "experiment": row["experiment"],
@@ -65,6 +65,6 @@ def _cell_texts(row: pd.Series) -> dict[str, object]:
         "reported_drope": text(row["reported_drope"]),
         "caveat": "layer" if row["caveat"] else "",
         **{arm: text(row[arm]) for arm in ARMS},
-        "difference": text(row["difference"]) + (f" [{ends[0]}, {ends[1]}]" if all(ends) else ""),
+        "difference": text(row["difference"]) + (f" [{interval[0]}, {interval[1]}]" if all(interval) else ""),
         "appears": {"two directions": "both"}.get(row["appears"], row["appears"]),
     }

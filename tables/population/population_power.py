@@ -10,7 +10,7 @@ BASES = ("400", "10000")
 
 def table(population_power: pd.DataFrame) -> Table:
     """Return one row per contrast, with one group of columns per base."""
-    sides = {of: part.set_index("item") for of, part in population_power.groupby("of")}
+    sides = {of: group.set_index("item") for of, group in population_power.groupby("of")}
     rows = sides[BASES[0]].reset_index()
     for of in BASES:
         for name in ("seeds", "detectable", "note"):
@@ -23,8 +23,8 @@ def table(population_power: pd.DataFrame) -> Table:
             Column(f"seeds_{of}", "seeds", integer(), group=group),
             Column(f"detectable_{of}", "detectable", fixed(1), digits="digits", reason=f"note_{of}", group=group),
         ]
-    own = population_power[population_power["of"].isin(BASES)]
-    deviations, corrected = own["deviations"].dropna(), own["corrected"].dropna()
+    by_base = population_power[population_power["of"].isin(BASES)]
+    deviations, corrected = by_base["deviations"].dropna(), by_base["corrected"].dropna()
     sizes = (
         f"At .05 that is {deviations.min():.2f} standard deviations over the most seeds there are, corrected for the "
         f"tests of a family {corrected.min():.2f} to {corrected.max():.2f}. "

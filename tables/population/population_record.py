@@ -11,17 +11,17 @@ STATES = ("counted", "excluded", "not trained")
 def table(population_record: pd.DataFrame) -> Table:
     """Return counts of models by base and arm."""
     rows = []
-    for (arm, base), part in population_record.groupby(["arm", "base"]):
-        counts = part["status"].value_counts()
-        missing = part.loc[part["status"] == "not trained", "seed"]
-        shown = "none" if base == 0 else f"{base:,}"
-        named = {state.replace(" ", "_"): int(counts.get(state, 0)) for state in STATES}
-        seeds = ", ".join(str(seed) for seed in missing)
-        rows.append({"base": shown, "arm": arm, "what": ARMS[str(arm)], **named, "seeds": seeds})
+    for (arm, base), models in population_record.groupby(["arm", "base"]):
+        counts = models["status"].value_counts()
+        untrained = models.loc[models["status"] == "not trained", "seed"]
+        base_text = "none" if base == 0 else f"{base:,}"
+        states = {state.replace(" ", "_"): int(counts.get(state, 0)) for state in STATES}
+        seeds = ", ".join(str(seed) for seed in untrained)
+        rows.append({"base": base_text, "arm": arm, "what": ARMS[str(arm)], **states, "seeds": seeds})
     frame = pd.DataFrame(rows)
     left = [Column("seeds", "Seeds not trained yet")] if frame["seeds"].any() else []
-    each = population_record.groupby(["arm", "base"]).size().max()
-    done = int((population_record["status"] != "not trained").sum())
+    per_row = population_record.groupby(["arm", "base"]).size().max()
+    trained = int((population_record["status"] != "not trained").sum())
     return Table(
         rows=frame,
         columns=[
@@ -33,8 +33,8 @@ def table(population_record: pd.DataFrame) -> Table:
             *left,
         ],
         caption=(
-            f"The plan of the population and its record: {done} of {len(population_record)} models are trained and "
-            f"measured, {each} planned for each row. Unit: one model."
+            f"The plan of the population and its record: {trained} of {len(population_record)} models are trained and "
+            f"measured, {per_row} planned for each row. Unit: one model."
         ),
         short="The plan of the population and its record",
         note=(

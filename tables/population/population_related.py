@@ -19,11 +19,11 @@ def table(
 ) -> Table:
     """Return one row per planned question, for all trained models and for the models that the plan counts."""
     rows = pd.concat([population_relations_every, population_head_damage_every], ignore_index=True)
-    counted = pd.concat([population_relations, population_head_damage]).set_index("item")
+    planned = pd.concat([population_relations, population_head_damage]).set_index("item")
     rows["what"] = rows["item"].map(WHAT)
     rows["group"] = rows["family"].map(GROUPS)
     for name in ("rho", "seeds", "p_holm", "note"):
-        rows[f"counted_{name}"] = rows["item"].map(counted[name])
+        rows[f"counted_{name}"] = rows["item"].map(planned[name])
     return Table(
         rows=rows,
         columns=[

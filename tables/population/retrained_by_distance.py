@@ -19,21 +19,21 @@ def table(
     """Return one row per arm and key distance at the primary base, for the first and the last quarter of texts."""
     base = str(population_plan.set_index("role").loc["primary", "base"])
     width = int(plasticity_settings.set_index("setting")["value"]["second_bin"])
-    asked = "estimator == 'aligned_full' and texts == 'one' and weights == 'all'"
-    chosen = retrained_levels[retrained_levels["width"] == width].query(asked)
+    condition = "estimator == 'aligned_full' and texts == 'one' and weights == 'all'"
+    levels = retrained_levels[retrained_levels["width"] == width].query(condition)
     places = {int(retrained_levels["low"].min()): "first", int(retrained_levels["low"].max()): "last"}
-    far = int(retrained_levels["high"].max())
-    limited = retrained_distances[retrained_distances["apart_high"] < far]
-    limited = limited[(limited["away_low"] == 0) & (limited["away_high"] == far)]
-    both = pd.concat([chosen.assign(apart_low=0, apart_high=far), limited], ignore_index=True)
-    both = both[(both["base"].astype(str) == base) & both["arm"].isin(ARMS)]
-    both = both[both["quantity"].isin(QUANTITIES) & both["low"].isin(places)]
+    longest = int(retrained_levels["high"].max())
+    limited = retrained_distances[retrained_distances["apart_high"] < longest]
+    limited = limited[(limited["away_low"] == 0) & (limited["away_high"] == longest)]
+    values = pd.concat([levels.assign(apart_low=0, apart_high=longest), limited], ignore_index=True)
+    values = values[(values["base"].astype(str) == base) & values["arm"].isin(ARMS)]
+    values = values[values["quantity"].isin(QUANTITIES) & values["low"].isin(places)]
     cells = ["arm", "apart_low", "apart_high"]
-    rows = both.pivot(index=cells, columns=["quantity", "low"], values=["value", "ci_low", "ci_high"])
+    rows = values.pivot(index=cells, columns=["quantity", "low"], values=["value", "ci_low", "ci_high"])
     rows.columns = [f"{name[1]} {places[int(name[2])]} {name[0]}" for name in rows.columns]
     rows = rows.dropna().reset_index().sort_values(["arm", "apart_high", "apart_low"], ignore_index=True)
     rows["shown"] = [
-        "any" if high == far else f"{low} to {high} words"
+        "any" if high == longest else f"{low} to {high} words"
         for low, high in zip(rows["apart_low"], rows["apart_high"], strict=True)
     ]
     rows["part"] = "Arm " + rows["arm"]

@@ -9,9 +9,9 @@ from tables.pretrained.distillation_quantities import NAMES
 
 def table(distillation_keys: pd.DataFrame) -> Table:
     """Return one row per length and one column per model."""
-    shown = [name for name in NAMES if name in set(distillation_keys["column"])]
+    columns = [name for name in NAMES if name in set(distillation_keys["column"])]
     wide = distillation_keys.pivot(index=["pair", "tokens"], columns="column", values=["share", "low", "high"])
-    rows = pd.DataFrame({f"{name}_{end}": wide[end, name] for name in shown for end in ("share", "low", "high")})
+    rows = pd.DataFrame({f"{name}_{end}": wide[end, name] for name in columns for end in ("share", "low", "high")})
     counts = [str(n) for n in sorted(set(distillation_keys["n"]))]
     return Table(
         rows=rows.reset_index(),
@@ -19,7 +19,7 @@ def table(distillation_keys: pd.DataFrame) -> Table:
             Column("tokens", "Tokens"),
             *(
                 Column(f"{name}_share", NAMES[name], percent(0, share=True), ci=(f"{name}_low", f"{name}_high"))
-                for name in shown
+                for name in columns
             ),
         ],
         size="footnotesize",

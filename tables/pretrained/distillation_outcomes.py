@@ -13,7 +13,7 @@ def table(distillation_outcomes: pd.DataFrame) -> Table:
     rows["label"] = [TEXTS.get(text, text) for text in rows["text"]]
     order = {text: place for place, text in enumerate(TEXTS)}
     rows = rows.sort_values("text", key=lambda texts: texts.map(order).fillna(-1), ignore_index=True)
-    first = rows.iloc[0]
+    row = rows.iloc[0]
     loss, kl = "Held-out loss (nats)", "Divergence (nats)"
     return Table(
         rows=rows,
@@ -30,7 +30,7 @@ def table(distillation_outcomes: pd.DataFrame) -> Table:
         ],
         caption=(
             "A rotary model distilled into itself without rotation, and the control with the same steps and windows "
-            f"that keeps it, after {int(first['tokens']):,} tokens each ({int(first['step'])} of {int(first['of'])} "
+            f"that keeps it, after {int(row['tokens']):,} tokens each ({int(row['step'])} of {int(row['of'])} "
             "steps). Unit: one training."
         ),
         short="Distillation without rotation at equal tokens",

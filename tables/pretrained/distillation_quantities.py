@@ -16,22 +16,22 @@ UNITS = {"percent": "%", "nats per token": "nats", "dimensions": "count"}
 
 def table(distillation_quantities: pd.DataFrame) -> Table:
     """Return one row per quantity and one column per model that has measurements."""
-    shown = [name for name in NAMES if distillation_quantities[name].notna().any()]
+    columns = [name for name in NAMES if distillation_quantities[name].notna().any()]
     rows = distillation_quantities.assign(unit=[UNITS.get(unit, unit) for unit in distillation_quantities["unit"]])
-    for name in shown:
+    for name in columns:
         rows[f"{name}_text"] = [
             "" if pd.isna(value) else fixed(int(digits)).show(value, "plain").replace("-", "\N{MINUS SIGN}")
             for value, digits in zip(rows[name], rows["digits"], strict=True)
         ]
         rows[f"{name}_why"] = [_why_missing(note, name) for note in rows["note"]]
     rows["new"] = ~rows["experiment"].duplicated()
-    left_out = [name for name in NAMES if name not in shown]
+    left_out = [name for name in NAMES if name not in columns]
     return Table(
         rows=rows,
         columns=[
             Column("label", "Quantity", width=0.4),
             Column("unit", "Unit"),
-            *(Column(f"{name}_text", NAMES[name], align="right", reason=f"{name}_why") for name in shown),
+            *(Column(f"{name}_text", NAMES[name], align="right", reason=f"{name}_why") for name in columns),
         ],
         rule_before="new",
         size="footnotesize",
@@ -51,5 +51,5 @@ def table(distillation_quantities: pd.DataFrame) -> Table:
 
 def _why_missing(note: object, name: str) -> str:
     """Return why a model has no value, read from a note of the form `model: why; model: why`."""
-    reasons = dict(part.split(": ", 1) for part in str(note).split("; ") if ": " in part)
+    reasons = dict(text.split(": ", 1) for text in str(note).split("; ") if ": " in text)
     return reasons.get(name, "").capitalize()

@@ -12,21 +12,21 @@ ENDS = ("first", "last")
 
 def table(pretrained_exchange_levels: pd.DataFrame, pretrained_competition: pd.DataFrame) -> Table:
     """Return for each capture all pairs and ranges of distances, then in pooled bins the nearest and farthest pairs."""
-    alike = pretrained_exchange_levels.query("weights == 'all' and role != 'own again'")
+    levels = pretrained_exchange_levels.query("weights == 'all' and role != 'own again'")
     cells = ["display_name", "texts", "apart_low", "apart_high"]
-    wide = alike.pivot(index=cells, columns="quantity", values=list(ENDS))
-    wide = wide.set_axis([f"{each[1]}_{each[0]}" for each in wide.columns], axis=1).reset_index()
-    whole = wide["apart_high"] - wide["apart_low"] == wide["apart_high"].max()
+    wide = levels.pivot(index=cells, columns="quantity", values=list(ENDS))
+    wide = wide.set_axis([f"{column[1]}_{column[0]}" for column in wide.columns], axis=1).reset_index()
+    all_pairs = wide["apart_high"] - wide["apart_low"] == wide["apart_high"].max()
     wide["label"] = [f"{low:,} to {high:,}" for low, high in zip(wide["apart_low"], wide["apart_high"], strict=True)]
-    wide.loc[whole, "label"] = "all pairs"
+    wide.loc[all_pairs, "label"] = "all pairs"
     wide["part"] = wide["display_name"] + " on " + wide["texts"] + ", aligned"
-    wide = wide.assign(near=~whole).sort_values(["part", "near", "apart_low"], ascending=[False, True, True])
-    pooled = [rows.iloc[[0, 1, -1]] for _, rows in pretrained_competition.groupby("display_name", sort=False)]
-    ends = pd.concat(pooled).drop_duplicates(["display_name", "distance"])
-    label = [f"{distance:,.0f}" if distance else "all pairs" for distance in ends["distance"]]
-    ends = ends.assign(label=label, part=ends["display_name"] + ", pooled bins")
+    wide = wide.assign(near=~all_pairs).sort_values(["part", "near", "apart_low"], ascending=[False, True, True])
+    extremes = [rows.iloc[[0, 1, -1]] for _, rows in pretrained_competition.groupby("display_name", sort=False)]
+    pooled_rows = pd.concat(extremes).drop_duplicates(["display_name", "distance"])
+    label = [f"{distance:,.0f}" if distance else "all pairs" for distance in pooled_rows["distance"]]
+    pooled_rows = pooled_rows.assign(label=label, part=pooled_rows["display_name"] + ", pooled bins")
     return Table(
-        rows=pd.concat([wide, ends], ignore_index=True),
+        rows=pd.concat([wide, pooled_rows], ignore_index=True),
         columns=[
             Column("label", "Keys, tokens apart"),
             *(

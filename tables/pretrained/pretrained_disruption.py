@@ -29,8 +29,8 @@ def table(pretrained_disruption: pd.DataFrame) -> Table:
     massive = frame["target"] == "massive"
     frame["why_less"] = frame["why"].mask(massive, "These are compared")
     frame["why_p"] = [
-        "" if pd.notna(p) else "Not ranked among random masks" if these else "Of the massive dimensions"
-        for p, these in zip(frame["p"], massive, strict=True)
+        "" if pd.notna(p) else "Not ranked among random masks" if of_massive else "Of the massive dimensions"
+        for p, of_massive in zip(frame["p"], massive, strict=True)
     ]
     masks, texts = int(frame["masks"].max()), int(frame["texts"].max())
     return Table(

@@ -14,15 +14,15 @@ ROWS = {
 
 def table(pretrained_draws: pd.DataFrame) -> Table:
     """Return the table."""
-    own = pretrained_draws[pretrained_draws["of"] == "own"]
+    simulated = pretrained_draws[pretrained_draws["of"] == "own"]
     keys = ["display_name", "metric"]
-    wide = own.pivot(index=keys, columns="drawn", values="draw_sd").add_prefix("d").reset_index()
+    wide = simulated.pivot(index=keys, columns="drawn", values="draw_sd").add_prefix("d").reset_index()
     source = pretrained_draws[pretrained_draws["of"] == "source"]
     rows = source.merge(wide, on=keys, how="left", validate="one_to_one", sort=False)
     rows["label"] = rows["metric"].map(ROWS)
     rows["absent"] = "The model has no more heads"
-    drawn, other, common, heads = (int(source[name].iloc[0]) for name in ("drawn", "drawn_other", "common", "heads"))
-    counts = own.drop_duplicates("model")
+    first, second, shared, heads = (int(source[name].iloc[0]) for name in ("drawn", "drawn_other", "common", "heads"))
+    counts = simulated.drop_duplicates("model")
     sizes = "; ".join(f"{row['display_name']}: {row['heads']} heads" for _, row in counts.iterrows())
     return Table(
         rows=rows,
@@ -31,11 +31,11 @@ def table(pretrained_draws: pd.DataFrame) -> Table:
             Column("spread", "over\nheads", fixed(3), group="Standard deviation"),
             *(
                 Column(f"d{k}", f"mean of\n{k}", fixed(3), group="Standard deviation", reason="absent")
-                for k in sorted(own["drawn"].unique())
+                for k in sorted(simulated["drawn"].unique())
             ),
             Column(
                 "twice_sd",
-                f"draws of {drawn} and {other}\nof {heads:,} differ",
+                f"draws of {first} and {second}\nof {heads:,} differ",
                 fixed(4),
                 ci=("twice_low", "twice_high"),
                 group="Standard deviation",
@@ -52,7 +52,7 @@ def table(pretrained_draws: pd.DataFrame) -> Table:
         note=(
             f"Analysed heads ({sizes}). The mean of $k$ heads drawn of $N$ without replacement has the standard "
             "deviation $S \\sqrt{(1 - k/N)/k}$, with $S$ that over heads. The reported captures "
-            f"drew {drawn} and {other} of the network's {heads} heads, with {common} in common: the means of $k$ and "
+            f"drew {first} and {second} of the network's {heads} heads, with {shared} in common: the means of $k$ and "
             "$l$ heads with $c$ in common differ by a standard deviation of $S \\sqrt{1/k + 1/l - 2c/(kl)}$."
         ),
     )

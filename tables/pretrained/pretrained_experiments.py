@@ -16,18 +16,18 @@ def table(pretrained_experiments: pd.DataFrame) -> Table:
     """Return one row per quantity measured on a pretrained model, with one column per model."""
     names = dict(zip(pretrained_experiments["column"], pretrained_experiments["name"], strict=True))
     rows = []
-    for _, part in pretrained_experiments.groupby("quantity", sort=False):
-        if part.loc[~part["column"].isin(BESIDE), "value"].isna().all():
+    for _, group in pretrained_experiments.groupby("quantity", sort=False):
+        if group.loc[~group["column"].isin(BESIDE), "value"].isna().all():
             continue  # measured on other models only
-        first = part.iloc[0]
-        number = fixed_number(min(int(first["digits"]), DIGITS))
+        facts = group.iloc[0]
+        number = fixed_number(min(int(facts["digits"]), DIGITS))
         row = {
-            "label": f"{first['label']} ({UNITS.get(first['unit'], first['unit'])})",
-            "experiment": first["experiment"],
+            "label": f"{facts['label']} ({UNITS.get(facts['unit'], facts['unit'])})",
+            "experiment": facts["experiment"],
         }
         for place, column in enumerate(names):
-            each = part[part["column"] == column].iloc[0]
-            row |= {f"v{place}": with_interval(each, number), f"note{place}": why_empty(each)}
+            cell = group[group["column"] == column].iloc[0]
+            row |= {f"v{place}": with_interval(cell, number), f"note{place}": why_empty(cell)}
         rows.append(row)
     frame = pd.DataFrame(rows)
     seeds = int(pretrained_experiments.loc[pretrained_experiments["column"] == "small", "n"].max())

@@ -39,21 +39,21 @@ def table(
         for metric, label in names.items():
             row: dict[str, object] = {"group": group, "label": label}
             for place, column in enumerate(columns):
-                each = cells.loc[(metric, column)]
+                cell = cells.loc[(metric, column)]
                 unit = 100 if metric == "bias_window" else 1
-                row |= {f"{name}{place}": each[of] / unit for name, of in FIELDS.items()}
-                row[f"note{place}"] = each["note"]
+                row |= {f"{name}{place}": cell[of] / unit for name, of in FIELDS.items()}
+                row[f"note{place}"] = cell["note"]
             rows.append(row)
-    first: Any = pretrained_geometry.drop_duplicates("column").set_index("column")
-    part = measured_models[measured_models["model"].isin(columns)].set_index("model")
+    facts: Any = pretrained_geometry.drop_duplicates("column").set_index("column")
+    measured = measured_models[measured_models["model"].isin(columns)].set_index("model")
     documents: Any = pretrained_noise.drop_duplicates("model").set_index("model")["documents"]
     footers = [
-        f"{first.loc[model, 'label']}: all {row['heads']} captured heads of {row['key_heads']} key heads over "
+        f"{facts.loc[model, 'label']}: all {row['heads']} captured heads of {row['key_heads']} key heads over "
         f"{documents[model]} documents of {whole(row['captured_context'])} tokens, "
         f"{estimator_phrase(row['estimator'], row['pairs'])}"
-        for model, row in part.iterrows()
+        for model, row in measured.iterrows()
     ]
-    most = int(pretrained_geometry.loc[pretrained_geometry["column"] == "reported", "n"].max())
+    count = int(pretrained_geometry.loc[pretrained_geometry["column"] == "reported", "n"].max())
     return Table(
         rows=pd.DataFrame(rows),
         columns=[
@@ -61,7 +61,7 @@ def table(
             *(
                 Column(
                     f"v{place}",
-                    str(first.loc[column, "label"]),
+                    str(facts.loc[column, "label"]),
                     fixed(3),
                     ci=(f"low{place}", f"high{place}"),
                     reason=f"note{place}",
@@ -71,17 +71,17 @@ def table(
         ],
         groups="group",
         caption=(
-            f"Head geometry of pretrained models measured here, beside up to {most} reported models and small ones "
+            f"Head geometry of pretrained models measured here, beside up to {count} reported models and small ones "
             "(arm A of the population at base 400). Units: reported, one model (the median, in brackets the least and "
-            f"the largest, a range and no interval; at most {whole(first.loc['reported', 'context'])} tokens "
-            f"[@shcherb2026]); small, one training seed, $n = {first.loc['small', 'n']}$, "
-            f"{whole(first.loc['small', 'context'])} tokens; measured, one key head. In brackets there: 95 % "
+            f"the largest, a range and no interval; at most {whole(facts.loc['reported', 'context'])} tokens "
+            f"[@shcherb2026]); small, one training seed, $n = {facts.loc['small', 'n']}$, "
+            f"{whole(facts.loc['small', 'context'])} tokens; measured, one key head. In brackets there: 95 % "
             "intervals."
         ),
         short="Head geometry of pretrained models",
         note=[
             f"{'; '.join(footers)}. Their intervals are from resampled key heads: they cover heads, not texts. Weights "
-            f"of four bits, dequantised. {_few(first)}",
+            f"of four bits, dequantised. {_few(facts)}",
             "Drop: first minus last 20 % of positions. Bias per window: drift of the attention logit over the captured "
             "context, which differs from column to column. A reported value and a measured one are to be compared only "
             "as far as estimator, texts and context agree.",
@@ -89,8 +89,8 @@ def table(
     )
 
 
-def _few(first: pd.DataFrame) -> str:
+def _few(facts: pd.DataFrame) -> str:
     """Return a note that names the models whose intervals are too narrow because they have few key heads."""
-    rows = first[(first["unit"] == "key head") & (first["n"] < FEW)]
+    rows = facts[(facts["unit"] == "key head") & (facts["n"] < FEW)]
     footers = [f"{row['label']} ({row['n']} key heads)" for _, row in rows.iterrows()]
     return f"An interval from so few key heads as those of {listed(footers)} is too narrow." if footers else ""

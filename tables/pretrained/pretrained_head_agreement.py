@@ -23,13 +23,13 @@ def table(pretrained_head_agreement: pd.DataFrame) -> Table:
         single = cells[cells["layer"].notna()]
         third = single["layer"].astype(int) * THIRDS // len(single)
         for place in range(THIRDS):
-            part = single[third == place]
-            label = f"Layers {part['layer'].min()} to {part['layer'].max()}"
+            layers = single[third == place]
+            label = f"Layers {layers['layer'].min()} to {layers['layer'].max()}"
             sums: dict[str, Any] = {"why": "Of all layers together."}
-            sums |= {column: part[column].sum() for column in ("heads", "same", "expected")}
-            rows.append({"group": group, "label": label, "r": part["r"].median(), **sums})
-        whole = cells[cells["layer"].isna()].iloc[0]
-        rows.append({"group": group, "label": "All layers", **{str(name): whole[name] for name in whole.index}})
+            sums |= {column: layers[column].sum() for column in ("heads", "same", "expected")}
+            rows.append({"group": group, "label": label, "r": layers["r"].median(), **sums})
+        total = cells[cells["layer"].isna()].iloc[0]
+        rows.append({"group": group, "label": "All layers", **{str(name): total[name] for name in total.index}})
     return Table(
         rows=pd.DataFrame(rows),
         columns=[

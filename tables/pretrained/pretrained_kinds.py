@@ -15,7 +15,7 @@ def table(pretrained_kinds: pd.DataFrame) -> Table:
     frame["group"] = frame["where"].map(WHERE)
     frame["label"] = frame["tensor"].map(TENSORS)
     frame = frame.sort_values(["model", "where", "tensor"], ascending=[True, False, False], ignore_index=True)
-    first = frame.iloc[0]
+    counts = frame.iloc[0]
     return Table(
         rows=frame,
         columns=[
@@ -28,7 +28,7 @@ def table(pretrained_kinds: pd.DataFrame) -> Table:
         size="footnotesize",
         caption=(
             f"Massive values of {', '.join(dict.fromkeys(frame['display_name']))} on prose and on source code, summed "
-            f"over layers and heads. Unit: one text, n = {int(first['prose_texts'])} and {int(first['code_texts'])}; "
+            f"over layers and heads. Unit: one text, n = {int(counts['prose_texts'])} and {int(counts['code_texts'])}; "
             "in brackets Student's 95 % interval over texts, of the difference Welch's."
         ),
         short="Massive values of a pretrained model on prose and code",

@@ -8,7 +8,7 @@ from tables.pretrained.pretrained_noise import ROWS
 
 def table(pretrained_plasticity_kinds: pd.DataFrame) -> Table:
     """Return one row per metric."""
-    first = pretrained_plasticity_kinds.iloc[0]
+    counts = pretrained_plasticity_kinds.iloc[0]
     names = list(dict.fromkeys(pretrained_plasticity_kinds["display_name"]))
     return Table(
         rows=pretrained_plasticity_kinds.assign(label=pretrained_plasticity_kinds["metric"].map(ROWS)),
@@ -22,8 +22,8 @@ def table(pretrained_plasticity_kinds: pd.DataFrame) -> Table:
         groups="display_name" if len(names) > 1 else None,
         size="footnotesize",
         caption=(
-            f"The same {int(first['heads'])} heads of {', '.join(names)} on prose and on source code: means over "
-            f"heads. Unit: one key head, n = {int(first['key_heads'])}; in brackets Student's 95 % interval. The "
+            f"The same {int(counts['heads'])} heads of {', '.join(names)} on prose and on source code: means over "
+            f"heads. Unit: one key head, n = {int(counts['key_heads'])}; in brackets Student's 95 % interval. The "
             "correlation is Spearman's."
         ),
         short="Heads of a pretrained model on prose and code",

@@ -18,7 +18,7 @@ def table(pretrained_repeated: pd.DataFrame) -> Table:
     frame = pretrained_repeated.copy()
     frame["group"] = frame["fill"].map(FILLS)
     frame["label"] = frame["target"].map(TARGETS)
-    first = frame.iloc[0]
+    facts = frame.iloc[0]
     return Table(
         rows=frame,
         columns=[
@@ -32,14 +32,14 @@ def table(pretrained_repeated: pd.DataFrame) -> Table:
         caption=(
             f"What filling dimensions of queries and keys before the rotation costs {_names(frame)} on natural text "
             "and on one repeated sentence, in nats per token. Unit: one text, n = "
-            f"{int(first['natural_texts'])} and {int(first['repeated_texts'])}; in brackets Student's 95 % interval "
+            f"{int(facts['natural_texts'])} and {int(facts['repeated_texts'])}; in brackets Student's 95 % interval "
             "over texts, of the difference Welch's."
         ),
         short="Disrupted dimensions of a pretrained model on repeated sentences",
         note=(
-            f"Without disruption the model loses {first['plain_natural']:.2f} and {first['plain_repeated']:.2f} nats a "
-            "token on them. The sentences begin documents of the same book; the dimensions were chosen on other texts "
-            "of the same kind. Source: the texts of the DroPE report are repeated sentences."
+            f"Without disruption the model loses {facts['plain_natural']:.2f} and {facts['plain_repeated']:.2f} nats "
+            "per token on them. The sentences begin documents of the same book; the dimensions were chosen on other "
+            "texts of the same kind. Source: the texts of the DroPE report are repeated sentences."
         ),
     )
 

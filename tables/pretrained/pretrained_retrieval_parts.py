@@ -35,25 +35,25 @@ def table(pretrained_retrieval_parts: pd.DataFrame) -> Table:
         name, part, which = map(str, keys)
         by = cells.set_index("tokens")
         row = {"model": name, "label": _part_label(part, which), "n": int(cells["n"].min())}
-        why = UNASKED if part != "shown" else f"Without an interval; a dash: {UNASKED[0].lower()}{UNASKED[1:]}"
-        rows.append(row | {"part": part, "why": why} | _percent_by_length(by, ("value", "low", "high"), lengths))
+        reason = UNASKED if part != "shown" else f"Without an interval; a dash: {UNASKED[0].lower()}{UNASKED[1:]}"
+        rows.append(row | {"part": part, "why": reason} | _percent_by_length(by, ("value", "low", "high"), lengths))
         if part == "shown" and by["auc"].notna().any():
-            rows.append(row | {"part": RANK, "why": why} | _percent_by_length(by, ("auc",), lengths))
+            rows.append(row | {"part": RANK, "why": reason} | _percent_by_length(by, ("auc",), lengths))
     frame = pd.DataFrame(rows)
-    several = frame["model"].nunique() > 1
+    many_models = frame["model"].nunique() > 1
     frame["group"] = [
-        f"{model}: {PARTS[part]}" if several else PARTS[part] for model, part in frame[["model", "part"]].values
+        f"{model}: {PARTS[part]}" if many_models else PARTS[part] for model, part in frame[["model", "part"]].values
     ]
     models = list(dict.fromkeys(frame["model"]))
     places = {"model": models.index, "part": list(PARTS).index}
     frame = frame.sort_values(list(places), key=lambda column: column.map(places[str(column.name)]), kind="stable")
-    tested = parts[parts["which"] == "wrong"].sort_values("tokens")["p_holm"]
-    shown = [f"$p$ = {each:.3f}" for each in tested]
+    p_values = parts[parts["which"] == "wrong"].sort_values("tokens")["p_holm"]
+    p_texts = [f"$p$ = {p:.3f}" for p in p_values]
     columns = [Column("label", "", sentences, width=0.2)]
     for length in lengths:
-        ends = (f"low_{length}", f"high_{length}")
+        interval = (f"low_{length}", f"high_{length}")
         columns.append(
-            Column(f"value_{length}", f"{length:,}", fixed(0), ci=ends, group="Tokens of the prompt", reason="why")
+            Column(f"value_{length}", f"{length:,}", fixed(0), ci=interval, group="Tokens of the prompt", reason="why")
         )
     columns.append(Column("n", "Prompts"))
     return Table(
@@ -69,7 +69,7 @@ def table(pretrained_retrieval_parts: pd.DataFrame) -> Table:
         note=(
             "Rank: how often in a hundred comparisons yes is likelier after the key than after this kind of wrong key, "
             "fifty by chance; for all wrong keys Mann and Whitney's exact test gives "
-            f"{', '.join(shown)} after Holm at the {len(shown)} lengths."
+            f"{', '.join(p_texts)} after Holm at the {len(p_texts)} lengths."
         ),
     )
 
@@ -77,8 +77,8 @@ def table(pretrained_retrieval_parts: pd.DataFrame) -> Table:
 def _percent_by_length(by: pd.DataFrame, columns: Sequence[str], lengths: Sequence[int]) -> dict[str, float]:
     """Return percentages by field name, for every length; the first of `columns` holds the value."""
     names = ("value", "low", "high")
-    empty = {f"{name}_{length}": float("nan") for name in names for length in lengths}
-    return empty | {
+    no_values = {f"{name}_{length}": float("nan") for name in names for length in lengths}
+    return no_values | {
         f"{name}_{length}": 100 * by[column].get(length, float("nan"))
         for name, column in zip(names, columns, strict=False)
         for length in lengths

@@ -12,12 +12,12 @@ def table(pretrained_rotation: pd.DataFrame) -> Table:
     """Return one row per quantity, grouped by model."""
     keys = ["display_name", "quantity"]
     wide = pretrained_rotation.pivot(index=keys, columns="computed", values=["value", "low", "high"])
-    wide.columns = pd.Index(["_".join(reversed(each)) for each in wide.columns])
+    wide.columns = pd.Index(["_".join(reversed(column)) for column in wide.columns])
     order = pretrained_rotation[keys].drop_duplicates()
     rows = order.merge(wide, left_on=keys, right_index=True).assign(
         label=lambda frame: frame["quantity"].map(QUANTITIES)
     )
-    [even] = pretrained_rotation.loc[pretrained_rotation["computed"] == "even", "value"].unique()
+    [uniform] = pretrained_rotation.loc[pretrained_rotation["computed"] == "even", "value"].unique()
     texts = int(pretrained_rotation["n"].max())
     return Table(
         rows=rows,
@@ -38,6 +38,6 @@ def table(pretrained_rotation: pd.DataFrame) -> Table:
         short="Attention of pretrained models without the rotation in its computation",
         note=(
             "The models are unchanged; attention is computed again from queries and keys before the rotation. "
-            f"Attention spread evenly over all earlier tokens would give the five {even:.1f} %."
+            f"Attention spread evenly over all earlier tokens would give the five {uniform:.1f} %."
         ),
     )

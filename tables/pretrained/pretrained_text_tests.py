@@ -14,12 +14,12 @@ CONTRASTS = {
 def table(pretrained_text_tests: pd.DataFrame, pretrained_models: pd.DataFrame, subjects: pd.DataFrame) -> Table:
     """Return one row per quantity, grouped by contrast."""
     frame = pretrained_text_tests.copy()
-    split = frame["comparison"].str.split(": ", n=1, expand=True)
+    parts = frame["comparison"].str.split(": ", n=1, expand=True)
     reported = subjects[(subjects["role"] == "reported") & (subjects["side"] == "rope")]
     names = dict(zip(reported["pair"], reported["label"], strict=True))
     names |= dict(zip(pretrained_models["model"], pretrained_models["display_name"], strict=True))
-    frame["group"] = [f"{CONTRASTS[one]} ({names[model]})" for one, model in zip(split[0], frame["study"], strict=True)]
-    frame["label"] = split[1].str[:1].str.upper() + split[1].str[1:]
+    frame["group"] = [f"{CONTRASTS[one]} ({names[model]})" for one, model in zip(parts[0], frame["study"], strict=True)]
+    frame["label"] = parts[1].str[:1].str.upper() + parts[1].str[1:]
     texts = sorted(set(frame["n"].astype(int)))
     return Table(
         rows=frame,

@@ -19,13 +19,13 @@ def position_rows(positions: pd.DataFrame) -> tuple[pd.DataFrame, Mapping[str, s
     bins : mapping of str to str
         Heading by column name of each bin, in order of position.
     """
-    ordered = positions.sort_values(["order", "start"])
-    bins = {f"bin_{int(row['start'])}": str(row["bin"]) for _, row in ordered.drop_duplicates("bin").iterrows()}
-    ordered = ordered.assign(field="bin_" + ordered["start"].astype(int).astype(str))
-    rows = ordered.pivot(index=["order", "display_name"], columns="field", values="plasticity")[list(bins)]
+    cells = positions.sort_values(["order", "start"])
+    bins = {f"bin_{int(row['start'])}": str(row["bin"]) for _, row in cells.drop_duplicates("bin").iterrows()}
+    cells = cells.assign(field="bin_" + cells["start"].astype(int).astype(str))
+    rows = cells.pivot(index=["order", "display_name"], columns="field", values="plasticity")[list(bins)]
     rows = rows.reset_index()
     rows.columns.name = None
-    empty = ordered[ordered["plasticity"].isna()]
-    reasons = (empty["field"] + ": " + empty["note"]).groupby(empty["display_name"]).agg("; ".join)
+    gaps = cells[cells["plasticity"].isna()]
+    reasons = (gaps["field"] + ": " + gaps["note"]).groupby(gaps["display_name"]).agg("; ".join)
     rows["reason"] = [reasons.get(name, "") for name in rows["display_name"]]
     return rows, {field: title.replace("-", "–") for field, title in bins.items()}

@@ -12,19 +12,19 @@ OWN = "smollm3-3b"
 def table(training_comparison: pd.DataFrame, bias_plasticity_tests: pd.DataFrame) -> Table:
     """Return the table."""
     window = training_comparison.loc[training_comparison["model"] == OWN, "captured_context"].iloc[0]
-    compared = training_comparison["compared"].astype(bool)
-    rows = training_comparison.assign(other=~compared, bias_token=1e3 * training_comparison["bias_strength"])
+    in_source = training_comparison["compared"].astype(bool)
+    rows = training_comparison.assign(other=~in_source, bias_token=1e3 * training_comparison["bias_strength"])
     rows = rows.sort_values(["other", "ap_drop"])
     rows = rows.assign(
         rule=rows["other"] & ~rows["other"].shift(fill_value=False),
         empty=["drop_same: captured over a shorter window; far_same: captured over a shorter window"] * len(rows),
     )
-    same, inside = (
+    same, in_families = (
         correlation_phrase(pick(bias_plasticity_tests, comparison="per token, models over the same window", test=test))
         for test in ("pearson", "pearson_within_family")
     )
     own = correlation_phrase(pick(bias_plasticity_tests, comparison="per token, captured models", test="pearson"))
-    counted = int(rows["drop_same"].notna().sum())
+    count = int(rows["drop_same"].notna().sum())
     return Table(
         rows=rows,
         columns=[
@@ -40,8 +40,8 @@ def table(training_comparison: pd.DataFrame, bias_plasticity_tests: pd.DataFrame
         rule_before="rule",
         reason="empty",
         caption=(
-            f"SmolLM3-3B after its extensions beside the captured models. Above the rule, the {int(compared.sum())} "
-            f"that the study compares [@shcherb2026], below it the other {int((~compared).sum())}. Unit: one model, "
+            f"SmolLM3-3B after its extensions beside the captured models. Above the rule, the {int(in_source.sum())} "
+            f"that the study compares [@shcherb2026], below it the other {int((~in_source).sum())}. Unit: one model, "
             "mean over heads."
         ),
         short="SmolLM3 beside the captured models",
@@ -52,8 +52,8 @@ def table(training_comparison: pd.DataFrame, bias_plasticity_tests: pd.DataFrame
                 "SmolLM3 it is the printed drop. Bias per window: per token times the captured context."
             ),
             (
-                f"Bias per token against the drop over the first {window // 1024}K, {counted} models: {same}; inside "
-                f"families: {inside}. Against the drop over each model's own window, captured models without "
+                f"Bias per token against the drop over the first {window // 1024}K, {count} models: {same}; inside "
+                f"families: {in_families}. Against the drop over each model's own window, captured models without "
                 f"SmolLM3: {own}. Permutation $p$, no correction; the equal window was chosen after seeing the data."
             ),
         ],

@@ -15,12 +15,12 @@ def table(training_trajectory: pd.DataFrame) -> Table:
         phase=training_trajectory["phase"].map(PHASES),
         bias_token=1e3 * training_trajectory["bias_strength"],
         slope=1e3 * training_trajectory["alpha_k"],
-        mark=["drop" if each else "" for each in wrong],
+        mark=["drop" if is_wrong else "" for is_wrong in wrong],
         steps=[name.rpartition(" ")[2] for name in training_trajectory["display_name"]],
     )
     short, long = (whole(context) for context in (rows["context"].min(), rows["context"].max()))
-    gaps = ", ".join(f"{each:.3f}" for each in rows.loc[wrong, "ap_drop_recomputed"])
-    ends = [
+    gaps = ", ".join(f"{gap:.3f}" for gap in rows.loc[wrong, "ap_drop_recomputed"])
+    pairs = [
         f"{row['ap_first_20']:.3f} and {row['ap_last_20']:.3f} ({row['phase']}, {row['steps']})"
         for _, row in rows[wrong].iterrows()
     ]
@@ -45,7 +45,7 @@ def table(training_trajectory: pd.DataFrame) -> Table:
         space=0,
         marks={
             "drop": (
-                f"The ends printed beside it, {', '.join(ends)}, differ by {gaps}, and no rounding of them gives the "
+                f"The ends printed beside it, {', '.join(pairs)}, differ by {gaps}, and no rounding of them gives the "
                 "printed drop."
             )
         },

@@ -54,10 +54,10 @@ def c000_recovery_deciles(nope_recovery: pd.DataFrame, nope_recovery_recomputed:
     rows = nope_recovery_recomputed[nope_recovery_recomputed["agreement"] != ""]
     for _, row in rows.iterrows():
         cell = quote(nope_recovery, model=row["model"], metric="recovery")
-        ends = f"{row['recovery_low']:+.4f} to {row['recovery_high']:+.4f}"
+        limits = f"{row['recovery_low']:+.4f} to {row['recovery_high']:+.4f}"
         yield Verdict(
             verdict=str(row["agreement"]),
-            reason=f"{row['level']:.4f} - {row['dip']:.4f}; the rounding of the deciles leaves {ends}.",
+            reason=f"{row['level']:.4f} - {row['dip']:.4f}; the rounding of the deciles leaves {limits}.",
             reported=cell.printed,
             recomputed=f"{row['recovery']:+.4f}",
             key=str(row["model"]),
@@ -83,9 +83,9 @@ def c000_recovery_layers(
         facts = pick(models, model=row["model"])
         printed = int(re.findall(r"\d+", row["printed"])[0])
         layers = int(text_layers[row["model"]])
-        same = FAMILIES[row["family"]] == facts["family"]
+        equal = FAMILIES[row["family"]] == facts["family"]
         verdict = judge(
-            printed == layers and same,
+            printed == layers and equal,
             f"Its configuration has {layers} self-attention layers; its family is {facts['family']}.",
             reported=f"{row['printed']}, {row['family']}",
             recomputed=f"{layers}, {facts['family']}",
@@ -173,8 +173,8 @@ def c000_adjacency_mean(nope_adjacency: pd.DataFrame, nope_models: pd.DataFrame)
     sizes = [quote(nope_adjacency, group=group, metric="layers").number for group in groups]
     means = [quote(nope_adjacency, group=group, metric="mean_recovery") for group in groups]
     total = sum(sizes)
-    within = rounding.mean(one.interval for one, size in zip(means, sizes, strict=True) for _ in range(int(size)))
-    value = sum(size * one.number for one, size in zip(means, sizes, strict=True)) / total
+    within = rounding.mean(first.interval for first, size in zip(means, sizes, strict=True) for _ in range(int(size)))
+    value = sum(size * first.number for first, size in zip(means, sizes, strict=True)) / total
     return compare(
         quote(nope_models, model="llama3.2-11b", metric="recovery"),
         value,
@@ -192,21 +192,21 @@ def c000_background_indices(nope_facts: pd.DataFrame, nope_layer_kinds: pd.DataF
     none.
     """
     kinds = nope_layer_kinds["kind"].value_counts()
-    own, cross = int(kinds.drop(CROSS).sum()), int(kinds[CROSS])
-    stated = [
+    plain_count, cross = int(kinds.drop(CROSS).sum()), int(kinds[CROSS])
+    statement = [
         int(quote(nope_facts, fact=f).number) for f in ("layers", "self_attention_layers", "cross_attention_layers")
     ]
     facts = pick(models, model="llama3.2-11b")
     listed = _indices(str(pick(nope_facts, fact="self_attention_indices")["printed"]))
-    kept = set(nope_layer_kinds.loc[nope_layer_kinds["kind"] != CROSS, "layer"])
+    uncrossed = set(nope_layer_kinds.loc[nope_layer_kinds["kind"] != CROSS, "layer"])
     return judge(
-        stated == [int(facts["layers"]), own, cross]
-        and listed == kept
+        statement == [int(facts["layers"]), plain_count, cross]
+        and listed == uncrossed
         and "none in cross" in facts["position_encoding"],
         f"The configuration has {facts['layers']} layers; the index ranges printed hold {len(listed)} layers and leave "
         f"{cross}; position encoding: {facts['position_encoding']}.",
-        reported=f"{stated[0]}, {stated[1]} and {stated[2]}",
-        recomputed=f"{facts['layers']} = {own} + {cross}",
+        reported=f"{statement[0]}, {statement[1]} and {statement[2]}",
+        recomputed=f"{facts['layers']} = {plain_count} + {cross}",
         n=int(facts["layers"]),
     )
 
@@ -217,8 +217,8 @@ def c000_background_period(
 ) -> Verdict:
     """The cross-attention layers are every fifth from 3 on, which is the default of the configuration."""
     cross = set(nope_layer_kinds.loc[nope_layer_kinds["kind"] == CROSS, "layer"])
-    period, first = (int(quote(nope_facts, fact=f"cross_attention_{name}").number) for name in ("period", "first"))
-    ruled = set(range(first, len(nope_layer_kinds), period))
+    period, start = (int(quote(nope_facts, fact=f"cross_attention_{name}").number) for name in ("period", "first"))
+    ruled = set(range(start, len(nope_layer_kinds), period))
     default, published = (
         _indices(str(pick(facts, fact=fact)["printed"]))
         for facts, fact in ((nope_facts, "cross_attention_default"), (published_facts, "cross_attention_layers"))
@@ -226,9 +226,9 @@ def c000_background_period(
     listed = [", ".join(map(str, sorted(layers))) for layers in (ruled, cross, default, published)]
     return judge(
         ruled == cross == default == published,
-        f"Every {period}th layer from {first} on gives {listed[0]}; the list and the default printed beside it have "
+        f"Every {period}th layer from {start} on gives {listed[0]}; the list and the default printed beside it have "
         f"{listed[1]} and {listed[2]}, the configuration that the model's library ships {listed[3]}.",
-        reported=f"every {period}th layer starting from {first}",
+        reported=f"every {period}th layer starting from {start}",
         recomputed=listed[3],
         n=len(published),
     )
@@ -238,6 +238,6 @@ def _indices(text: str) -> set[int]:
     """Return the whole numbers in a list with ranges such as `0–2, 4–7, 39`."""
     numbers: set[int] = set()
     for part in text.split(","):
-        ends = [int(end) for end in re.findall(r"\d+", part)]
-        numbers |= set(range(ends[0], ends[-1] + 1))
+        limits = [int(end) for end in re.findall(r"\d+", part)]
+        numbers |= set(range(limits[0], limits[-1] + 1))
     return numbers

@@ -13,17 +13,17 @@ DIP = 4  # first decile of the window of the dip
 def c000_f3_only_two(nope_stated: pd.DataFrame, nope_recovery_recomputed: pd.DataFrame) -> Verdict:
     """Only the two Llama models of 32 layers show a positive recovery."""
     rows = nope_recovery_recomputed
-    sure = rows[rows["recovery_low"] > 0]
-    stated = pick(nope_stated, statement="finding_3_positive_models")
+    recovering = rows[rows["recovery_low"] > 0]
+    statement = pick(nope_stated, statement="finding_3_positive_models")
     expected = rows[(rows["family"] == "Llama 3") & (rows["text_layers"] == DEEP)]
-    others = rows.drop(sure.index)
+    others = rows.drop(recovering.index)
     return judge(
-        set(sure["model"]) == set(expected["model"]) and len(sure) == stated["as_number"],
-        f"Recomputed from the deciles of all {len(rows)} captured models, {listed(list(sure['display_name']))} "
+        set(recovering["model"]) == set(expected["model"]) and len(recovering) == statement["as_number"],
+        f"Recomputed from the deciles of all {len(rows)} captured models, {listed(list(recovering['display_name']))} "
         f"recover in the window, and the {len(others)} others reach {others['recovery'].max():+.3f} at most; the two "
         f"of {DEEP} layers share their text weights.",
-        reported=str(stated["printed"]),
-        recomputed=f"{len(sure)} of {len(rows)}",
+        reported=str(statement["printed"]),
+        recomputed=f"{len(recovering)} of {len(rows)}",
         n=len(rows),
     )
 
@@ -31,15 +31,15 @@ def c000_f3_only_two(nope_stated: pd.DataFrame, nope_recovery_recomputed: pd.Dat
 @claim("000, Finding 3")
 def c000_f3_positive_depth(nope_stated: pd.DataFrame, nope_recovery_recomputed: pd.DataFrame) -> Verdict:
     """The models that recover have 32 layers."""
-    sure = nope_recovery_recomputed[nope_recovery_recomputed["recovery_low"] > 0]
-    depths = sorted(set(sure["text_layers"].astype(int)))
-    stated = quote(nope_stated, statement="finding_3_positive_depth")
+    recovering = nope_recovery_recomputed[nope_recovery_recomputed["recovery_low"] > 0]
+    depths = sorted(set(recovering["text_layers"].astype(int)))
+    statement = quote(nope_stated, statement="finding_3_positive_depth")
     return judge(
-        depths == [stated.number],
-        f"{listed(list(sure['display_name']))} have {listed([str(depth) for depth in depths])} layers of text.",
-        reported=stated.printed,
+        depths == [statement.number],
+        f"{listed(list(recovering['display_name']))} have {listed([str(depth) for depth in depths])} layers of text.",
+        reported=statement.printed,
         recomputed=listed([str(depth) for depth in depths]),
-        n=len(sure),
+        n=len(recovering),
     )
 
 
@@ -49,7 +49,7 @@ def c000_f3_monotone(nope_stated: pd.DataFrame, nope_recovery_recomputed: pd.Dat
     rows = nope_recovery_recomputed
     others = rows[(rows["agreement"] != "") & ~rows["recovers"].astype(bool)]
     rising = others[others["shape"] == "rises"]
-    more = rows[(rows["agreement"] == "") & (rows["shape"] != "falls")]
+    unlisted = rows[(rows["agreement"] == "") & (rows["shape"] != "falls")]
     words = [
         f"{row['display_name']} by {row['draw_up']:.3f} ({row['draw_up_low']:.3f} to {row['draw_up_high']:.3f}) at "
         f"{10 * row['rise_from']:.0f}-{10 * row['rise_to'] + 10:.0f} % of the context"
@@ -59,7 +59,7 @@ def c000_f3_monotone(nope_stated: pd.DataFrame, nope_recovery_recomputed: pd.Dat
         rising.empty,
         f"Of the {len(others)} others, {len(rising)} rise by more than the rounding of their deciles explains: "
         f"{listed(words)}; of the {int((rows['agreement'] == '').sum())} captured models outside the table, "
-        f"{listed(list(more['display_name']))} may.",
+        f"{listed(list(unlisted['display_name']))} may.",
         reported=str(pick(nope_stated, statement="finding_3_monotone_models")["printed"]),
         recomputed=f"{len(others) - len(rising)} monotone",
         n=len(others),
@@ -92,13 +92,13 @@ def c000_f3_depth_excluded(nope_recovery_recomputed: pd.DataFrame, nope_family_t
     llama = rows[rows["family"] == "Llama 3"].drop_duplicates("network")
     within = pick(nope_family_tests, comparison="depth within Llama, all captured")
     deeper = llama[llama["text_layers"] > DEEP]
-    needed = int((llama["recovers"] & (llama["text_layers"] < DEEP)).sum())
-    enough = f"{int(deep['recovers'].sum())} of {len(deep)} networks of {DEEP} layers or more recovers"
+    shallow = int((llama["recovers"] & (llama["text_layers"] < DEEP)).sum())
+    deep_words = f"{int(deep['recovers'].sum())} of {len(deep)} networks of {DEEP} layers or more recovers"
     return judge(
-        needed > 0,
+        shallow > 0,
         (
-            f"{needed} of {len(llama)} Llama networks recover with fewer than {DEEP} layers, and {enough}.",
-            f"It shows that depth is not enough ({enough}), not that it plays no part: within Llama the deepest of "
+            f"{shallow} of {len(llama)} Llama networks recover with fewer than {DEEP} layers, and {deep_words}.",
+            f"It shows that depth is not enough ({deep_words}), not that it plays no part: within Llama the deepest of "
             f"{len(llama)} networks recovers and no other (p = {within['p_value']:.2f}, the smallest possible), and "
             f"the study itself asks for {DEEP} layers.",
         ),
@@ -144,16 +144,16 @@ def c000_f3_intersection(
     depth = int(condition.number)
     rows = nope_recovery_recomputed
     llama = rows[rows["family"] == "Llama 3"]
-    both = llama[llama["text_layers"] >= depth]
+    large = llama[llama["text_layers"] >= depth]
     shallower = list(llama.loc[llama["recovers"] & (llama["text_layers"] < depth), "display_name"])
-    networks, deeper = both["network"].nunique(), int((both["text_layers"] > depth).sum())
+    networks, deeper = large["network"].nunique(), int((large["text_layers"] > depth).sum())
     tests = nope_family_tests[nope_family_tests["unit"] == "network"].set_index("comparison")["p_value"]
     p = float(tests["Llama against others, all captured"])
     return judge(
         networks > 1 and deeper > 0 and not shallower,
         f"Models with fewer than {depth} layers that recover: {listed(shallower)}."
         if shallower
-        else f"The cell holds {networks} network{'s' if networks > 1 else ''} under {len(both)} names, {deeper} of "
+        else f"The cell holds {networks} network{'s' if networks > 1 else ''} under {len(large)} names, {deeper} of "
         f"them deeper than {depth} layers; family alone gives Fisher p = {p:.2f} over {rows['network'].nunique()} "
         "networks, and the smaller Llama models differ in size, width and training too.",
         otherwise="contradicted" if shallower else "not supported",

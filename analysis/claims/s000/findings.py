@@ -30,25 +30,25 @@ def c000_question_profile(
         width = float(row["captured_context"]) / len(values) / 1000
         low, peak = int(rise["rise_from"]), int(rise["rise_to"])
         edges = {"dip": (low * width, (low + 1) * width), "recovery": ((low + 1) * width, (peak + 1) * width)}
-        levels = {"dip": values[low], "recovery": values[peak]}
+        heights = {"dip": values[low], "recovery": values[peak]}
         words = {"dip": "is lowest before its rise", "recovery": "lies higher"}
-        for part in PARTS:
+        for place in PARTS:
             # lower and upper ends, in thousands of tokens
-            stated = [int(number) for number in re.findall(r"\d+", printed[part])]
-            off = max(abs(edge - end) for edge, end in zip(edges[part], stated, strict=True))
+            statement = [int(number) for number in re.findall(r"\d+", printed[place])]
+            deviation = max(abs(edge - end) for edge, end in zip(edges[place], statement, strict=True))
             yield judge(
-                off <= COARSE,
-                f"It {words[part]} at {edges[part][0]:.0f}-{edges[part][1]:.0f}K ({levels[part]:.3f}); decile "
-                f"edges are at most {off:.1f}K away, and {COARSE}K or less counts as the same place.",
-                reported=printed[part],
-                recomputed=f"{edges[part][0]:.0f}-{edges[part][1]:.0f}K",
+                deviation <= COARSE,
+                f"It {words[place]} at {edges[place][0]:.0f}-{edges[place][1]:.0f}K ({heights[place]:.3f}); decile "
+                f"edges are at most {deviation:.1f}K away, and {COARSE}K or less counts as the same place.",
+                reported=printed[place],
+                recomputed=f"{edges[place][0]:.0f}-{edges[place][1]:.0f}K",
                 n=len(values),
-                key=f"{model}-{part}",
-                statement=f"The {part} of {row['display_name']} lies at {printed[part]} tokens.",
+                key=f"{model}-{place}",
+                statement=f"The {place} of {row['display_name']} lies at {printed[place]} tokens.",
             )
-        last = values.index(min(values)) == len(values) - 1
+        is_last = values.index(min(values)) == len(values) - 1
         yield judge(
-            last,
+            is_last,
             f"The smallest of {len(values)} deciles is number {values.index(min(values)) + 1} ({min(values):.3f}).",
             recomputed=f"{values[-1]:.3f} at the end",
             n=len(values),
@@ -62,13 +62,13 @@ def c000_f1_not_cause(
     models: pd.DataFrame, nope_models: pd.DataFrame, nope_recovery_recomputed: pd.DataFrame
 ) -> Verdict:
     """The layers without position encoding do not cause the dip: the pattern is there in a model that has none."""
-    plain, vision = (pick(models, model=model) for model in PAIR)
-    none = quote(nope_models, model=PAIR[0], metric="nope_layers").number
+    text_model, vision = (pick(models, model=model) for model in PAIR)
+    layer_count = quote(nope_models, model=PAIR[0], metric="nope_layers").number
     rise = pick(nope_recovery_recomputed, model=PAIR[0])
     skipped = "skipped on text" in str(vision["attention"])
     return judge(
-        none == 0 and rise["shape"] == "rises" and rise["recovery_low"] > 0,
-        f"{plain['display_name']} has {none:.0f} such layers and rises by {rise['draw_up']:.3f}"
+        layer_count == 0 and rise["shape"] == "rises" and rise["recovery_low"] > 0,
+        f"{text_model['display_name']} has {layer_count:.0f} such layers and rises by {rise['draw_up']:.3f}"
         + (
             f"; in {vision['display_name']} they are skipped on text, so that they took no part in what was captured "
             "and could not have been the cause there, whatever the comparison."
@@ -86,9 +86,9 @@ def c000_f1_all_rope(models: pd.DataFrame, nope_stated: pd.DataFrame) -> Verdict
     """Llama-3.1-8B has 32 self-attention layers, all with rotary encoding."""
     row = pick(models, model=PAIR[0])
     layers = quote(nope_stated, statement="finding_1_layers")
-    every = pick(nope_stated, statement="finding_1_rope_layers")["as_number"]
+    all_rope = pick(nope_stated, statement="finding_1_rope_layers")["as_number"]
     return judge(
-        row["layers"] == layers.number == every and str(row["position_encoding"]).startswith("RoPE"),
+        row["layers"] == layers.number == all_rope and str(row["position_encoding"]).startswith("RoPE"),
         f"Its configuration has {row['layers']} layers; attention {row['attention']}, position encoding "
         f"{row['position_encoding']}.",
         reported=layers.printed,
@@ -102,12 +102,12 @@ def c000_f1_definitive(published_facts: pd.DataFrame, models: pd.DataFrame) -> V
     """The comparison of the two models, one with and one without such layers, is definitive."""
     origin = pick(published_facts, fact="llama32_vision_text")
     vision = pick(models, model=PAIR[1])
-    shared = {origin["subject"], origin["printed"]} == set(PAIR)
+    one_network = {origin["subject"], origin["printed"]} == set(PAIR)
     skipped = "skipped on text" in str(vision["attention"])
     return judge(
-        not (shared and skipped),
+        not (one_network and skipped),
         (
-            f"The text weights of {vision['display_name']} are {'' if shared else 'not '}those of "
+            f"The text weights of {vision['display_name']} are {'' if one_network else 'not '}those of "
             f"{pick(models, model=PAIR[0])['display_name']}, and its cross-attention layers are "
             f"{'' if skipped else 'not '}skipped on text: the captures differ in such layers.",
             f"{vision['display_name']} runs the text weights of {pick(models, model=PAIR[0])['display_name']} and "
@@ -116,24 +116,24 @@ def c000_f1_definitive(published_facts: pd.DataFrame, models: pd.DataFrame) -> V
         ),
         otherwise="not supported",
         reported="definitively",
-        recomputed="1 network" if shared else "2 networks",
-        n=1 if shared else 2,
+        recomputed="1 network" if one_network else "2 networks",
+        n=1 if one_network else 2,
     )
 
 
 @claim("000, Finding 1")
 def c000_f1_identical(nope_models: pd.DataFrame, nope_twins: pd.DataFrame) -> Verdict:
     """The recovery has the identical magnitude in both models."""
-    one, two = (quote(nope_models, model=model, metric="recovery") for model in PAIR)
-    apart = pick(nope_twins, quantity="recovery")
+    first, two = (quote(nope_models, model=model, metric="recovery") for model in PAIR)
+    gap = pick(nope_twins, quantity="recovery")
     threshold = pick(nope_twins, quantity="threshold")["value"]
     return judge(
-        one.interval.low <= two.interval.high and two.interval.low <= one.interval.high,
-        f"{one.printed} and {two.printed} differ by {apart['value']:.3f} ({apart['low']:.3f} to {apart['high']:.3f} "
-        f"given the rounding of the deciles), {'' if apart['value'] > threshold else 'no '}more than the {threshold} "
+        first.interval.low <= two.interval.high and two.interval.low <= first.interval.high,
+        f"{first.printed} and {two.printed} differ by {gap['value']:.3f} ({gap['low']:.3f} to {gap['high']:.3f} "
+        f"given the rounding of the deciles), {'' if gap['value'] > threshold else 'no '}more than the {threshold} "
         "above which the study calls a layer recovering.",
         reported="identical",
-        recomputed=f"{apart['value']:+.3f}",
+        recomputed=f"{gap['value']:+.3f}",
         n=2,
     )
 
@@ -205,18 +205,18 @@ def c000_f2_every_layer(nope_stated: pd.DataFrame, nope_twins: pd.DataFrame) -> 
 def c000_f2_not_few(nope_layer_cells: pd.DataFrame, nope_models: pd.DataFrame, nope_stated: pd.DataFrame) -> Verdict:
     """The recovery is not driven by a few anomalous layers."""
     layers = int(quote(nope_stated, statement="finding_2_llama31_layers").number)
-    whole = quote(nope_models, model=PAIR[0], metric="recovery").number
+    recovery = quote(nope_models, model=PAIR[0], metric="recovery").number
     top = nope_layer_cells[nope_layer_cells["model"] == PAIR[0]]["recovery"]
-    share = float(top.sum()) / (layers * whole)
-    rest = (layers * whole - float(top.sum())) / (layers - len(top))
+    share = float(top.sum()) / (layers * recovery)
+    remainder = (layers * recovery - float(top.sum())) / (layers - len(top))
     threshold = quote(nope_stated, statement="finding_2_threshold").number
     return judge(
-        rest > threshold,
+        remainder > threshold,
         f"The {len(top)} layers with the largest recovery carry {100 * share:.0f} % of the sum over {layers} layers; "
-        f"without them the mean of the others is {rest:+.3f}, if the model's recovery is the mean over layers.",
+        f"without them the mean of the others is {remainder:+.3f}, if the model's recovery is the mean over layers.",
         otherwise="contradicted",
         reported="not driven by a few",
-        recomputed=f"{rest:+.3f} without {len(top)}",
+        recomputed=f"{remainder:+.3f} without {len(top)}",
         n=layers,
     )
 
@@ -250,21 +250,21 @@ def c000_f2_replication(nope_count_tests: pd.DataFrame, published_facts: pd.Data
     fisher = pick(nope_count_tests, comparison="between models")
     pairs = nope_count_tests[nope_count_tests["test"] == "mcnemar_exact"]["p_value"]
     words = [f"{100 * row['estimate']:.0f} % [{100 * row['ci_low']:.0f}, {100 * row['ci_high']:.0f}]" for row in shares]
-    apart = {origin["subject"], origin["printed"]} != set(PAIR)
+    two_networks = {origin["subject"], origin["printed"]} != set(PAIR)
     evidence = (
         f"{words[0]} and {words[1]} of the layers recover (Fisher p = {fisher['p_value']:.2f}; paired, p lies between "
         f"{pairs.min():.2f} and {pairs.max():.2f} whatever the pairing)"
     )
     return judge(
-        apart,
+        two_networks,
         (
             f"{evidence}, and the text weights are not shared.",
             f"{evidence}, but the text weights are the same: this is one network captured twice.",
         ),
         otherwise="not supported",
         reported="Within Both Models",
-        recomputed="2 networks" if apart else "1 network",
-        n=2 if apart else 1,
+        recomputed="2 networks" if two_networks else "1 network",
+        n=2 if two_networks else 1,
         p_value=float(fisher["p_value"]),
     )
 
@@ -276,14 +276,14 @@ def c000_f2_no_effect(nope_adjacency_bounds: pd.DataFrame, nope_models: pd.DataF
     two = pick(nope_adjacency_bounds, comparison="adjacent - far")
     # a non-significant difference does not show equality; a narrow interval around zero would
     interval = {"ci_low", "ci_high"} <= set(nope_adjacency_bounds.columns)
-    whole = quote(nope_models, model=PAIR[1], metric="recovery").number
+    recovery = quote(nope_models, model=PAIR[1], metric="recovery").number
     return judge(
         bool(interval and three["p_at_least"] > 0.05),
         ("The" if interval else "Without standard deviations no interval can be given; the")
         + f" spread of the layers printed singly bounds F by {three['statistic_at_most']:.2f} (p at least "
         f"{three['p_at_least']:.2f}), so {'no' if three['p_at_least'] > 0.05 else 'an'} effect is "
         f"{'shown, and none is excluded' if three['p_at_least'] > 0.05 else 'possible'}: the means differ by "
-        f"{abs(two['difference']):.3f}, {100 * abs(two['difference']) / whole:.0f} % of the model's recovery.",
+        f"{abs(two['difference']):.3f}, {100 * abs(two['difference']) / recovery:.0f} % of the model's recovery.",
         otherwise="not supported",
         reported="no effect",
         recomputed=f"p >= {three['p_at_least']:.2f}",

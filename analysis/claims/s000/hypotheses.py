@@ -45,24 +45,24 @@ def c000_hypotheses_frequency(
     ]
     factor = {model: int(quote(published_facts, fact=f"rope_factor_{model}").number) for model in LLAMA}
     rescaled = bool(same) and all(factor[model] != factor[recovering[0]] for model in same)
-    excluded = bool(same) and not rescaled
+    is_excluded = bool(same) and not rescaled
     scaling_in_words = (
         f"{listed([str(facts[model]['display_name']) for model in same])} has the same base and head dimension and "
         "falls throughout, so the base alone is not the reason"
         if same
         else "No model with the same base and head dimension fails to recover"
     )
-    scaled = (
+    scaling_note = (
         f"; but the long wavelengths are scaled differently there ({factor[recovering[0]]} where the profile recovers, "
         f"{factor[same[0]]} there), so that its frequencies are not the same"
         if same
         else ""
     )
     return candidate(
-        excluded,
+        is_excluded,
         (
             f"{scaling_in_words}, and the scaling of the long wavelengths is the same too ({factor[recovering[0]]}).",
-            f"{scaling_in_words}{scaled}. A capture of one model with its scaling changed would decide it.",
+            f"{scaling_in_words}{scaling_note}. A capture of one model with its scaling changed would decide it.",
         ),
         recomputed=f"{len(same)} model with the same frequencies falls",
         n=len(rows),
@@ -78,16 +78,16 @@ def c000_hypotheses_cycles(nope_stated: pd.DataFrame, models: pd.DataFrame, publ
     printed = str(pick(nope_stated, statement="hypotheses_interference_range")["printed"])
     low, high = (1000 * int(end) for end in printed.removesuffix("K").split("–"))
     waves = [2 * math.pi * base ** (pair / pairs) for pair in range(pairs)]
-    plain = sum(low <= wave <= high for wave in waves)
+    unscaled = sum(low <= wave <= high for wave in waves)
     # scaling multiplies all wavelengths above the family's first context by the factor
     scaled = sum(low <= factor * wave <= high for wave in waves)
     return judge(
-        plain > 0 and scaled > 0,
-        f"{plain} of {pairs} pairs have wavelengths of {printed} at the base, {scaled} once the long ones are "
+        unscaled > 0 and scaled > 0,
+        f"{unscaled} of {pairs} pairs have wavelengths of {printed} at the base, {scaled} once the long ones are "
         f"stretched {factor:.0f}-fold by the scaling; any geometric set of wavelengths has some in such a range, so "
         "this does not single it out.",
         reported=printed,
-        recomputed=f"{plain} and {scaled} of {pairs}",
+        recomputed=f"{unscaled} and {scaled} of {pairs}",
         n=pairs,
     )
 
@@ -95,12 +95,12 @@ def c000_hypotheses_cycles(nope_stated: pd.DataFrame, models: pd.DataFrame, publ
 @claim("000, Hypotheses", severity="supporting")
 def c000_hypotheses_specialists(nope_stated: pd.DataFrame) -> Verdict:
     """Llama models of 32 layers or more develop heads that peak at 60-100K tokens, smaller ones lack the capacity."""
-    where = pick(nope_stated, statement="hypotheses_specialist_range")["printed"]
+    span = pick(nope_stated, statement="hypotheses_specialist_range")["printed"]
     depth = quote(nope_stated, statement="hypotheses_depth").printed
     return untestable(
-        f"Profiles of single heads are not printed; the share of heads that peak at {where}, in Llama models of equal "
+        f"Profiles of single heads are not printed; the share of heads that peak at {span}, in Llama models of equal "
         f"size below and above {depth} layers, would decide it.",
-        reported=f"{depth}+ layers, {where}",
+        reported=f"{depth}+ layers, {span}",
     )
 
 

@@ -18,13 +18,13 @@ WORDS = ("most plastic", "least plastic")  # names of the two extremes in the ta
 def c000_models_layers(nope_models: pd.DataFrame, nope_recovery_recomputed: pd.DataFrame) -> Iterator[Verdict]:
     """In the table of two models, the layers and those without rotary positions are those of the configuration."""
     for model in dict.fromkeys(nope_models["model"]):
-        known = pick(nope_recovery_recomputed, model=model)
-        own, cross = int(known["text_layers"]), int(known["layers"]) - int(known["text_layers"])
-        for metric, expected in (("layers", [own, cross] if cross else [own]), ("nope_layers", [cross])):
+        facts = pick(nope_recovery_recomputed, model=model)
+        plain, cross = int(facts["text_layers"]), int(facts["layers"]) - int(facts["text_layers"])
+        for metric, expected in (("layers", [plain, cross] if cross else [plain]), ("nope_layers", [cross])):
             printed = str(pick(nope_models, model=model, metric=metric)["printed"])
             verdict = judge(
                 [int(number) for number in re.findall(r"\d+", printed)] == expected,
-                f"The configuration has {own} self-attention layers and {cross} of cross-attention.",
+                f"The configuration has {plain} self-attention layers and {cross} of cross-attention.",
                 reported=printed,
                 recomputed=" + ".join(map(str, expected)),
                 key=f"{model}-{metric}",
@@ -57,13 +57,13 @@ def c000_anatomy_no_depth(nope_depth_tests: pd.DataFrame, nope_layer_cells: pd.D
     lists = [sorted(nope_layer_cells.loc[nope_layer_cells["model"] == model, "text_layer"]) for model in PAIR]
     n = int(tests[0]["n"])
     # shares of layers sufficient for the statement: all, or at least half
-    enough = min(len(each) for each in lists) >= n / 2
+    is_half = min(len(each) for each in lists) >= n / 2
     layer_lists = [", ".join(str(layer) for layer in each) for each in lists]
     return judge(
-        enough and all(row["p_value"] > 0.05 for row in tests),
+        is_half and all(row["p_value"] > 0.05 for row in tests),
         f"{len(lists[0])} of {n} layers are printed for either model: text layers {layer_lists[0]} (exact rank-sum p = "
         f"{tests[0]['p_value']:.2f}) and {layer_lists[1]} (p = {tests[1]['p_value']:.2f})"
-        + ("." if enough else "; this few cannot show that there is no pattern."),
+        + ("." if is_half else "; this few cannot show that there is no pattern."),
         otherwise="not supported",
         reported="No depth pattern",
         recomputed=f"p = {tests[0]['p_value']:.2f} and {tests[1]['p_value']:.2f}",
@@ -80,25 +80,25 @@ def c000_extremes_most(
     llama = nope_layer_cells[nope_layer_cells["model"] == PAIR[1]].set_index("layer")
     pairs = llama[["d01", "d45", "d67", "d89"]]
     # assume that the fifth pair of deciles is between the smallest and largest of the four printed ones
-    ends = [(pairs.sum(axis=1) + each) / (pairs.shape[1] + 1) for each in (pairs.min(axis=1), pairs.max(axis=1))]
-    seen = len(set(overall.index) | set(pairs.index))
+    limits = [(pairs.sum(axis=1) + each) / (pairs.shape[1] + 1) for each in (pairs.min(axis=1), pairs.max(axis=1))]
+    count = len(set(overall.index) | set(pairs.index))
     layers = int((nope_layer_kinds["kind"] == "self-attention").sum())
-    low, high = float(ends[0].min()), float(ends[1].max())
+    low, high = float(limits[0].min()), float(limits[1].max())
     named = [int(nope_extremes.loc[nope_extremes["category"].str.contains(word), "layer"].iloc[0]) for word in WORDS]
     agrees = [overall.idxmax(), overall.idxmin()] == named and overall.max() > high and overall.min() < low
     highest = (
-        f"Of the {seen} layers with printed values, {overall.idxmax()} has the highest ({overall.max():.3f}) and "
+        f"Of the {count} layers with printed values, {overall.idxmax()} has the highest ({overall.max():.3f}) and "
         f"{overall.idxmin()} the lowest ({overall.min():.3f}); the five top recovery layers lie between {low:.3f} and "
         f"{high:.3f}."
     )
-    more = f" The other {layers - seen} of {layers} layers, which would decide it, are not printed."
+    unprinted = f" The other {layers - count} of {layers} layers, which would decide it, are not printed."
     # printed values can refute the claim, but only values of all layers could support it
     return Verdict(
-        verdict="not testable" if agrees and seen < layers else "holds" if agrees else "contradicted",
-        reason=highest + (more if agrees and seen < layers else ""),
+        verdict="not testable" if agrees and count < layers else "holds" if agrees else "contradicted",
+        reason=highest + (unprinted if agrees and count < layers else ""),
         reported=", ".join(map(str, named)),
         recomputed=f"{overall.idxmax()}, {overall.idxmin()}",
-        n=seen,
+        n=count,
     )
 
 
@@ -107,15 +107,15 @@ def c000_extremes_sensitivity(nope_extremes: pd.DataFrame) -> Verdict:
     """The least plastic layer has the highest sensitivity to position, the most plastic one next to none."""
     table = wide(nope_extremes, by=["layer"]).set_index("layer")
     ranked = table.sort_values("ap_overall")
-    least, most = int(ranked.index[0]), int(ranked.index[-1])
+    least, highest = int(ranked.index[0]), int(ranked.index[-1])
     beta, r2 = table["beta_norm"], table["r2_pos"]
     return judge(
-        beta.idxmax() == r2.idxmax() == least and beta.idxmin() == r2.idxmin() == most,
+        beta.idxmax() == r2.idxmax() == least and beta.idxmin() == r2.idxmin() == highest,
         f"Of the {len(table)} printed layers, layer {least} has the largest slope ({beta[least]:.6f}) and R2 "
-        f"({r2[least]:.3f}) and layer {most} the smallest ({beta[most]:.6f}, {r2[most]:.3f}); that is still "
-        f"{100 * beta[most] / beta[least]:.0f} % of the largest slope.",
+        f"({r2[least]:.3f}) and layer {highest} the smallest ({beta[highest]:.6f}, {r2[highest]:.3f}); that is still "
+        f"{100 * beta[highest] / beta[least]:.0f} % of the largest slope.",
         reported="highest, near-zero",
-        recomputed=f"R2 {r2[least]:.3f}, {r2[most]:.3f}",
+        recomputed=f"R2 {r2[least]:.3f}, {r2[highest]:.3f}",
         n=len(table),
     )
 
@@ -127,8 +127,8 @@ def c000_extremes_r2(nope_stated: pd.DataFrame, nope_extremes: pd.DataFrame) -> 
     table = wide(nope_extremes, by=["layer"]).set_index("layer")
     for layer in (16, 17):
         value = quote(nope_extremes, layer=layer, metric="r2_pos")
-        like = table.index[(table["r2_pos"] == value.number) & (table.index != layer)]
-        others = [f"layer {each} with a plasticity of {table['ap_overall'][each]:.3f}" for each in like]
+        equal = table.index[(table["r2_pos"] == value.number) & (table.index != layer)]
+        others = [f"layer {each} with a plasticity of {table['ap_overall'][each]:.3f}" for each in equal]
         yield compare(
             about,
             value.number,
@@ -146,23 +146,23 @@ def c000_extremes_r2(nope_stated: pd.DataFrame, nope_extremes: pd.DataFrame) -> 
 def c000_extremes_outliers(nope_extremes: pd.DataFrame) -> Verdict:
     """Layers 16 and 17 stand apart from all other layers in plasticity, slope and R2 of position."""
     table = wide(nope_extremes, by=["layer"]).set_index("layer")
-    pair, rest = table.loc[[16, 17]], table.drop([16, 17])
-    apart = {
-        "plasticity": pair["ap_overall"].min() > rest["ap_overall"].max(),
-        "slope": pair["beta_norm"].max() < rest["beta_norm"].min(),
-        "R2": pair["r2_pos"].max() < rest["r2_pos"].min(),
+    pair, others = table.loc[[16, 17]], table.drop([16, 17])
+    separate = {
+        "plasticity": pair["ap_overall"].min() > others["ap_overall"].max(),
+        "slope": pair["beta_norm"].max() < others["beta_norm"].min(),
+        "R2": pair["r2_pos"].max() < others["r2_pos"].min(),
     }
-    failing = [name for name, holds in apart.items() if not holds]
+    failing = [name for name, holds in separate.items() if not holds]
     return judge(
         not failing,
         f"Among the {len(table)} printed layers the two differ from "
-        f"the rest in {listed([name for name, holds in apart.items() if holds])}"
+        f"the rest in {listed([name for name, holds in separate.items() if holds])}"
         + (f", not in {listed(failing)}" if failing else "")
         + f": the higher R2 of the two is {pair['r2_pos'].max():.3f}, the lowest of the others "
-        f"{rest['r2_pos'].min():.3f}.",
+        f"{others['r2_pos'].min():.3f}.",
         otherwise="not supported",
         reported="outliers",
-        recomputed=f"{len(apart) - len(failing)} of {len(apart)} measures",
+        recomputed=f"{len(separate) - len(failing)} of {len(separate)} measures",
         n=len(table),
     )
 
@@ -205,9 +205,9 @@ def c000_extremes_flat_pair(nope_layer_pairs: pd.DataFrame) -> Verdict:
 @claim("000, Most/Least Plastic Layers")
 def c000_extremes_after(nope_extremes: pd.DataFrame, nope_groups: pd.DataFrame) -> Verdict:
     """Layer 4, of low plasticity, follows the cross-attention layer 3."""
-    named = nope_extremes[nope_extremes["category"].str.contains("cross-attention")]["layer"].unique()
+    named_layers = nope_extremes[nope_extremes["category"].str.contains("cross-attention")]["layer"].unique()
     groups = nope_groups.set_index("layer")["group"]
-    group_names = [str(groups[layer]) for layer in named]
+    group_names = [str(groups[layer]) for layer in named_layers]
     least = nope_extremes[nope_extremes["metric"] == "ap_overall"].set_index("layer")["value"].nsmallest(3)
     words = [f"{layer} ({groups[layer]})" for layer in least.index]
     return judge(

@@ -16,14 +16,14 @@ FAR = 8.0  # at this many standard deviations, one key wins for every query
 @claim("001, Three Mechanistic Analyses, One Dataset")
 def c001_analyses_count(stated_001: pd.DataFrame, reported_analyses: pd.DataFrame) -> Verdict:
     """Three analyses are applied to the same captured vectors."""
-    stated = pick(stated_001, statement="analyses_count")
-    made = judge(
-        stated_number(stated) == len(reported_analyses),
+    statement = pick(stated_001, statement="analyses_count")
+    verdict = judge(
+        stated_number(statement) == len(reported_analyses),
         f"The overview names {listed([str(title) for title in reported_analyses['title']])}.",
-        reported=stated["printed"],
+        reported=statement["printed"],
         recomputed=str(len(reported_analyses)),
     )
-    return replace(made, kind="cell check")  # the document counts headings
+    return replace(verdict, kind="cell check")  # the document counts headings
 
 
 @claim("001, PCA as Exploratory Precursor to Rotation")
@@ -72,20 +72,20 @@ def c001_drift_axis_means(
     """On the drift axis, r_k is about 0.87 and r_q about 0.74."""
     table = _table_of_correlations(reported_mechanistic, reported_rotation_ruler, models)
     groups = {"all": table, **{str(name): part for name, part in table.groupby("family")}}
-    means = {name: (part["r_k_a"].mean(), part["r_q_a"].mean()) for name, part in groups.items()}
+    means = {name: (group["r_k_a"].mean(), group["r_q_a"].mean()) for name, group in groups.items()}
     reported = [quote(stated_001, statement=f"pca_rotation_{name}") for name in ("r_k", "r_q")]
-    fits = [
+    agreeing = [
         name
         for name, pair in means.items()
-        if all(one.interval.low <= value <= one.interval.high for one, value in zip(reported, pair, strict=True))
+        if all(first.interval.low <= value <= first.interval.high for first, value in zip(reported, pair, strict=True))
     ]
-    words = [f"{name} {one:.2f} and {two:.2f}" for name, (one, two) in means.items()]
+    words = [f"{name} {first:.2f} and {two:.2f}" for name, (first, two) in means.items()]
     return judge(
-        bool(fits),
+        bool(agreeing),
         f"The models behind the two numbers are not named; means over the {len(table)} models printed in the second "
         f"study are, for r_k and r_q, {'; '.join(words)}.",
         otherwise="not supported",
-        reported=" and ".join(one.printed for one in reported),
+        reported=" and ".join(first.printed for first in reported),
         recomputed=f"{means['all'][0]:.2f} and {means['all'][1]:.2f}",
         n=len(table),
     )
@@ -97,14 +97,14 @@ def c001_keys_stronger(
 ) -> Verdict:
     """On the drift axis, keys encode position more strongly than queries."""
     table = _table_of_correlations(reported_mechanistic, reported_rotation_ruler, models)
-    against = table[table["r_q_a"] >= table["r_k_a"]]
-    words = [f"{row['display_name']} ({row['r_q_a']:.3f} > {row['r_k_a']:.3f})" for _, row in against.iterrows()]
+    exceptions = table[table["r_q_a"] >= table["r_k_a"]]
+    words = [f"{row['display_name']} ({row['r_q_a']:.3f} > {row['r_k_a']:.3f})" for _, row in exceptions.iterrows()]
     return judge(
-        against.empty,
-        f"It holds in {len(table) - len(against)} of {len(table)} models with printed values"
+        exceptions.empty,
+        f"It holds in {len(table) - len(exceptions)} of {len(table)} models with printed values"
         + (f"; in {listed(words)} queries follow position more closely." if words else "."),
         reported="more strongly",
-        recomputed=f"{len(table) - len(against)} of {len(table)}",
+        recomputed=f"{len(table) - len(exceptions)} of {len(table)}",
         n=len(table),
     )
 

@@ -46,14 +46,14 @@ def c001_longbench_models(stated_001: pd.DataFrame, reported_mechanistic: pd.Dat
 def c001_longbench_only(stated_001: pd.DataFrame, published_lbp: pd.DataFrame) -> Verdict:
     """Ministral-3-14B is the only model with scores by length."""
     rows = published_lbp[published_lbp["length"] != "overall"]
-    full = rows.groupby("model")["length"].nunique()
+    complete = rows.groupby("model")["length"].nunique()
     return judge(
-        len(full) == 1,
-        f"The benchmark's own summaries give {full.min()} lengths or more for {len(full)} captured models, in "
+        len(complete) == 1,
+        f"The benchmark's own summaries give {complete.min()} lengths or more for {len(complete)} captured models, in "
         f"{rows['mode'].nunique()} prompt modes.",
         reported=str(pick(stated_001, statement="longbench_only_model")["printed"]),
-        recomputed=f"{len(full)} models",
-        n=len(full),
+        recomputed=f"{len(complete)} models",
+        n=len(complete),
     )
 
 
@@ -94,14 +94,14 @@ def c001_longbench_shallower(lbp_lengths: pd.DataFrame) -> Verdict:
     for mode in ("thinking", "nonthinking"):
         first, last = (pick(lbp_lengths, model=DEEP, mode=mode, length=length) for length in ("8k", "128k"))
         falls[mode] = [100 * (1 - float(last[name]) / float(first[name])) for name in ("lbp", "plasticity")]
-    (score, plasticity), (plain, _) = falls["thinking"], falls["nonthinking"]
+    (score, plasticity), (direct, _) = falls["thinking"], falls["nonthinking"]
     return judge(
-        bool(plasticity < min(score, plain)),
-        f"Plasticity falls by {plasticity:.1f} %, the score by {score:.1f} % with thinking, but by {plain:.1f} % "
+        bool(plasticity < min(score, direct)),
+        f"Plasticity falls by {plasticity:.1f} %, the score by {score:.1f} % with thinking, but by {direct:.1f} % "
         "without, the mode of the overall scores.",
         otherwise="not supported",
         reported="shallower",
-        recomputed=f"{plasticity:.1f} against {score:.1f} and {plain:.1f} %",
+        recomputed=f"{plasticity:.1f} against {score:.1f} and {direct:.1f} %",
         n=2,
     )
 
@@ -152,15 +152,15 @@ def c001_restated_places(stated_001: pd.DataFrame, stated_002: pd.DataFrame) -> 
         "ruler_llama31_8b_context": "t8_llama31_8b_coverage",
         "ruler_mistral_window": "h7_window",
     }
-    judged = {"ruler_mistral_window": ("c002_ruler_models_window.mistral-v0.2-7b",)}
-    for key, other in pairs.items():
-        one, two = pick(stated_001, statement=key), pick(stated_002, statement=other)
+    judged_by = {"ruler_mistral_window": ("c002_ruler_models_window.mistral-v0.2-7b",)}
+    for key, pair in pairs.items():
+        first, two = pick(stated_001, statement=key), pick(stated_002, statement=pair)
         check = judge(
-            one["printed"] == two["printed"],
+            first["printed"] == two["printed"],
             f"The second study prints {two['printed']}.",
-            reported=str(one["printed"]),
+            reported=str(first["printed"]),
             recomputed=str(two["printed"]),
             key=key,
-            statement=f"{one['quantity']}: {one['printed']}.",
+            statement=f"{first['quantity']}: {first['printed']}.",
         )
-        yield mark_repeat(replace(check, kind="cell check"), *judged.get(key, ()))
+        yield mark_repeat(replace(check, kind="cell check"), *judged_by.get(key, ()))

@@ -65,13 +65,13 @@ def c001_profile_llama_drops(stated_001: pd.DataFrame, captured_models: pd.DataF
 def c001_profile_scale_helps(captured_models: pd.DataFrame) -> Verdict:
     """Scale helps: Qwen3-14B has a flatter profile than Qwen3-0.6B."""
     qwen = captured_models[captured_models["family"] == "Qwen3"].set_index("model")["ap_drop"]
-    between = qwen.drop(["qwen3-14b", "qwen3-0.6b"])
-    worse = between[between > qwen["qwen3-0.6b"]]
+    middle = qwen.drop(["qwen3-14b", "qwen3-0.6b"])
+    larger = middle[middle > qwen["qwen3-0.6b"]]
     return judge(
-        bool(qwen["qwen3-14b"] < qwen["qwen3-0.6b"] and worse.empty),
+        bool(qwen["qwen3-14b"] < qwen["qwen3-0.6b"] and larger.empty),
         f"The larger end drops by {qwen['qwen3-14b']:.3f}, the smaller by {qwen['qwen3-0.6b']:.3f}, and the sizes "
-        f"between them by {listed([f'{name} {value:.3f}' for name, value in between.items()])}: {len(worse)} of "
-        f"{len(between)} by more than the smaller end.",
+        f"between them by {listed([f'{name} {value:.3f}' for name, value in middle.items()])}: {len(larger)} of "
+        f"{len(middle)} by more than the smaller end.",
         otherwise="not supported" if qwen["qwen3-14b"] < qwen["qwen3-0.6b"] else "contradicted",
         reported="flatter",
         recomputed=f"{qwen['qwen3-14b']:.3f} < {qwen['qwen3-0.6b']:.3f}",
@@ -83,13 +83,13 @@ def c001_profile_scale_helps(captured_models: pd.DataFrame) -> Verdict:
 def c001_profile_llama_steepest(captured_models: pd.DataFrame) -> Verdict:
     """Llama 3.2 1B and 3B have the steepest declines."""
     table = captured_models.set_index("model")["ap_drop"]
-    own, others = table[["llama3.2-1b", "llama3.2-3b"]], table.drop(["llama3.2-1b", "llama3.2-3b"])
+    llama, others = table[["llama3.2-1b", "llama3.2-3b"]], table.drop(["llama3.2-1b", "llama3.2-3b"])
     return judge(
-        bool(own.min() > others.max()),
-        f"They drop by {own.min():.3f} and {own.max():.3f}; the next of {len(table)} models, {others.idxmax()}, by "
+        bool(llama.min() > others.max()),
+        f"They drop by {llama.min():.3f} and {llama.max():.3f}; the next of {len(table)} models, {others.idxmax()}, by "
         f"{others.max():.3f}.",
         reported="steepest",
-        recomputed=f"{own.min():.3f} > {others.max():.3f}",
+        recomputed=f"{llama.min():.3f} > {others.max():.3f}",
         n=len(table),
     )
 
@@ -99,14 +99,14 @@ def c001_profile_converged(stated_001: pd.DataFrame, decile_profiles: pd.DataFra
     """Past 100K tokens, all heads of Llama 3.2 1B and 3B have come together at about 0.45."""
     level = quote(stated_001, statement="profile_llama_converged")
     position = quote(stated_001, statement="profile_llama_converged_from").number
-    past = [f"d{decile}" for decile in range(10) if decile * DECILE >= position]
+    deciles = [f"d{decile}" for decile in range(10) if decile * DECILE >= position]
     means = {
-        str(row["display_name"]): [float(row[name]) for name in past]
+        str(row["display_name"]): [float(row[name]) for name in deciles]
         for _, row in decile_profiles[decile_profiles["model"].isin(["llama3.2-1b", "llama3.2-3b"])].iterrows()
     }
     # "about" 0.45 allows one unit of the last digit
-    off = [name for name, each in means.items() if max(abs(value - level.number) for value in each) > 0.01 + 1e-9]
-    words = [f"{name} {listed([f'{value:.3f}' for value in each])}" for name, each in means.items()]
+    off = [name for name, mean in means.items() if max(abs(value - level.number) for value in mean) > 0.01 + 1e-9]
+    words = [f"{name} {listed([f'{value:.3f}' for value in mean])}" for name, mean in means.items()]
     return judge(
         not off,
         f"The mean over heads is, in the deciles past {position:,.0f} tokens, {'; '.join(words)}"
@@ -129,12 +129,12 @@ def c001_family_order(stated_001: pd.DataFrame, matched_models: pd.DataFrame, fa
     """
     source = matched_models[matched_models["in_source"]]
     means = family_means[family_means["scope"] == "source"].sort_values("ap_drop")
-    best = {"Ministral 3": 0, "Qwen3": 1, "Llama 3": 2}
-    ranks = source.sort_values("lbp", ascending=False)["family"].map(best)
-    out = source[
+    order = {"Ministral 3": 0, "Qwen3": 1, "Llama 3": 2}
+    ranks = source.sort_values("lbp", ascending=False)["family"].map(order)
+    displaced = source[
         (source["family"] == "Ministral 3") & (source["lbp"] < source.loc[source["family"] == "Qwen3", "lbp"].max())
     ]
-    mixed = [f"{row['display_name']} ({row['lbp']:.2f})" for _, row in out.sort_values("lbp").iterrows()]
+    mixed = [f"{row['display_name']} ({row['lbp']:.2f})" for _, row in displaced.sort_values("lbp").iterrows()]
     return judge(
         bool(ranks.is_monotonic_increasing),
         f"Ordered by mean drop, the families are {listed(list(means['family']))}, and the ranking of the {len(source)} "
@@ -180,12 +180,12 @@ def c001_heads_recovery(reported_landmarks: pd.DataFrame, decile_profiles: pd.Da
     rows = decile_profiles[decile_profiles["model"].isin(["llama3.1-8b", "llama3.2-11b"])]
     width = rows["captured_context"].iloc[0] / 10
     inside = [number for number in range(10) if place.interval.low <= (number + 0.5) * width <= place.interval.high]
-    above = [bool(row[f"d{number}"] > row["d4"]) for _, row in rows.iterrows() for number in inside]
+    higher = [bool(row[f"d{number}"] > row["d4"]) for _, row in rows.iterrows() for number in inside]
     return judge(
-        all(above),
+        all(higher),
         f"Deciles whose middle lies there ({10 * inside[0]}-{10 * inside[-1] + 10} %) lie above the dip at 40-50 % in "
-        f"{sum(above)} of {len(above)} cases.",
+        f"{sum(higher)} of {len(higher)} cases.",
         reported=place.printed,
-        recomputed=f"{sum(above)} of {len(above)}",
+        recomputed=f"{sum(higher)} of {len(higher)}",
         n=len(rows),
     )

@@ -38,7 +38,7 @@ c001_stated_again = Cells(
 def c001_longbench_lengths(stated_001: pd.DataFrame, lbp_lengths: pd.DataFrame) -> list[Verdict]:
     """The profile of Ministral-3-14B is given from the shortest length with a bin to the longest one."""
     rows = lbp_lengths[(lbp_lengths["model"] == "ministral3-14b") & lbp_lengths["plasticity"].notna()]
-    ends = {"first": int(rows["tokens"].min()), "last": int(rows["tokens"].max())}
+    limits = {"first": int(rows["tokens"].min()), "last": int(rows["tokens"].max())}
     return [
         compare(
             quote(stated_001, statement=f"longbench_ministral3_14b_{end}_length"),
@@ -49,5 +49,5 @@ def c001_longbench_lengths(stated_001: pd.DataFrame, lbp_lengths: pd.DataFrame) 
             statement=f"{pick(stated_001, statement=f'longbench_ministral3_14b_{end}_length')['quantity']}.",
             kind="cell check",
         )
-        for end, tokens in ends.items()
+        for end, tokens in limits.items()
     ]

@@ -61,28 +61,28 @@ def c001_ruler_degradation(length_decline: pd.DataFrame) -> Verdict:
 
     Differences between families in both quantities are not enough: the relation must also exist within families.
     """
-    words, apart = [], True
-    held = length_decline[length_decline["in_source"]]
-    for mode, rows in held.groupby("mode", sort=False):
+    words, separate = [], True
+    source_rows = length_decline[length_decline["in_source"]]
+    for mode, rows in source_rows.groupby("mode", sort=False):
         steep = 100 * rows.loc[rows["family"] != "Ministral 3", "decline"]
         flat = 100 * rows.loc[rows["family"] == "Ministral 3", "decline"]
-        apart &= bool(steep.min() > flat.max())
+        separate &= bool(steep.min() > flat.max())
         words.append(
             f"{steep.min():.0f} to {steep.max():.0f} % against {flat.min():.0f} to {flat.max():.0f} % ({mode})"
         )
     orders = [
         float(rows["ap_drop"].corr(rows["decline"], method="spearman"))
-        for _, rows in held.groupby(["mode", "family"])
+        for _, rows in source_rows.groupby(["mode", "family"])
         if len(rows) > 2
     ]
-    inside = bool(orders) and min(orders) > 0
+    ordered = bool(orders) and min(orders) > 0
     return judge(
-        apart and inside,
+        separate and ordered,
         f"From 8K to 128K their scores fall by {' and '.join(words)} for the flat Ministral 3 profiles: families "
-        f"{'differ' if apart else 'do not differ'} in both. Inside families of three models the rank correlation of "
+        f"{'differ' if separate else 'do not differ'} in both. Inside families of three models the rank correlation of "
         f"drop and loss is {min(orders, default=0):+.1f} to {max(orders, default=0):+.1f}, and nothing else that "
         "separates families is held constant.",
-        otherwise="not supported" if apart else "contradicted",
+        otherwise="not supported" if separate else "contradicted",
         recomputed=words[0],
         n=int(length_decline["in_source"].sum() // len(words)),
     )
@@ -92,11 +92,11 @@ def c001_ruler_degradation(length_decline: pd.DataFrame) -> Verdict:
 def c001_gap_missing(stated_001: pd.DataFrame, reported_lbp_lengths: pd.DataFrame) -> Verdict:
     """Six of the matched models have no scores by length."""
     scores = reported_lbp_lengths[reported_lbp_lengths["metric"] == "lbp"]
-    missing = scores.loc[scores["low"].isna(), "model"].nunique()
+    absent = scores.loc[scores["low"].isna(), "model"].nunique()
     return compare(
         quote(stated_001, statement="open_gaps_missing"),
-        missing,
-        reason=f"The table of scores by length lacks the scores of {missing} of {scores['model'].nunique()} models.",
+        absent,
+        reason=f"The table of scores by length lacks the scores of {absent} of {scores['model'].nunique()} models.",
         places=0,
         n=scores["model"].nunique(),
     )

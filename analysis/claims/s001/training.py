@@ -46,12 +46,12 @@ def c001_short_window_drop(stated_001: pd.DataFrame, training_trajectory: pd.Dat
     """Within the short window ap_drop is about 0.06."""
     drops = phase(training_trajectory, PRETRAINING)["ap_drop"]
     reported = stated(stated_001, "training_drop_short")
-    near = int(drops.between(reported.interval.low, reported.interval.high).sum())
+    equal = int(drops.between(reported.interval.low, reported.interval.high).sum())
     return compare(
         reported,
         float(drops.mean()),
         Interval(float(drops.min()), float(drops.max())),
-        reason=f"the mean is {drops.mean():.3f}; {near} of {len(drops)} checkpoints round to it, the first has "
+        reason=f"the mean is {drops.mean():.3f}; {equal} of {len(drops)} checkpoints round to it, the first has "
         f"{drops.iloc[0]:.3f}",
         n=len(drops),
     )
@@ -67,16 +67,16 @@ def c001_first_fifth_early_level(training_trajectory: pd.DataFrame, training_equ
     after = value(training_trajectory, LAST, "ap_first_20")
     before = training_equal_positions[training_equal_positions["phase"].isin(PRETRAINING)]
     late = pick(training_equal_positions, checkpoint=LAST)
-    shared = next(name for name in ("at_0_1k", "at_1k_2k", "at_2k_4k") if pd.notna(late[name]))
+    column = next(name for name in ("at_0_1k", "at_1k_2k", "at_2k_4k") if pd.notna(late[name]))
     inside = float(stage.min()) <= after <= float(stage.max())
-    equal = float(before[shared].min()) <= float(late[shared]) <= float(before[shared].max())
+    equal = float(before[column].min()) <= float(late[column]) <= float(before[column].max())
     return judge(
         inside and equal,
         f"{after:.3f} lies {'within' if inside else 'outside'} the {stage.min():.3f} to {stage.max():.3f} of the first "
         f"stage, but over {value(training_trajectory, LAST, 'first_fifth_ends'):,.0f} tokens instead of "
         f"{value(training_trajectory, FIRST, 'first_fifth_ends'):,.0f}; over the same tokens it is "
-        f"{float(late[shared]):.3f} where checkpoints before have {before[shared].min():.3f} to "
-        f"{before[shared].max():.3f}.",
+        f"{float(late[column]):.3f} where checkpoints before have {before[column].min():.3f} to "
+        f"{before[column].max():.3f}.",
         otherwise="not supported" if inside else "contradicted",
         recomputed=after,
         n=len(stage),
@@ -87,12 +87,12 @@ def c001_first_fifth_early_level(training_trajectory: pd.DataFrame, training_equ
 def c001_bias_near_zero(stated_001: pd.DataFrame, training_trajectory: pd.DataFrame, models: pd.DataFrame) -> Verdict:
     """After the extensions the bias term is near zero."""
     after, before = (value(training_trajectory, name, "bias_window") for name in (LAST, ANNEALED))
-    most = float(training_trajectory["bias_window"].max())
+    largest = float(training_trajectory["bias_window"].max())
     logits = after / math.sqrt(float(pick(models, model="smollm3-3b")["head_dim"]))
     return judge(
         logits < 1,
         f"between the ends of the window it shifts the score by {after:.0f}, or {logits:.1f} once scaled by the "
-        f"root of the head's width; at annealing it was {before:.0f}, and no checkpoint exceeds {most:.0f}",
+        f"root of the head's width; at annealing it was {before:.0f}, and no checkpoint exceeds {largest:.0f}",
         reported=word(stated_001, "training_bias_left"),
         recomputed=f"{after:.0f} per window",
         n=len(training_trajectory),
@@ -116,13 +116,13 @@ def c001_residual_is_content(training_changes: pd.DataFrame, training_positions:
     """
     window = pick(training_changes, span="extensions", metric="bias_window")
     rows = training_positions[training_positions["extension"].astype(bool) & training_positions["gap"].notna()]
-    far = rows[rows["start"] >= 8192]["gap"]
+    residue = rows[rows["start"] >= 8192]["gap"]
     removed = float(window["after"]) < float(window["before"])
     return untestable(
         "the mean and the spread of the score difference by distance would decide, and no content variance was "
         f"measured; the bias is {'reduced' if removed else 'not removed'}: over the window it goes from "
         f"{window['before']:.4g} at annealing to {window['after']:.4g}, {window['ratio']:.2f} times as much, and from "
-        f"8,192 tokens on it leaves a residue of at most {far.abs().max():.3f} ({len(far)} bins) against "
+        f"8,192 tokens on it leaves a residue of at most {residue.abs().max():.3f} ({len(residue)} bins) against "
         "pre-training at equal bias times position"
     )
 
@@ -152,11 +152,11 @@ def c001_similar_scale(stated_001: pd.DataFrame, training_comparison: pd.DataFra
         float(size) for size in training_comparison[training_comparison["family"] == QWEN]["parameters_nominal_b"]
     )
     smollm3 = float(pick(training_comparison, model="smollm3-3b")["parameters_nominal_b"])
-    near = [size for size in sizes if smollm3 / 2 <= size <= 2 * smollm3]
+    close = [size for size in sizes if smollm3 / 2 <= size <= 2 * smollm3]
     return judge(
-        len(near) == len(sizes),
+        len(close) == len(sizes),
         f"SmolLM3 has {smollm3:g} billion parameters, the Qwen3 models of that range of drops "
-        f"{', '.join(f'{size:g}' for size in sizes)}: {len(near)} of {len(sizes)} within a factor of 2",
+        f"{', '.join(f'{size:g}' for size in sizes)}: {len(close)} of {len(sizes)} within a factor of 2",
         reported=word(stated_001, "decomposition_size"),
         recomputed=f"{sizes[0]:g} to {sizes[-1]:g} billion",
         n=len(sizes),

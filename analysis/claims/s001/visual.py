@@ -47,12 +47,12 @@ def c001_weights_same(reported_landmarks: pd.DataFrame) -> list[Verdict]:
 
 def _compare_landmarks(reported_landmarks: pd.DataFrame, pairs: dict[str, str]) -> list[Verdict]:
     verdicts = []
-    for key, other in pairs.items():
-        row, original = pick(reported_landmarks, landmark=key), pick(reported_landmarks, landmark=other)
-        one, two = (_landmark_ends(text) for text in (row, original))
+    for key, pair in pairs.items():
+        row, original = pick(reported_landmarks, landmark=key), pick(reported_landmarks, landmark=pair)
+        here, two = (_landmark_ends(text) for text in (row, original))
         check = judge(
-            one == two,
-            f"The other document prints {original['printed']}, read as {_words(two)} against {_words(one)} here.",
+            here == two,
+            f"The other document prints {original['printed']}, read as {_words(two)} against {_words(here)} here.",
             reported=str(row["printed"]),
             recomputed=str(original["printed"]),
             key=key,
@@ -62,8 +62,8 @@ def _compare_landmarks(reported_landmarks: pd.DataFrame, pairs: dict[str, str]) 
     return verdicts
 
 
-def _words(ends: tuple[float, float]) -> str:
-    return " to ".join(f"{end:g}" for end in dict.fromkeys(ends))
+def _words(limits: tuple[float, float]) -> str:
+    return " to ".join(f"{end:g}" for end in dict.fromkeys(limits))
 
 
 def _landmark_ends(row: pd.Series) -> tuple[float, float]:

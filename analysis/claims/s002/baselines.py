@@ -26,13 +26,13 @@ def c002_drop_signs(reported_length_bins: pd.DataFrame, reported_plasticity: pd.
     models = list(dict.fromkeys(reported_length_bins["model"]))
     totals = [quote(reported_length_bins, model=model, bin="total") for model in models]
     drops = [quote(reported_plasticity, model=model, metric="ap_drop") for model in models]
-    same = sum(one.number * two.number > 0 for one, two in zip(totals, drops, strict=True))
+    alike = sum(total.number * two.number > 0 for total, two in zip(totals, drops, strict=True))
     return judge(
-        same == len(models),
+        alike == len(models),
         f"Table 2 takes the last bin minus the first and the table of all models the first fifth minus the last: the "
-        f"signs agree for {same} of {len(models)} models, as of {models[0]} ({totals[0].printed} and "
+        f"signs agree for {alike} of {len(models)} models, as of {models[0]} ({totals[0].printed} and "
         f"{drops[0].printed}).",
         reported=f"{totals[0].printed}, {drops[0].printed}",
-        recomputed=f"{same} of {len(models)} alike",
+        recomputed=f"{alike} of {len(models)} alike",
         n=len(models),
     )

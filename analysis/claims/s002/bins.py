@@ -25,8 +25,8 @@ def c002_t2_ministral_flatter(
 ) -> Verdict:
     """Every Ministral 3 falls by less than every Qwen3 and Llama over the length bins."""
     totals = reported_length_bins[reported_length_bins["bin"] == "total"].merge(models, on="model")
-    inside = totals["family"] == "Ministral 3"
-    ministral, others = -totals.loc[inside, "value"], -totals.loc[~inside, "value"]
+    is_ministral = totals["family"] == "Ministral 3"
+    ministral, others = -totals.loc[is_ministral, "value"], -totals.loc[~is_ministral, "value"]
     words = (
         f"{pick(stated_002, statement='t2_ministral_drop_least')['printed']} to "
         f"{pick(stated_002, statement='t2_ministral_drop_most')['printed']} against "
@@ -54,11 +54,11 @@ def c002_t2_qwen_spread(stated_002: pd.DataFrame, reported_length_bins: pd.DataF
     # the smallest spread compatible with the rounding of both cells
     least = groups["low"].max() - groups["high"].min()
     spread = groups["value"].max() - groups["value"].min()
-    over = spread[(spread >= bound.number) & (least >= bound.number)]
+    wide = spread[(spread >= bound.number) & (least >= bound.number)]
     return judge(
-        over.empty,
+        wide.empty,
         f"The spread is {spread.max():.4f} in the bin {spread.idxmax()} (at least {least.max():.4f} whatever the "
-        f"rounding) and stays below {bound.number} in {len(spread) - len(over)} of {len(spread)} bins.",
+        f"rounding) and stays below {bound.number} in {len(spread) - len(wide)} of {len(spread)} bins.",
         reported=bound.printed,
         recomputed=f"{spread.max():.4f}",
         n=len(spread),
@@ -77,8 +77,8 @@ def c002_t3_mode(
     """
     scores = reported_lbp_lengths[(reported_lbp_lengths["metric"] == "lbp") & reported_lbp_lengths["low"].notna()]
     model = scores["model"].iloc[0]
-    both = scores.merge(published_lbp, on=["model", "length"], suffixes=("", "_published"))
-    modes = sorted(set(both.loc[both["value"] == both["value_published"], "mode_published"]))
+    matched = scores.merge(published_lbp, on=["model", "length"], suffixes=("", "_published"))
+    modes = sorted(set(matched.loc[matched["value"] == matched["value_published"], "mode_published"]))
     mean = scores["value"].mean()
     overall = quote(reported_mechanistic, model=model, metric="lbp")
     return judge(

@@ -63,9 +63,9 @@ def c002_h2_ministral_maps(stated_002: pd.DataFrame, matched_models: pd.DataFram
     reported = quote(stated_002, statement="h2_ministral_lbp")
     family = matched_models[matched_models["family"] == "Ministral 3"].sort_values("ap_last_20", ascending=False)
     top = family.iloc[0]
-    inside = family["lbp"].between(reported.interval.low, reported.interval.high)
+    in_range = family["lbp"].between(reported.interval.low, reported.interval.high)
     return judge(
-        bool(inside.all()),
+        bool(in_range.all()),
         f"The scores run from {family['lbp'].min():.2f} to {family['lbp'].max():.2f}: {top['display_name']} has the "
         f"highest last-fifth plasticity ({top['ap_last_20']:.3f}) and scores {top['lbp']:.2f}.",
         reported=reported.printed,
@@ -102,8 +102,8 @@ def c002_h3_relative_decline(length_decline_tests: pd.DataFrame) -> list[Verdict
 
 
 def _relative_decline(length_decline_tests: pd.DataFrame, mode: str, asked: str) -> Verdict:
-    chosen = length_decline_tests[length_decline_tests["comparison"].str.startswith(f"ap_drop, {mode},")]
-    seven, everyone = (chosen[chosen["n"] == n].set_index("test") for n in sorted(set(chosen["n"])))
+    tests = length_decline_tests[length_decline_tests["comparison"].str.startswith(f"ap_drop, {mode},")]
+    seven, everyone = (tests[tests["n"] == n].set_index("test") for n in sorted(set(tests["n"])))
     row, ranks = everyone.loc["pearson"], everyone.loc["spearman"]
     return by_interval(
         row,
@@ -123,9 +123,9 @@ def _relative_decline(length_decline_tests: pd.DataFrame, mode: str, asked: str)
 def c002_h3_ministral_flat(stated_002: pd.DataFrame, lbp_lengths: pd.DataFrame) -> list[Verdict]:
     """Ministral-3-14B has flat plasticity and a score that falls from 51.88 to 37.59: a part has another cause."""
     rows = lbp_lengths[lbp_lengths["model"] == "ministral3-14b"].set_index(["mode", "length"])
-    ends = {mode: rows.loc[[(mode, "8k"), (mode, "128k")]] for mode in ("thinking", "nonthinking")}
-    fall = {mode: 100 * (1 - part["lbp"].iloc[1] / part["lbp"].iloc[0]) for mode, part in ends.items()}
-    plasticity = ends["thinking"]["plasticity"]
+    scores = {mode: rows.loc[[(mode, "8k"), (mode, "128k")]] for mode in ("thinking", "nonthinking")}
+    fall = {mode: 100 * (1 - end["lbp"].iloc[1] / end["lbp"].iloc[0]) for mode, end in scores.items()}
+    plasticity = scores["thinking"]["plasticity"]
     own = 100 * (1 - plasticity.iloc[1] / plasticity.iloc[0])
     printed = [pick(stated_002, statement=f"h3_ministral3_14b_lbp_{end}")["printed"] for end in ("from", "to")]
     fields: dict[str, Any] = {
@@ -180,18 +180,18 @@ def c002_h5_bottleneck(length_decline: pd.DataFrame, published_lbp: pd.DataFrame
     draw of their questions.
     """
     rows = length_decline[(length_decline["mode"] == "nonthinking") & length_decline["in_source"]].set_index("model")
-    ministral, rest = rows.loc["ministral3-3b"], rows.drop("ministral3-3b")
-    lower = rest[rest["lbp_8k"] < ministral["lbp_8k"]]
+    ministral, others = rows.loc["ministral3-3b"], rows.drop("ministral3-3b")
+    lower = others[others["lbp_8k"] < ministral["lbp_8k"]]
     printed = published_lbp[(published_lbp["model"] == "ministral3-3b") & (published_lbp["mode"] == "nonthinking")]
     longer = printed[~printed["length"].isin(["overall", "8k"])].set_index("length")["value"].astype(float)
     falls = 100 * (1 - longer / ministral["lbp_8k"])
-    kept = bool((falls <= KEPT).all())
+    is_kept = bool((falls <= KEPT).all())
     low = len(lower) <= 1
     return judge(
-        low and kept,
+        low and is_kept,
         f"Published scores have it at {ministral['lbp_8k']:.2f} at 8K (lower: {listed(list(lower['display_name']))}) "
         f"and falling by {listed([f'{fall:.0f} % at {length}' for length, fall in falls.items()])}, the others by "
-        f"{100 * rest['decline'].min():.0f} to {100 * rest['decline'].max():.0f} % to 128K. It counts as retained "
+        f"{100 * others['decline'].min():.0f} to {100 * others['decline'].max():.0f} % to 128K. It counts as retained "
         f"only if no fall exceeds {KEPT} %. The cause of the level was not varied.",
         otherwise="not supported" if low else "contradicted",
         recomputed=f"{ministral['lbp_8k']:.2f} at 8K, -{falls.max():.0f} % at most",

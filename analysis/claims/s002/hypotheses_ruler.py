@@ -93,12 +93,12 @@ def c002_h7_modes(stated_002: pd.DataFrame, models: pd.DataFrame) -> Verdict:
 @claim("002, Hypothesis H8")
 def c002_h8_nope_layers(stated_002: pd.DataFrame, nope_models: pd.DataFrame) -> Verdict:
     """Llama-3.1-8B has no layer without position encoding."""
-    stated = pick(stated_002, statement="h8_nope_layers")
+    statement = pick(stated_002, statement="h8_nope_layers")
     layers = quote(nope_models, model="llama3.1-8b", metric="nope_layers")
     return judge(
-        stated_number(stated) == layers.number,
+        stated_number(statement) == layers.number,
         f"The layer study counts {layers.printed}.",
-        reported=stated["printed"],
+        reported=statement["printed"],
         recomputed=layers.printed,
     )
 
@@ -113,13 +113,13 @@ def c002_h8_identical(decile_profiles: pd.DataFrame) -> Verdict:
         for model, values in profiles.items()
     }
     first, second = places.values()
-    apart = max(abs(one - two) for one, two in zip(*profiles.values(), strict=True))
+    gap = max(abs(one - two) for one, two in zip(*profiles.values(), strict=True))
     return judge(
         first == second == (4, 7, 9),
         f"Dip, peak and low fall into {'the same' if first == second else 'other'} deciles "
         f"({', '.join(str(10 * place) for place in first)} % on"
         + ("" if first == second else f" against {', '.join(str(10 * place) for place in second)} %")
-        + f"); the levels differ by up to {apart:.3f}.",
+        + f"); the levels differ by up to {gap:.3f}.",
         reported="identical",
         recomputed="same deciles" if first == second else "other deciles",
         n=2,
@@ -139,8 +139,8 @@ def c002_h8_layer_counts(stated_002: pd.DataFrame, nope_stated: pd.DataFrame) ->
         mark_repeat(
             compare(
                 quote(stated_002, statement=key),
-                quote(nope_stated, statement=other).number,
-                reason=f"The layer study gives {quote(nope_stated, statement=other).printed}.",
+                quote(nope_stated, statement=pair).number,
+                reason=f"The layer study gives {quote(nope_stated, statement=pair).printed}.",
                 places=0,
                 key=key,
                 statement=f"{pick(stated_002, statement=key)['quantity']}, as in the layer study.",
@@ -148,7 +148,7 @@ def c002_h8_layer_counts(stated_002: pd.DataFrame, nope_stated: pd.DataFrame) ->
             ),
             *(("c000_f2_counts",) if key.endswith("recovering") else ()),
         )
-        for key, other in pairs.items()
+        for key, pair in pairs.items()
     ]
 
 
@@ -158,22 +158,22 @@ def c002_h8_spread(stated_002: pd.DataFrame, published_facts: pd.DataFrame) -> V
     counts = {}
     for key in ("llama31_8b", "llama32_11b"):
         counts[key] = [int(quote(stated_002, statement=f"h8_{key}_{what}").number) for what in ("recovering", "layers")]
-    (one, layers), (two, _) = counts["llama31_8b"], counts["llama32_11b"]
+    (first, layers), (two, _) = counts["llama31_8b"], counts["llama32_11b"]
     low, high = wilson_interval(two, layers)
-    shared = pick(published_facts, fact="llama32_vision_text")["printed"] == "llama3.1-8b"
+    text_twin = pick(published_facts, fact="llama32_vision_text")["printed"] == "llama3.1-8b"
     return judge(
-        min(one, two) / layers >= 0.9 and not shared,
-        f"The counts are {one} and {two} of {layers} ({100 * one / layers:.0f} and {100 * two / layers:.0f} %, the "
+        min(first, two) / layers >= 0.9 and not text_twin,
+        f"The counts are {first} and {two} of {layers} ({100 * first / layers:.0f} and {100 * two / layers:.0f} %, the "
         f"latter [{100 * low:.0f}, {100 * high:.0f}]); "
         + (
-            f"both captures run the same text weights, so {abs(one - two)} layers change sides between captures at a "
+            f"both captures run the same text weights, so {abs(first - two)} layers change sides between captures at a "
             "threshold that has no test."
-            if shared
+            if text_twin
             else "the two networks have different text weights."
         ),
         otherwise="not supported",
         reported=str(pick(stated_002, statement="h8_recovery_spread")["printed"]),
-        recomputed=f"{one} and {two} of {layers}",
+        recomputed=f"{first} and {two} of {layers}",
         n=layers,
     )
 
@@ -182,17 +182,17 @@ def c002_h8_spread(stated_002: pd.DataFrame, published_facts: pd.DataFrame) -> V
 def c002_h8_depths(stated_002: pd.DataFrame, models: pd.DataFrame) -> Iterator[Verdict]:
     """The models without the pattern have 16, 28 and 40 layers."""
     for key in ("llama32_1b", "llama32_3b", "ministral3_14b"):
-        stated = pick(stated_002, statement=f"h8_{key}_layers")
-        layers = int(pick(models, model=stated["model"])["layers"])
-        number = stated_number(stated)
-        check = judge(number == layers, f"Its configuration has {layers} layers.", reported=stated["printed"])
+        statement = pick(stated_002, statement=f"h8_{key}_layers")
+        layers = int(pick(models, model=statement["model"])["layers"])
+        number = stated_number(statement)
+        check = judge(number == layers, f"Its configuration has {layers} layers.", reported=statement["printed"])
         yield Verdict(
             verdict=check.verdict,
             reason=check.reason,
             reported=check.reported,
             recomputed=str(layers),
             key=key,
-            statement=f"{stated['model']} has {number:.0f} layers.",
+            statement=f"{statement['model']} has {number:.0f} layers.",
             kind="cell check",
         )
 

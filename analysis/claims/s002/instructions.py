@@ -43,13 +43,13 @@ def c002_gap_published(reported_lbp_lengths: pd.DataFrame, published_lbp: pd.Dat
     Judged like `c001_gap_missing` in document 001: by what the study lacked, not by what was published.
     """
     scores = reported_lbp_lengths[reported_lbp_lengths["metric"] == "lbp"]
-    missing = scores[scores["low"].isna()]
-    filled = missing.merge(published_lbp[published_lbp["mode"] == "nonthinking"], on=["model", "length"])
-    models, open_models = scores["model"].nunique(), missing["model"].nunique()
+    absent = scores[scores["low"].isna()]
+    published = absent.merge(published_lbp[published_lbp["mode"] == "nonthinking"], on=["model", "length"])
+    models, open_models = scores["model"].nunique(), absent["model"].nunique()
     return judge(
         open_models == models - 1,
         f"Table 3 lacks the scores of {open_models} of {models} models. They were published elsewhere: of the "
-        f"{len(missing)} cells the benchmark's own summaries fill {len(filled)}.",
+        f"{len(absent)} cells the benchmark's own summaries fill {len(published)}.",
         reported="not in Figure 7",
         recomputed=f"{open_models} of {models} models",
         n=models,

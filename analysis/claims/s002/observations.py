@@ -91,9 +91,9 @@ def c002_last_20_ranges(stated_002: pd.DataFrame, matched_models: pd.DataFrame) 
     for key, family in (("ministral", "Ministral 3"), ("qwen", "Qwen3")):
         values = source.loc[source["family"] == family, "ap_last_20"]
         reported = quote(stated_002, statement=f"last_20_{key}")
-        inside = reported.interval.low <= values.min() and values.max() <= reported.interval.high
+        within_range = reported.interval.low <= values.min() and values.max() <= reported.interval.high
         yield judge(
-            bool(inside),
+            bool(within_range),
             f"The {len(values)} values run from {values.min():.4f} to {values.max():.4f}.",
             reported=reported.printed,
             recomputed=f"{values.min():.4f} to {values.max():.4f}",
@@ -111,10 +111,10 @@ def c002_drop_most_informative(lbp_correlations: pd.DataFrame, correlation_contr
     drop = pick(lbp_correlations, comparison="ap_drop", test="pearson")
     n = int(drop["n"])
     gap = pick(correlation_contrasts, comparison=f"ap_drop - ap_overall, n = {n}", test="pearson_difference")
-    better = [f"{name} ({value:.2f})" for name, value in ranked.items() if value > tests["ap_drop"]]
+    larger = [f"{name} ({value:.2f})" for name, value in ranked.items() if value > tests["ap_drop"]]
     return judge(
         ranked.index[0] == "ap_drop" and gap["ci_low"] > 0,
-        f"|r| is {tests['ap_drop']:.2f}, and larger for {listed(better)}; against aggregate plasticity the difference "
+        f"|r| is {tests['ap_drop']:.2f}, and larger for {listed(larger)}; against aggregate plasticity the difference "
         f"is {gap['estimate']:+.2f} [{gap['ci_low']:.2f}, {gap['ci_high']:.2f}], p = {gap['p_value']:.2f}.",
         otherwise="not supported",
         reported="most informative",

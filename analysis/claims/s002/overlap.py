@@ -28,11 +28,11 @@ def c002_overview_counts(stated_002: pd.DataFrame, published_facts: pd.DataFrame
 @claim("002, Benchmark: LongBench Pro")
 def c002_overview_languages(stated_002: pd.DataFrame, published_facts: pd.DataFrame) -> Verdict:
     """LongBench Pro is bilingual."""
-    stated, fact = pick(stated_002, statement="overview_languages"), quote(published_facts, fact="lbp_languages")
+    statement, fact = pick(stated_002, statement="overview_languages"), quote(published_facts, fact="lbp_languages")
     return judge(
-        stated["as_number"] == fact.number,
+        statement["as_number"] == fact.number,
         f"The data card counts {fact.printed} languages, English and Chinese.",
-        reported=stated["printed"],
+        reported=statement["printed"],
         recomputed=fact.printed,
     )
 
@@ -41,20 +41,20 @@ def c002_overview_languages(stated_002: pd.DataFrame, published_facts: pd.DataFr
 def c002_overview_lengths(stated_002: pd.DataFrame, published_facts: pd.DataFrame) -> Verdict:
     """The inputs of LongBench Pro run from 8K to 256K tokens."""
     reported = quote(stated_002, statement="overview_lengths")
-    ends = [quote(published_facts, fact=f"lbp_{end}") for end in ("shortest", "longest")]
-    same = reported.interval.low == ends[0].interval.low and reported.interval.high == ends[1].interval.high
-    words = " to ".join(end.printed for end in ends)
-    return judge(same, f"The data card gives lengths of {words} tokens.", reported=reported.printed, recomputed=words)
+    limits = [quote(published_facts, fact=f"lbp_{end}") for end in ("shortest", "longest")]
+    agrees = reported.interval.low == limits[0].interval.low and reported.interval.high == limits[1].interval.high
+    words = " to ".join(end.printed for end in limits)
+    return judge(agrees, f"The data card gives lengths of {words} tokens.", reported=reported.printed, recomputed=words)
 
 
 @claim("002, Benchmark: LongBench Pro")
 def c002_overview_format(stated_002: pd.DataFrame, published_facts: pd.DataFrame) -> Verdict:
     """LongBench Pro asks multiple-choice questions."""
-    stated, fact = pick(stated_002, statement="overview_format"), pick(published_facts, fact="lbp_answer")
+    statement, fact = pick(stated_002, statement="overview_format"), pick(published_facts, fact="lbp_answer")
     return judge(
         "choice" in str(fact["printed"]),
         f"The benchmark scores {fact['printed']} with a metric for each task.",
-        reported=stated["printed"],
+        reported=statement["printed"],
         recomputed=str(fact["printed"]),
     )
 
@@ -84,14 +84,14 @@ def c002_overlap_count(stated_002: pd.DataFrame, reported_overlap: pd.DataFrame)
 def c002_overlap_exact(reported_overlap: pd.DataFrame, models: pd.DataFrame) -> Verdict:
     """The seven matches are exact: the captured model is the scored one."""
     exact = reported_overlap[reported_overlap["match"] == "exact"].merge(models, on="model")
-    same = exact[exact["captured_checkpoint"].str.partition("/")[2] == exact["scored_checkpoint"]]
-    other = exact[~exact["model"].isin(same["model"])]
+    captured = exact[exact["captured_checkpoint"].str.partition("/")[2] == exact["scored_checkpoint"]]
+    different = exact[~exact["model"].isin(captured["model"])]
     return judge(
-        other.empty,
-        f"{len(same)} of {len(exact)} matches capture the scored checkpoint"
-        + (f"; the two checkpoints differ for {', '.join(other['display_name'])}." if len(other) else "."),
+        different.empty,
+        f"{len(captured)} of {len(exact)} matches capture the scored checkpoint"
+        + (f"; the two checkpoints differ for {', '.join(different['display_name'])}." if len(different) else "."),
         reported="exact",
-        recomputed=f"{len(same)} of {len(exact)}",
+        recomputed=f"{len(captured)} of {len(exact)}",
         n=len(exact),
     )
 
@@ -100,8 +100,8 @@ def c002_overlap_exact(reported_overlap: pd.DataFrame, models: pd.DataFrame) -> 
 def c002_overlap_windows(reported_overlap: pd.DataFrame, models: pd.DataFrame) -> Verdict:
     """The matched models have the context windows that the overlap table gives them, 128K or 256K."""
     rows = reported_overlap[reported_overlap["benchmark_model"] != ""].merge(models, on="model")
-    given = rows["benchmark_model"].str.extract(r"(?<!\d)(\d+k)\)$")[0].map(WINDOWS)
-    wrong = rows[given.to_numpy() != rows["claimed_context"].to_numpy(dtype=float)]
+    windows = rows["benchmark_model"].str.extract(r"(?<!\d)(\d+k)\)$")[0].map(WINDOWS)
+    wrong = rows[windows.to_numpy() != rows["claimed_context"].to_numpy(dtype=float)]
     return judge(
         wrong.empty,
         f"The window given equals the maker's claim for {len(rows) - len(wrong)} of {len(rows)} models.",
@@ -131,19 +131,19 @@ def c002_all_models_lbp_absent(
 ) -> Verdict:
     """Six of the thirteen models with mechanistic data have no LongBench Pro score, Llama-3.1-8B among them."""
     column = reported_plasticity[reported_plasticity["metric"] == "lbp"]
-    empty = column[column["low"].isna()]
+    empty_cells = column[column["low"].isna()]
     overall = published_lbp[(published_lbp["length"] == "overall") & (published_lbp["mode"] == "nonthinking")]
-    scores = empty.merge(overall, on="model", suffixes=("", "_published")).merge(models, on="model")
+    scores = empty_cells.merge(overall, on="model", suffixes=("", "_published")).merge(models, on="model")
     words = ", ".join(
         f"{name} ({score})" for name, score in zip(scores["display_name"], scores["printed_published"], strict=True)
     )
     return judge(
         scores.empty,
-        f"Of the {len(empty)} models without a score in the table, the benchmark's own summaries score {words}."
+        f"Of the {len(empty_cells)} models without a score in the table, the benchmark's own summaries score {words}."
         if len(scores)
-        else f"The benchmark's own summaries score none of the {len(empty)} models.",
+        else f"The benchmark's own summaries score none of the {len(empty_cells)} models.",
         reported="—",
-        recomputed=f"{len(empty) - len(scores)} without score",
+        recomputed=f"{len(empty_cells) - len(scores)} without score",
         n=len(column),
     )
 
@@ -155,8 +155,8 @@ def c002_t1_prompt_mode(
     """The overall scores of Table 1 are those without thinking."""
     scores = reported_mechanistic[reported_mechanistic["metric"] == "lbp"]
     overall = published_lbp[published_lbp["length"] == "overall"]
-    both = scores.merge(overall, on="model", suffixes=("", "_published"))
-    agree = both[both["value"] == both["value_published"]]
+    matched = scores.merge(overall, on="model", suffixes=("", "_published"))
+    agree = matched[matched["value"] == matched["value_published"]]
     modes = sorted(set(agree["mode"]))
     return judge(
         len(agree) == len(scores) and modes == ["nonthinking"],

@@ -37,7 +37,7 @@ def c002_profile_places(stated_002: pd.DataFrame, decile_profiles: pd.DataFrame)
         dip = values.index(min(values[:7]))
         where = {"dip": dip, "recovery": values.index(max(values[dip:])), "collapse": values.index(min(values))}[part]
         reported = quote(stated_002, statement=key)
-        made = judge(
+        verdict = judge(
             reported.interval.low <= 10 * where and 10 * (where + 1) <= reported.interval.high,
             f"The {part} of {row['display_name']} is at {10 * where} to {10 * (where + 1)} % ({values[where]:.3f}).",
             reported=reported.printed,
@@ -45,7 +45,7 @@ def c002_profile_places(stated_002: pd.DataFrame, decile_profiles: pd.DataFrame)
             key=key,
             statement=f"{row['display_name']}, {pick(stated_002, statement=key)['quantity']}: {reported.printed}.",
         )
-        yield replace(made, kind="cell check")
+        yield replace(verdict, kind="cell check")
 
 
 @claim("002, Hypothesis H8")
@@ -65,20 +65,20 @@ def c002_h8_depth(stated_002: pd.DataFrame, nope_recovery_recomputed: pd.DataFra
 def c002_failing_lengths(stated_002: pd.DataFrame, published_ruler: pd.DataFrame) -> Iterator[Verdict]:
     """Mistral-7B-Instruct-v0.2 fails on RULER at 64K and 128K tokens."""
     scores = published_ruler[published_ruler["model"] == MISTRAL].set_index("length")["value"]
-    failed = sorted(int(str(length).removesuffix("k")) for length, score in scores.items() if score < FAILED)
+    failing = sorted(int(str(length).removesuffix("k")) for length, score in scores.items() if score < FAILED)
     for key, end in FAILING.items():
-        length = failed[end]
-        made = compare(
+        length = failing[end]
+        verdict = compare(
             quote(stated_002, statement=key),
             1000.0 * length,
             reason=f"The published scores are {', '.join(f'{score:g} at {at}' for at, score in scores.items())}; below "
-            f"{FAILED:g} they are from {failed[0]}k on.",
+            f"{FAILED:g} they are from {failing[0]}k on.",
             places=0,
             key=key,
             statement=f"{pick(stated_002, statement=key)['quantity']}: {length}K.",
             kind="cell check",
         )
-        yield made
+        yield verdict
 
 
 c002_windows_again = Cells(
@@ -100,7 +100,7 @@ c002_windows_again = Cells(
 def c002_bins_again(stated_002: pd.DataFrame, decile_profiles: pd.DataFrame) -> Verdict:
     """The context is cut into ten equal bins."""
     bins = [name for name in decile_profiles.columns if name[:1] == "d" and name[1:].isdigit()]
-    made = compare(
+    verdict = compare(
         quote(stated_002, statement="t4_bins"), float(len(bins)), reason=f"Table 4 has {len(bins)} columns.", places=0
     )
-    return replace(made, kind="cell check")
+    return replace(verdict, kind="cell check")

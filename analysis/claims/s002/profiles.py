@@ -32,16 +32,16 @@ def c002_t4_ministral_linear(profile_shapes: pd.DataFrame) -> Verdict:
 def c002_t4_ministral_flattest(profile_shapes: pd.DataFrame) -> Verdict:
     """The Ministral 3 profiles are the flattest of all families."""
     ministral = profile_shapes[profile_shapes["family"] == "Ministral 3"]["whole"]
-    full = profile_shapes[~profile_shapes["family"].isin(["Ministral 3", "Mistral"])]["whole"]
+    falls = profile_shapes[~profile_shapes["family"].isin(["Ministral 3", "Mistral"])]["whole"]
     short = profile_shapes[profile_shapes["family"] == "Mistral"]["whole"]
     return judge(
-        bool(ministral.max() < full.min()),
+        bool(ministral.max() < falls.min()),
         f"They fall by {ministral.min():.3f} to {ministral.max():.3f} from the first decile to the last, the "
-        f"{len(full)} Qwen3 and Llama models by {full.min():.3f} or more; Mistral-7B-Instruct-v0.2 falls by "
+        f"{len(falls)} Qwen3 and Llama models by {falls.min():.3f} or more; Mistral-7B-Instruct-v0.2 falls by "
         f"{short.iloc[0]:.3f}, but over a quarter of the context.",
         reported="flattest",
-        recomputed=f"{ministral.max():.3f} < {full.min():.3f}",
-        n=len(ministral) + len(full),
+        recomputed=f"{ministral.max():.3f} < {falls.min():.3f}",
+        n=len(ministral) + len(falls),
     )
 
 
@@ -53,7 +53,7 @@ def c002_t4_qwen_accelerating(profile_shapes: pd.DataFrame, decile_profiles: pd.
     later = qwen["late"] > qwen["early"]
     rows = decile_profiles[decile_profiles["family"] == "Qwen3"]
     steps = [[float(row[f"d{end}"] - row[f"d{end + 1}"]) for end in (5, 6, 7, 8)] for _, row in rows.iterrows()]
-    growing = sum(each == sorted(each) and each[0] < each[-1] for each in steps)
+    growing = sum(step == sorted(step) and step[0] < step[-1] for step in steps)
     within = growing == len(steps)
     return judge(
         bool(faster.all()) and within,
@@ -91,12 +91,12 @@ def c002_t4_llama32_steepest(profile_shapes: pd.DataFrame) -> Verdict:
     llama = profile_shapes[profile_shapes["model"].str.startswith("llama3.2")]
     others = profile_shapes[~profile_shapes["family"].eq("Llama 3")]
     means = others.groupby("family")["whole"].mean()
-    weak = llama[llama["whole"] < others["whole"].max()]
+    flat = llama[llama["whole"] < others["whole"].max()]
     steep = others.sort_values("whole").iloc[-1]
     return judge(
         bool(llama["whole"].mean() > means.max()),
         f"The mean fall of {len(llama)} models is {llama['whole'].mean():.3f}, of {means.idxmax()} {means.max():.3f}; "
-        f"{listed(list(weak['display_name']))} alone falls by less ({weak['whole'].min():.3f}) than "
+        f"{listed(list(flat['display_name']))} alone falls by less ({flat['whole'].min():.3f}) than "
         f"{steep['display_name']} ({steep['whole']:.3f}).",
         reported="steepest",
         recomputed=f"{llama['whole'].mean():.3f}",
@@ -156,17 +156,17 @@ def c002_t4_llama_family(decile_profiles: pd.DataFrame, published_facts: pd.Data
     """Llama-3.1-8B has the same non-monotone pattern as Llama-3.2-11B-Vision, which confirms a trait of the family."""
     origin = pick(published_facts, fact="llama32_vision_text")
     llama = decile_profiles[decile_profiles["family"] == "Llama 3"]
-    one, two = (pick(llama, model=str(origin[name])) for name in ("subject", "printed"))
-    others = llama[~llama["model"].isin([one["model"], two["model"]])]
-    shared = others[others["recovery"] > 0]
+    first, two = (pick(llama, model=str(origin[name])) for name in ("subject", "printed"))
+    others = llama[~llama["model"].isin([first["model"], two["model"]])]
+    recovering = others[others["recovery"] > 0]
     return judge(
-        len(shared) == len(others),
-        f"{one['display_name']} is built on the text weights of {two['display_name']}, so that their recoveries of "
-        f"{one['recovery']:+.3f} and {two['recovery']:+.3f} are one network seen twice; "
-        f"{len(shared)} of the {len(others)} other Llama models ({listed(list(others['display_name']))}) recover.",
+        len(recovering) == len(others),
+        f"{first['display_name']} is built on the text weights of {two['display_name']}, so that their recoveries of "
+        f"{first['recovery']:+.3f} and {two['recovery']:+.3f} are one network seen twice; "
+        f"{len(recovering)} of the {len(others)} other Llama models ({listed(list(others['display_name']))}) recover.",
         otherwise="not supported",
         reported="same, confirmed",
-        recomputed=f"{len(shared)} of {len(others)} others",
+        recomputed=f"{len(recovering)} of {len(others)} others",
         n=len(llama),
     )
 
@@ -198,10 +198,10 @@ def c002_t4_all_deciles(reported_deciles: pd.DataFrame) -> Verdict:
         reported_deciles.assign(decile="d" + reported_deciles["decile"].astype(str)), metric="decile", by=["model"]
     )
     columns = [name for name in table.columns if name != "model"]
-    full = int(table[columns].notna().all(axis=1).sum())
+    count = int(table[columns].notna().all(axis=1).sum())
     return judge(
-        len(columns) == 10 and full == len(table),
-        f"{full} of {len(table)} models have a value in each of {len(columns)} bins.",
+        len(columns) == 10 and count == len(table),
+        f"{count} of {len(table)} models have a value in each of {len(columns)} bins.",
         reported="10",
         recomputed=str(len(columns)),
         n=len(table),

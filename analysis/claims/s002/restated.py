@@ -193,14 +193,14 @@ c002_restated_predecessor = Cells(
 def c002_restated_contexts(stated_002: pd.DataFrame, models: pd.DataFrame) -> Iterator[Verdict]:
     """The ranges given for the captures are 32K tokens for Mistral-7B-Instruct-v0.2 and 128K for the other models."""
     for key, model in CONTEXTS.items():
-        stated, captured = quote(stated_002, statement=key), int(pick(models, model=model)["captured_context"])
+        statement, captured = quote(stated_002, statement=key), int(pick(models, model=model)["captured_context"])
         check = judge(
-            round(stated.number / 1000) == captured // 1024,
+            round(statement.number / 1000) == captured // 1024,
             f"The capture has {captured:,} tokens, {captured // 1024} x 1,024.",
-            reported=stated.printed,
+            reported=statement.printed,
             recomputed=f"{captured:,}",
             key=key,
-            statement=f"{pick(stated_002, statement=key)['quantity']}: {stated.printed}.",
+            statement=f"{pick(stated_002, statement=key)['quantity']}: {statement.printed}.",
         )
         yield replace(check, kind="cell check")
 

@@ -31,10 +31,10 @@ def c002_ruler_counts(stated_002: pd.DataFrame, published_facts: pd.DataFrame) -
 def c002_ruler_lengths(stated_002: pd.DataFrame, published_facts: pd.DataFrame) -> Verdict:
     """RULER evaluates inputs from 4K to 128K tokens."""
     reported = quote(stated_002, statement="ruler_lengths")
-    ends = [quote(published_facts, fact=f"ruler_{end}") for end in ("shortest", "longest")]
-    words = " to ".join(end.printed for end in ends)
+    limits = [quote(published_facts, fact=f"ruler_{end}") for end in ("shortest", "longest")]
+    words = " to ".join(end.printed for end in limits)
     return judge(
-        reported.interval.low == ends[0].interval.low and reported.interval.high == ends[1].interval.high,
+        reported.interval.low == limits[0].interval.low and reported.interval.high == limits[1].interval.high,
         f"RULER's authors give {words}.",
         reported=reported.printed,
         recomputed=words,
@@ -44,11 +44,11 @@ def c002_ruler_lengths(stated_002: pd.DataFrame, published_facts: pd.DataFrame) 
 @claim("002, Benchmark: RULER, new models")
 def c002_ruler_models_added(stated_002: pd.DataFrame, reported_ruler_models: pd.DataFrame) -> Verdict:
     """Two models were captured to connect with RULER."""
-    stated, added = pick(stated_002, statement="ruler_models_added"), reported_ruler_models["model"].nunique()
+    statement, added = pick(stated_002, statement="ruler_models_added"), reported_ruler_models["model"].nunique()
     return judge(
-        stated["as_number"] == added,
+        statement["as_number"] == added,
         f"The table of new models has {added} rows.",
-        reported=stated["printed"],
+        reported=statement["printed"],
         recomputed=str(added),
     )
 
@@ -164,12 +164,12 @@ def c002_llama_11b_dip(stated_002: pd.DataFrame, decile_profiles: pd.DataFrame) 
     row = pick(decile_profiles, model="llama3.2-11b")
     low = sorted(range(2, 7), key=lambda number: float(row[f"d{number}"]))[:2]
     span = f"{10 * min(low)}-{10 * max(low) + 10}%"
-    other = pick(stated_002, statement="t4_llama32_11b_dip_place")["printed"]
+    dip_place = pick(stated_002, statement="t4_llama32_11b_dip_place")["printed"]
     reported = str(pick(stated_002, statement="ruler_llama32_11b_dip_place")["printed"])
     return judge(
         reported.replace("–", "-") == span,
         f"The two lowest deciles before the recovery lie at {span} ({row['d4']:.3f}, {row['d5']:.3f}); at 30-40 % the "
-        f"profile is still falling ({row['d3']:.3f}), and Table 4's own reading is {other}.",
+        f"profile is still falling ({row['d3']:.3f}), and Table 4's own reading is {dip_place}.",
         reported=reported,
         recomputed=span,
     )
@@ -185,7 +185,7 @@ def c002_llama_cause(models: pd.DataFrame, decile_profiles: pd.DataFrame, publis
     small = models[models["model"].isin(["llama3.2-1b", "llama3.2-3b"])]
     same = small[small["rope_theta"] == llama["rope_theta"]].merge(decile_profiles[["model", "recovery"]], on="model")
     factor = {model: quote(published_facts, fact=f"rope_factor_{model}").number for model in (LLAMA, *same["model"])}
-    alike = same[[factor[model] == factor[LLAMA] for model in same["model"]]]
+    equal_scaling = same[[factor[model] == factor[LLAMA] for model in same["model"]]]
     base_reason = (
         f"{llama['display_name']} has rotary embedding in all {llama['layers']} layers, so layers without are excluded"
     )
@@ -196,12 +196,12 @@ def c002_llama_cause(models: pd.DataFrame, decile_profiles: pd.DataFrame, publis
         else "no smaller Llama uses the same base"
     )
     return candidate(
-        len(alike) > 0 and not bool((alike["recovery"] > 0).any()),
+        len(equal_scaling) > 0 and not bool((equal_scaling["recovery"] > 0).any()),
         (
             f"{base_reason}; {others}, under the same scaling of long wavelengths.",
             f"{base_reason}. {others[0].upper()}{others[1:]}, so that the base by itself is not the reason; but long "
             "wavelengths are scaled otherwise in them. A capture of one model with its scaling changed would decide it."
-            if len(same) and alike.empty
+            if len(same) and equal_scaling.empty
             else f"{base_reason}. Of the base: {others}. A capture of one model with its base changed would decide it.",
         ),
         recomputed=f"{int((same['recovery'] > 0).sum())} of {len(same)} models with this base recover",
@@ -227,15 +227,15 @@ def c002_llama_heatmap(stated_002: pd.DataFrame, reported_landmarks: pd.DataFram
 def c002_declines_only_model(stated_002: pd.DataFrame, published_ruler: pd.DataFrame, models: pd.DataFrame) -> Verdict:
     """Llama-3.1-8B is the only model with RULER scores and plasticity over the full range."""
     scored = published_ruler.drop_duplicates("model").merge(models, on="model", suffixes=("", "_facts"))
-    full = scored[scored["captured_context"] >= 131072]
-    others = full[full["model"] != LLAMA]
+    full_range = scored[scored["captured_context"] >= 131072]
+    others = full_range[full_range["model"] != LLAMA]
     return judge(
         others.empty,
         f"{listed(list(others['display_name']))} have scores at all six lengths too, reported by their makers and "
         "listed in RULER's README, and were captured over 128K.",
         reported=str(pick(stated_002, statement="declines_only_model")["printed"]),
-        recomputed=f"{len(full)} models",
-        n=len(full),
+        recomputed=f"{len(full_range)} models",
+        n=len(full_range),
     )
 
 

@@ -51,16 +51,16 @@ def c002_generations_ruler(reported_llama_generations: pd.DataFrame, length_decl
 def c002_generations_distance(captured_models: pd.DataFrame) -> Verdict:
     """The 3.1 generation keeps more plasticity at distance than the 3.2 generation."""
     old = pick(captured_models, model=OLD)
-    own = float(old["ap_last_20"])
+    level = float(old["ap_last_20"])
     newer = captured_models[captured_models["model"].str.startswith("llama3.2")]
-    above = newer[newer["ap_last_20"] > own]
-    words = [f"{row['display_name']} ({row['ap_last_20']:.3f})" for _, row in above.iterrows()]
+    higher = newer[newer["ap_last_20"] > level]
+    words = [f"{row['display_name']} ({row['ap_last_20']:.3f})" for _, row in higher.iterrows()]
     return judge(
-        above.empty,
-        f"{len(above)} of the {len(newer)} captured 3.2 models keep more in the last fifth than {old['display_name']} "
-        f"({own:.3f}): {listed(words)}.",
+        higher.empty,
+        f"{len(higher)} of the {len(newer)} captured 3.2 models keep more in the last fifth than {old['display_name']} "
+        f"({level:.3f}): {listed(words)}.",
         reported="more",
-        recomputed=f"{len(newer) - len(above)} of {len(newer)} below",
+        recomputed=f"{len(newer) - len(higher)} of {len(newer)} below",
         n=1 + len(newer),
     )
 
@@ -68,12 +68,12 @@ def c002_generations_distance(captured_models: pd.DataFrame) -> Verdict:
 @claim("002, RULER analysis: generational comparison")
 def c002_generations_size(stated_002: pd.DataFrame, models: pd.DataFrame) -> Verdict:
     """The difference may reflect 8B against 3B parameters."""
-    stated = [pick(stated_002, statement=f"generations_{key}_size") for key in ("llama31_8b", "llama32_3b")]
+    statement = [pick(stated_002, statement=f"generations_{key}_size") for key in ("llama31_8b", "llama32_3b")]
     sizes = [float(pick(models, model=model)["parameters_nominal_b"]) for model in (OLD, NEW)]
     return untestable(
         f"The models have {sizes[0]:g}B and {sizes[1]:g}B parameters and differ in depth, training and size at once; "
         "captures of one generation in several sizes would tell them apart.",
-        reported=" against ".join(str(row["printed"]) for row in stated),
+        reported=" against ".join(str(row["printed"]) for row in statement),
     )
 
 
@@ -97,13 +97,13 @@ def c002_predecessor_bias(
         printed = quote(reported_mistral_predecessor, model=model, metric="bias_strength")
         half = float(pick(captured_models, model=model)["bias_half"])
         sides.append((printed, Interval(printed.number - half, printed.number + half)))
-    (old, over), (new, under) = sides
-    within = over / under
+    (old, numerator), (new, divisor) = sides
+    interval = numerator / divisor
     return compare(
         quote(stated_002, statement="predecessor_bias_ratio"),
         old.number / new.number,
-        within,
-        reason=f"{old.printed} over {new.printed}, {within.low:.1f} to {within.high:.1f} given their rounding: the "
+        interval,
+        reason=f"{old.printed} over {new.printed}, {interval.low:.1f} to {interval.high:.1f} given their rounding: the "
         "zeros that end all biases of the study's first models are not significant.",
         places=2,
         n=4,

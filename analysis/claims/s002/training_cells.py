@@ -91,9 +91,9 @@ def c002_training_positions(stated_002: pd.DataFrame, reported_training_position
         row = pick(stated_002, statement=statement)
         bins = list(reported_training_positions.loc[reported_training_positions["checkpoint"] == checkpoint, "bin"])
         edges = [tuple(name.split("-")) for name in bins]
-        allowed = [bins[-1]] if end == "last" else [f"{edges[0][0]}-{high}" for _, high in edges]
+        bin_names = [bins[-1]] if end == "last" else [f"{edges[0][0]}-{high}" for _, high in edges]
         verdict = judge(
-            str(row["printed"]).replace("–", "-") in allowed,
+            str(row["printed"]).replace("–", "-") in bin_names,
             f"the bins of {checkpoint} run from {bins[0]} to {bins[-1]}",
             reported=str(row["printed"]),
             recomputed=bins[-1] if end == "last" else f"from {edges[0][0]} on",

@@ -41,12 +41,12 @@ def c002_bias_collapse_recovers_near(training_changes: pd.DataFrame, training_po
         pick(training_changes, span="extensions", metric=name) for name in ("bias_strength", "bias_window")
     )
     rows = training_positions[training_positions["extension"].astype(bool) & training_positions["gap"].notna()]
-    far = rows[rows["start"] >= 8192]["gap"]
+    gaps = rows[rows["start"] >= 8192]["gap"]
     return judge(
         float(window["after"]) < float(window["before"]),
         f"the bias falls {token['fold']:.1f}-fold per token; over the window it goes from {window['before']:.0f} to "
-        f"{window['after']:.0f}; from 8,192 tokens on, plasticity lies within {far.abs().max():.3f} of what "
-        f"pre-training shows at the same bias times position ({len(far)} bins)"
+        f"{window['after']:.0f}; from 8,192 tokens on, plasticity lies within {gaps.abs().max():.3f} of what "
+        f"pre-training shows at the same bias times position ({len(gaps)} bins)"
         + (
             ""
             if float(window["after"]) < float(window["before"])
@@ -65,16 +65,16 @@ def c002_near_as_flexible(
     """After the collapse, plasticity over the first 2K positions is as in early training."""
     early = pick(training_equal_positions, checkpoint=FIRST)
     final = phase(training_equal_positions, EXTENSIONS[1:])
-    known = final["at_0_1k"].notna()
+    has_value = final["at_0_1k"].notna()
     low, high = float(final["at_1k_2k"].min()), float(final["at_1k_2k"].max())
-    ends = value(training_trajectory, LAST, "first_fifth_ends")
-    same = low <= float(early["at_1k_2k_high"]) and float(early["at_1k_2k_low"]) <= high
+    fifth_end = value(training_trajectory, LAST, "first_fifth_ends")
+    overlaps = low <= float(early["at_1k_2k_high"]) and float(early["at_1k_2k_low"]) <= high
     return judge(
-        same and bool(known.all()),
+        overlaps and bool(has_value.all()),
         f"between 1,024 and 2,048 tokens the last phase has {low:.3f} to {high:.3f}, the first checkpoint "
         f"{early['at_1k_2k']:.4f} ({early['at_1k_2k_low']:.4f} to {early['at_1k_2k_high']:.4f} by rounding); below "
-        f"1,024 tokens {int(known.sum())} of {len(final)} have a value, and the first-fifth figure runs to "
-        f"{ends:,.0f} tokens",
+        f"1,024 tokens {int(has_value.sum())} of {len(final)} have a value, and the first-fifth figure runs to "
+        f"{fifth_end:,.0f} tokens",
         otherwise="not supported",
         reported=word(stated_002, "finding_near_level"),
         recomputed=f"{low - float(early['at_1k_2k']):+.3f}",
@@ -86,12 +86,12 @@ def c002_near_as_flexible(
 def c002_far_plasticity(stated_002: pd.DataFrame, reported_training_positions: pd.DataFrame) -> Verdict:
     """At 48K to 64K positions plasticity is 0.43."""
     cell = quote(reported_training_positions, checkpoint=LAST, bin="48K-64K")
-    other = quote(reported_training_positions, checkpoint="lc-32k-to-64k-step-4000", bin="48K-64K")
+    earlier = quote(reported_training_positions, checkpoint="lc-32k-to-64k-step-4000", bin="48K-64K")
     return compare(
         stated(stated_002, "finding_far_plasticity"),
         cell.number,
         cell.interval,
-        reason=f"the last checkpoint has {cell.printed} there, the one before {other.printed}",
+        reason=f"the last checkpoint has {cell.printed} there, the one before {earlier.printed}",
         n=2,
     )
 

@@ -61,11 +61,11 @@ def c002_h4_necessary(bias_plasticity: pd.DataFrame) -> Verdict:
             "does not show necessity, and flat checkpoints were captured over shorter windows. A run in which the bias "
             "is held while the window grows would decide it"
         )
-    most = float(flat["bias_strength"].max())
+    largest = float(flat["bias_strength"].max())
     return judge(
-        most <= float(models[is_ministral]["bias_strength"].max()),
+        largest <= float(models[is_ministral]["bias_strength"].max()),
         f"Over {int(window):,} tokens a drop no larger than Ministral's is had by {len(flat)} models besides, with "
-        f"biases per token of up to {most:.1e}",
+        f"biases per token of up to {largest:.1e}",
         recomputed=f"{len(flat)} flat profiles besides",
         n=len(models),
     )
@@ -158,8 +158,8 @@ def c002_h6_decomposition(training_changes: pd.DataFrame, training_equal_positio
     )
     by_token, by_window = (float(row["ratio"]) * float(drop["before"]) for row in (token, window))
     early = float(pick(training_equal_positions, checkpoint=ANNEALED)["drop"])
-    known = training_equal_positions[training_equal_positions["drop"].notna()]
-    late = known[~known["phase"].isin(PRETRAINING)]["drop"]
+    defined = training_equal_positions[training_equal_positions["drop"].notna()]
+    late = defined[~defined["phase"].isin(PRETRAINING)]["drop"]
     return judge(
         by_token >= float(drop["before"]),
         f"the bias part is taken at its full {drop['before']:.3f} although the bias is said to be 10-fold smaller: in "
@@ -176,12 +176,12 @@ def c002_h6_decomposition(training_changes: pd.DataFrame, training_equal_positio
 def c002_h6_content_decay(training_positions: pd.DataFrame) -> Verdict:
     """The excess reflects content that loses variance at distant positions, whatever the bias."""
     rows = training_positions[training_positions["extension"].astype(bool)]
-    seen = rows[rows["gap"].notna() & (rows["start"] >= 8192)]["gap"]
+    gaps = rows[rows["gap"].notna() & (rows["start"] >= 8192)]["gap"]
     last = pick(rows, checkpoint=LAST, bin="48K-64K")
     return untestable(
         "the mean and the spread of the score difference by distance would decide, and no source gives them; from "
-        f"8,192 tokens on, plasticity is within {seen.abs().max():.3f} of pre-training at equal bias times position "
-        f"({len(seen)} bins), and beyond that range, at {last['gathered_bias']:.0f}, nothing can be compared"
+        f"8,192 tokens on, plasticity is within {gaps.abs().max():.3f} of pre-training at equal bias times position "
+        f"({len(gaps)} bins), and beyond that range, at {last['gathered_bias']:.0f}, nothing can be compared"
     )
 
 

@@ -162,7 +162,7 @@ def c002_drop_beyond_bias(bias_plasticity_tests: pd.DataFrame, training_comparis
     comparison = "per token, models over the same window"
     row, ranks = (pick(bias_plasticity_tests, comparison=comparison, test=name) for name in ("pearson", "spearman"))
     others = training_comparison[training_comparison["family"] != MINISTRAL]
-    inside = pick(bias_plasticity_tests, comparison=comparison, test="pearson_within_family")
+    in_families = pick(bias_plasticity_tests, comparison=comparison, test="pearson_within_family")
     ministral = training_comparison[training_comparison["family"] == MINISTRAL]
     lowest = float(ministral["bias_strength"].max()) < float(others["bias_strength"].min())
     fold = float(others.loc[others["family"] == "SmolLM3", "bias_strength"].iloc[0]) / float(
@@ -176,7 +176,7 @@ def c002_drop_beyond_bias(bias_plasticity_tests: pd.DataFrame, training_comparis
         + "; over the same 65,536 "
         f"tokens drop and bias go together at r = {row['estimate']:.2f} (p = {row['p_value']:.4f}), rho = "
         f"{ranks['estimate']:.2f} (p = {ranks['p_value']:.3f}) over {int(row['n'])} models, inside families at "
-        f"r = {inside['estimate']:.2f} (p = {inside['p_value']:.2f}); the comparison behind the statement "
+        f"r = {in_families['estimate']:.2f} (p = {in_families['p_value']:.2f}); the comparison behind the statement "
         f"treats biases that differ by a factor of {fold:.1f} as comparable",
         otherwise="not supported",
         recomputed=float(row["estimate"]),

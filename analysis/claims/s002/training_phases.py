@@ -41,12 +41,12 @@ def c002_training_phases(stated_002: pd.DataFrame, training_trajectory: pd.DataF
     """Training has three phases, each with its own signature of plasticity."""
     groups = [phase(training_trajectory, names) for names in (PRETRAINING, EXTENSIONS[:1], EXTENSIONS[1:])]
     ranges = [(float(rows["ap_drop"].min()), float(rows["ap_drop"].max())) for rows in groups]
-    apart = all(one[1] < two[0] for one, two in pairwise(ranges))
+    disjoint = all(first[1] < two[0] for first, two in pairwise(ranges))
     words = ", ".join(f"{low:.3f} to {high:.3f} (n = {len(r)})" for (low, high), r in zip(ranges, groups, strict=True))
     names = training_trajectory["phase"].nunique()
     return judge(
-        apart,
-        f"the ranges of ap_drop {'do not overlap' if apart else 'overlap'}: {words}; the table itself "
+        disjoint,
+        f"the ranges of ap_drop {'do not overlap' if disjoint else 'overlap'}: {words}; the table itself "
         f"names {names} phases, annealing being one",
         reported=stated(stated_002, "interpretation_phases").printed,
         recomputed=str(len(groups)),
@@ -91,8 +91,8 @@ def c002_pretraining_uniform_decline(
     values = [float(number) for number in rows["ap_overall"]]
     steps = [late - early for early, late in pairwise(values)]
     rises = [step for step in steps if step > 0]
-    ends = (training_positions[training_positions["checkpoint"] == name] for name in (FIRST, ANNEALED))
-    falls = [float(fall) for fall in next(ends)["plasticity"].to_numpy() - next(ends)["plasticity"].to_numpy()]
+    limits = (training_positions[training_positions["checkpoint"] == name] for name in (FIRST, ANNEALED))
+    falls = [float(fall) for fall in next(limits)["plasticity"].to_numpy() - next(limits)["plasticity"].to_numpy()]
     even = max(falls) - min(falls) <= 0.002  # largest difference between equal falls due to rounding of four values
     return judge(
         not rises and even,
@@ -120,12 +120,12 @@ def c002_pretraining_bias_lowers_plasticity(training_tests: pd.DataFrame, traini
     level, ranks = (pick(training_tests, comparison=comparison, test=name) for name in ("pearson", "spearman"))
     n = int(level["n"])
     bias = [float(each) for each in phase(training_trajectory, PRETRAINING)["bias_strength"]]
-    ends = (bias[1] - bias[0] + bias[-1] - bias[-2]) / (bias[-1] - bias[0])
+    share = (bias[1] - bias[0] + bias[-1] - bias[-2]) / (bias[-1] - bias[0])
     return judge(
         float(level["p_value"]) <= 0.05 and float(ranks["p_value"]) <= 0.05,
         f"r = {level['estimate']:.2f} (exact p = {level['p_value']:.3f}) but rho = {ranks['estimate']:.2f} "
         f"(p = {ranks['p_value']:.2f}) over {n} checkpoints of one run: the first step and annealing "
-        f"make {100 * ends:.0f} % of the growth of the bias, and other things change in them too",
+        f"make {100 * share:.0f} % of the growth of the bias, and other things change in them too",
         otherwise="not supported",
         recomputed=float(level["estimate"]),
         n=n,
@@ -138,8 +138,8 @@ def c002_pretraining_bias_lowers_plasticity(training_tests: pd.DataFrame, traini
 def c002_pretraining_short_window(training_equal_positions: pd.DataFrame) -> Verdict:
     """The short context is what keeps the gradient of plasticity from steepening in pre-training."""
     early = training_equal_positions[training_equal_positions["phase"].isin(PRETRAINING)]["drop"]
-    known = training_equal_positions[training_equal_positions["drop"].notna()]
-    late = known[known["phase"].isin(EXTENSIONS)]["drop"]
+    defined = training_equal_positions[training_equal_positions["drop"].notna()]
+    late = defined[defined["phase"].isin(EXTENSIONS)]["drop"]
     return untestable(
         "a capture of the pre-training checkpoints over a longer window, or of the extended ones over 4,096 tokens, "
         f"would decide; over equal positions the drop is {early.min():.4f} to {early.max():.4f} before and "
@@ -208,14 +208,14 @@ def c002_onset_last_fifth_plummets(
     """At the onset the plasticity of the distant positions plummets."""
     before, after = (value(training_trajectory, name, "ap_last_20") for name in (ANNEALED, ONSET))
     starts = [value(training_trajectory, name, "last_fifth_starts") for name in (ANNEALED, ONSET)]
-    near, far = (float(pick(training_equal_positions, checkpoint=name)["at_2k_4k"]) for name in (ANNEALED, ONSET))
+    close, far = (float(pick(training_equal_positions, checkpoint=name)["at_2k_4k"]) for name in (ANNEALED, ONSET))
     return judge(
-        far < near,
+        far < close,
         f"ap_last_20 goes from {before:.3f} to {after:.3f}, but the last fifth starts at {starts[0]:,.0f} before "
         f"and at {starts[1]:,.0f} after; between 2,048 and 4,096 tokens, where both were measured, plasticity "
-        f"{'rises' if far > near else 'falls'} from {near:.4f} to {far:.4f}",
+        f"{'rises' if far > close else 'falls'} from {close:.4f} to {far:.4f}",
         otherwise="not supported",
-        recomputed=f"{after - before:+.3f} against {far - near:+.3f}",
+        recomputed=f"{after - before:+.3f} against {far - close:+.3f}",
     )
 
 
@@ -254,12 +254,12 @@ def c002_second_extension_halves(stated_002: pd.DataFrame, training_changes: pd.
 def c002_second_extension_ranges(stated_002: pd.DataFrame, training_trajectory: pd.DataFrame) -> list[Verdict]:
     """In the second extension the first fifth, the last fifth and ap_drop stay within the ranges given."""
     rows = phase(training_trajectory, EXTENSIONS[1:])
-    made = []
+    verdicts_of = []
     metrics = {"ap_first_20": "phase3_first_20", "ap_last_20": "phase3_last_20", "ap_drop": "phase3_drop"}
     for metric, statement in metrics.items():
         verdicts = spanned(stated(stated_002, statement), rows[metric], 3, f"{metric} of the last phase")
-        made.append(keyed(verdicts, metric, f"In the second extension {metric} spans the range given."))
-    return made
+        verdicts_of.append(keyed(verdicts, metric, f"In the second extension {metric} spans the range given."))
+    return verdicts_of
 
 
 @claim("002, Interpretation of Tables 5 to 7")

@@ -39,8 +39,8 @@ def _untestable_landmarks(landmarks: pd.DataFrame, place: str, reason: str, mode
     names = models.set_index("model")["display_name"].to_dict()
     verdicts = []
     for _, row in landmarks[landmarks["source"] == place].iterrows():
-        whose = names.get(row["model"]) or row["family"] or "All models"
-        statement = f"{whose}, {row['quantity']}: {row['printed']}."
+        subject = names.get(row["model"]) or row["family"] or "All models"
+        statement = f"{subject}, {row['quantity']}: {row['printed']}."
         verdicts.append(untestable(reason, str(row["printed"]), key=str(row["landmark"]), statement=statement))
     return verdicts
 
@@ -69,20 +69,20 @@ def c002_profile_11b_recovery(reported_landmarks: pd.DataFrame, decile_profiles:
     level = quote(reported_landmarks, landmark="llama32_11b_recovery_level")
     place = quote(reported_landmarks, landmark="llama32_11b_recovery")
     row = pick(decile_profiles, model="llama3.2-11b")
-    inside = [
+    recovery = [
         float(row[f"d{number}"])
         for number in range(10)
         if place.interval.low <= (number + 0.5) * DECILE <= place.interval.high
     ]
-    mean = sum(inside) / len(inside)
+    mean = sum(recovery) / len(recovery)
     # read off a picture: accurate to one unit of the second decimal
     return judge(
-        abs(mean - level.number) <= 0.01 and min(inside) > float(row["d4"]),
-        f"The deciles whose middle lies there ({listed([f'{value:.3f}' for value in inside])}) average {mean:.3f}, "
-        f"{'all' if min(inside) > row['d4'] else 'not all'} above the dip of {row['d4']:.3f}.",
+        abs(mean - level.number) <= 0.01 and min(recovery) > float(row["d4"]),
+        f"The deciles whose middle lies there ({listed([f'{value:.3f}' for value in recovery])}) average {mean:.3f}, "
+        f"{'all' if min(recovery) > row['d4'] else 'not all'} above the dip of {row['d4']:.3f}.",
         reported=level.printed,
         recomputed=f"{mean:.3f}",
-        n=len(inside),
+        n=len(recovery),
     )
 
 
@@ -107,14 +107,14 @@ def c002_weights_models(reported_landmarks: pd.DataFrame, models: pd.DataFrame) 
     """In all models, positional information sits in the dimensions 33 to 70 and 100 to 128 of a head."""
     cluster = quote(reported_landmarks, landmark="weights_second_cluster")
     captured = models[models["subject"] == "captured"]
-    lacking = captured[captured["head_dim"].astype(float) < cluster.interval.low]
-    words = [f"{row['display_name']} ({row['head_dim']} dimensions)" for _, row in lacking.iterrows()]
+    absent = captured[captured["head_dim"].astype(float) < cluster.interval.low]
+    words = [f"{row['display_name']} ({row['head_dim']} dimensions)" for _, row in absent.iterrows()]
     return judge(
-        lacking.empty,
-        f"The heads of {listed(words)} have no dimensions {cluster.printed}; for the {len(captured) - len(lacking)} "
+        absent.empty,
+        f"The heads of {listed(words)} have no dimensions {cluster.printed}; for the {len(captured) - len(absent)} "
         "others the weights themselves are not printed.",
         reported=str(pick(reported_landmarks, landmark="weights_models")["printed"]),
-        recomputed=f"{len(captured) - len(lacking)} of {len(captured)} can",
+        recomputed=f"{len(captured) - len(absent)} of {len(captured)} can",
         n=len(captured),
     )
 
@@ -122,21 +122,21 @@ def c002_weights_models(reported_landmarks: pd.DataFrame, models: pd.DataFrame) 
 @claim("002, Visual Analysis: component weights")
 def c002_weights_pairs(reported_landmarks: pd.DataFrame, models: pd.DataFrame) -> Verdict:
     """The two clusters reflect the structure of the rotary embedding directly."""
-    ends = [quote(reported_landmarks, landmark=f"weights_{which}_cluster").printed for which in ("first", "second")]
-    (low, high), (low_two, high_two) = ([int(end) for end in text.replace("–", "-").split("-")] for text in ends)
+    limits = [quote(reported_landmarks, landmark=f"weights_{which}_cluster").printed for which in ("first", "second")]
+    (low, high), (low_two, high_two) = ([int(end) for end in text.replace("–", "-").split("-")] for text in limits)
     half = int(models.loc[models["subject"] == "captured", "head_dim"].max()) // 2
     partner = (low + half, min(high, half) + half)
-    apart = max(abs(partner[0] - low_two), abs(partner[1] - high_two))
+    distance = max(abs(partner[0] - low_two), abs(partner[1] - high_two))
     tolerance = half / 10
-    agrees = apart <= tolerance
+    agrees = distance <= tolerance
     # ranges read off a picture can refute the pairing, but only weights by dimension could support it
     return Verdict(
         verdict="not testable" if agrees else "not supported",
-        reason=f"Dimensions i and i + {half} turn at one frequency, so the partner of {ends[0]} is "
-        f"{partner[0]}-{partner[1]}; {ends[1]} is off by {apart} at most, "
+        reason=f"Dimensions i and i + {half} turn at one frequency, so the partner of {limits[0]} is "
+        f"{partner[0]}-{partner[1]}; {limits[1]} is off by {distance} at most, "
         f"{'within' if agrees else 'beyond'} the tolerance of {tolerance:.0f} taken for ranges read off a picture. The "
         "weights of single dimensions against their frequencies would decide it.",
-        reported=f"{ends[0]}, {ends[1]}",
+        reported=f"{limits[0]}, {limits[1]}",
         recomputed=f"{partner[0]}-{partner[1]}",
     )
 
@@ -146,17 +146,17 @@ def c002_weights_zero(reported_landmarks: pd.DataFrame, models: pd.DataFrame) ->
     """The dimensions between the clusters carry no positional information, only content."""
     text = quote(reported_landmarks, landmark="weights_first_dead_zone").printed.replace("–", "-")
     slowest = int(text.split("-")[1]) - 1
-    known = models[(models["subject"] == "captured") & models["rope_theta"].notna() & (models["head_dim"] == 128)]
+    rotary = models[(models["subject"] == "captured") & models["rope_theta"].notna() & (models["head_dim"] == 128)]
     turns = [
         float(row["captured_context"])
         * float(row["rope_theta"]) ** (-2 * slowest / float(row["head_dim"]))
         / (2 * math.pi)
-        for _, row in known.iterrows()
+        for _, row in rotary.iterrows()
     ]
     return judge(
         not turns or max(turns) < 0.5,
         f"The weights measure a linear trend with position; even the slowest of the dimensions {text} turns "
-        f"{min(turns):.0f} times or more over the captured context ({listed(list(known['display_name']))}, before any "
+        f"{min(turns):.0f} times or more over the captured context ({listed(list(rotary['display_name']))}, before any "
         "scaling of frequencies), and such a rotation is positional without leaving a linear trend.",
         otherwise="not supported",
         reported=str(pick(reported_landmarks, landmark="weights_dead_share")["printed"]),

@@ -41,11 +41,11 @@ def c003_partial_recovery(delta_p_landmarks: pd.DataFrame) -> Iterator[Verdict]:
     """After the trough the question-anchored curves recover in part."""
     for size, model in SIZES.items():
         lowest = mark(delta_p_landmarks, size, "lowest", "delta_p")
-        ends = [mark(delta_p_landmarks, size, "end", f"delta_p_{end}") for end in ("high", "low")]
-        gains = [end.number - lowest.number for end in ends]
+        limits = [mark(delta_p_landmarks, size, "end", f"delta_p_{end}") for end in ("high", "low")]
+        gains = [end.number - lowest.number for end in limits]
         yield judge(
             min(gains) > 0,
-            f"The lowest point is {lowest.printed}, the ends lie between {ends[0].printed} and {ends[1].printed}: "
+            f"The lowest point is {lowest.printed}, the ends lie between {limits[0].printed} and {limits[1].printed}: "
             f"a gain of {min(gains):.0f} to {max(gains):.0f} points"
             + (
                 "."

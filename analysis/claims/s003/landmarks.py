@@ -37,11 +37,11 @@ def c003_axes(delta_p_stated: pd.DataFrame, delta_p_landmarks: pd.DataFrame) -> 
         rows = delta_p_landmarks[
             (delta_p_landmarks["model"] == model) & delta_p_landmarks["metric"].str.startswith("delta_p")
         ]
-        inside = rows["value"].between(low.number, high.number)
+        in_axis = rows["value"].between(low.number, high.number)
         verdict = judge(
-            bool(inside.all()),
+            bool(in_axis.all()),
             f"The {len(rows)} values that the description gives run from {rows['value'].min():.0f} to "
-            f"{rows['value'].max():.0f}, {int(inside.sum())} of them inside the axis.",
+            f"{rows['value'].max():.0f}, {int(in_axis.sum())} of them inside the axis.",
             reported=f"{high.printed} to {low.printed}",
             recomputed=f"{rows['value'].max():.0f} to {rows['value'].min():.0f}",
             key=size,
@@ -94,16 +94,16 @@ def c003_layers(delta_p_stated: pd.DataFrame, models: pd.DataFrame) -> Iterator[
 def c003_drawn_ends(delta_p_stated: pd.DataFrame, delta_p_landmarks: pd.DataFrame) -> Iterator[Verdict]:
     """The curves start in the first layer that is drawn and end in the last."""
     for size, model in SIZES.items():
-        for end, drawn in (("start", "first"), ("end", "last")):
+        for end, places in (("start", "first"), ("end", "last")):
             layer = mark(delta_p_landmarks, size, end, "layer")
-            axis = quote(delta_p_stated, statement=f"axes_{size}_layer_{drawn}")
+            axis = quote(delta_p_stated, statement=f"axes_{size}_layer_{places}")
             verdict = judge(
                 layer.number == axis.number,
                 f"The axis is read as {'beginning' if end == 'start' else 'ending'} at layer {axis.printed}.",
                 reported=layer.printed,
                 recomputed=axis.printed,
                 key=f"{size}-{end}",
-                statement=f"The question-anchored curves of {model} {end} in the {drawn} layer drawn.",
+                statement=f"The question-anchored curves of {model} {end} in the {places} layer drawn.",
             )
             yield replace(verdict, kind="cell check")
 
@@ -115,33 +115,33 @@ def c003_answer_layers(delta_p_stated: pd.DataFrame, models: pd.DataFrame) -> It
         row = pick(delta_p_stated, statement=f"analysis_{size}_answer_layers")
         printed = quote(delta_p_stated, statement=f"analysis_{size}_answer_layers")
         first, last = (quote(delta_p_stated, statement=f"axes_{size}_layer_{end}").number for end in ("first", "last"))
-        shown = last - first + 1
+        layer_count = last - first + 1
         layers = int(pick(models, model=model)["layers"])
         # "about" a whole number allows one unit
         slack = 1 if row["qualifier"] == "about" else 0
-        made = judge(
-            abs(shown - printed.number) <= slack,
-            f"The axis is read as layers {first:.0f} to {last:.0f}, {shown:.0f} of them; the model has {layers}.",
+        verdict = judge(
+            abs(layer_count - printed.number) <= slack,
+            f"The axis is read as layers {first:.0f} to {last:.0f}, {layer_count:.0f} of them; the model has {layers}.",
             reported=printed.printed,
-            recomputed=f"{shown:.0f}",
+            recomputed=f"{layer_count:.0f}",
             key=size,
             statement=f"The answer-anchored series of {model} are said to run over {printed.printed} layers, as many "
             "as the axis is read to have.",
             n=layers,
         )
-        yield mark_repeat(made, f"c003_layers.{size}")
+        yield mark_repeat(verdict, f"c003_layers.{size}")
 
 
 @claim("003, Key Observations")
 def c003_restated(delta_p_stated: pd.DataFrame, delta_p_landmarks: pd.DataFrame) -> Iterator[Verdict]:
     """The lowest values of the summary, about -55 and about -70, are those of the detailed analysis."""
     for size, model in SIZES.items():
-        stated = quote(delta_p_stated, statement=f"observations_{size}_lowest")
+        statement = quote(delta_p_stated, statement=f"observations_{size}_lowest")
         lowest = mark(delta_p_landmarks, size, "lowest", "delta_p")
         verdict = judge(
-            stated.number == lowest.number,
+            statement.number == lowest.number,
             f"The analysis prints {lowest.printed}.",
-            reported=stated.printed,
+            reported=statement.printed,
             recomputed=lowest.printed,
             key=size,
             statement=f"The lowest value of {model} is the same in both places.",
@@ -188,7 +188,7 @@ def c003_trough_places(delta_p_landmarks: pd.DataFrame) -> Iterator[Verdict]:
             [mark(delta_p_landmarks, size, name, f"layer_{end}") for end in ("low", "high")]
             for name in ("trough", "degraded")
         )
-        words = [f"{one.printed} to {two.printed}" for one, two in (trough, degraded)]
+        words = [f"{first.printed} to {two.printed}" for first, two in (trough, degraded)]
         verdict = judge(
             degraded[0].number <= trough[0].number and trough[1].number <= degraded[1].number,
             f"The trough is put at layers {words[0]}, the degraded layers at {words[1]}: they begin "

@@ -105,9 +105,9 @@ def c003_anchoring_effect(delta_p_landmarks: pd.DataFrame, published_facts: pd.D
     values = delta_p_landmarks[delta_p_landmarks["metric"].str.startswith("delta_p")]
     lowest = values[values["landmark"] == "lowest"].set_index("model")["value"]
     floor = values[(values["landmark"] == "band") & (values["metric"] == "delta_p_low")].set_index("model")["value"]
-    ends = values[values["landmark"] == "end"].pivot(index="model", columns="metric", values="value")
+    last_points = values[values["landmark"] == "end"].pivot(index="model", columns="metric", values="value")
     gap = (floor - lowest).min()
-    spread = (ends["delta_p_high"] - ends["delta_p_low"]).max()
+    spread = (last_points["delta_p_high"] - last_points["delta_p_low"]).max()
     size = abs(lowest.iloc[0] - lowest.iloc[1])
     groups = str(pick(published_facts, fact="delta_p_groups")["printed"])
     by_outcome = "flips" in groups

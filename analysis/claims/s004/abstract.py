@@ -34,11 +34,11 @@ def c004_rope_spread(massive_layers: pd.DataFrame) -> Verdict:
         tensor: float(massive_layers.loc[massive_layers["tensor"] == tensor, "share_rope"].max())
         for tensor in ("query", "key", "value")
     }
-    even = 100 / LAYERS
+    uniform = 100 / LAYERS
     return judge(
-        top["query"] < 2 * even and top["key"] < 2 * even,
+        top["query"] < 2 * uniform and top["key"] < 2 * uniform,
         f"The fullest of {LAYERS} layers holds {top['query']:.1f} % of the massive query values and {top['key']:.1f} % "
-        f"of the key ones, against {even:.1f} % if all held as many (of the value ones, {top['value']:.0f} %).",
+        f"of the key ones, against {uniform:.1f} % if all held as many (of the value ones, {top['value']:.0f} %).",
         n=LAYERS,
     )
 
@@ -125,11 +125,11 @@ def c004_bookkeeping_layer1(massive_layer_summary: pd.DataFrame) -> Verdict:
 def c004_long_context_open(drope_stated: pd.DataFrame, drope_context: pd.DataFrame) -> Verdict:
     """Whether the change helps at 32K or 128K tokens is not answered."""
     longest = int(drope_context["context"].astype(int).max())
-    stated = [quote(drope_stated, statement=f"meaning_untested_{length}") for length in ("32k", "128k")]
+    statement = [quote(drope_stated, statement=f"meaning_untested_{length}") for length in ("32k", "128k")]
     return judge(
-        all(longest < length.number for length in stated),
+        all(longest < length.number for length in statement),
         f"The longest context of Experiment 10 has {longest} tokens.",
-        reported=" and ".join(length.printed for length in stated),
+        reported=" and ".join(length.printed for length in statement),
         recomputed=str(longest),
     )
 

@@ -61,7 +61,7 @@ OF_DROPE = {"qk_disruption_passkey-DroPE": "c004_dis_passkey", "passkey_8192-Dro
 @claim("004, 12.1 Summary of Findings")
 def c004_dis_unusable(drope_functional: pd.DataFrame) -> Verdict:
     """Without massive values RoPE models cannot function, while DroPE models remain usable."""
-    left = {
+    remaining = {
         model: {
             task: quote(drope_functional, condition="qk_disruption", positional=model, task=task).number
             for tasks in TASKS.values()
@@ -69,7 +69,7 @@ def c004_dis_unusable(drope_functional: pd.DataFrame) -> Verdict:
         }
         for model in PAIR
     }
-    rope, drope = left["RoPE"], left["DroPE"]
+    rope, drope = remaining["RoPE"], remaining["DroPE"]
     return judge(
         max(rope.values()) == 0 and min(drope[task] for task in TASKS["parametric"]) > 50 and drope["passkey"] > 0,
         f"Under Q/K disruption RoPE keeps {rope['cities']:.0f} and {rope['sports']:.0f} % on the parametric tasks and "
@@ -129,18 +129,18 @@ def c004_dis_drope_weaker(drope_summary_reported: pd.DataFrame, drope_knowledge:
     """Before any intervention DroPE is weaker than RoPE on parametric and on contextual tasks."""
     for category, tasks in TASKS.items():
         rope, drope = (quote(drope_summary_reported, metric=f"{category}_baseline", positional=model) for model in PAIR)
-        one, two = (
+        first, two = (
             sum(quote(drope_knowledge, positional=model, task=task, metric="baseline").number for task in tasks)
             / len(tasks)
             for model in PAIR
         )
         yield judge(
-            two < one and drope.number < rope.number,
+            two < first and drope.number < rope.number,
             f"Experiment 4 has {rope.printed} and {drope.printed}; the same tasks in Experiment 3 average "
-            f"{one:.1f} and {two:.1f} %.",
+            f"{first:.1f} and {two:.1f} %.",
             otherwise="not supported",
             reported=f"{rope.printed} and {drope.printed}",
-            recomputed=f"{one:.1f} and {two:.1f} %",
+            recomputed=f"{first:.1f} and {two:.1f} %",
             key=category,
             statement=f"On {category} tasks DroPE's baseline is below RoPE's.",
         )
@@ -150,10 +150,10 @@ def c004_dis_drope_weaker(drope_summary_reported: pd.DataFrame, drope_knowledge:
 def c004_dis_only_option(drope_stated: pd.DataFrame, context_cells: pd.DataFrame) -> Verdict:
     """For any retrieval from 8K tokens on, DroPE is the only option."""
     rows = context_cells[(context_cells["context"] >= 8192) & (context_cells["positional"] == "DroPE")]
-    worst = rows.sort_values("share").iloc[0]
+    weakest = rows.sort_values("share").iloc[0]
     return judge(
         bool((rows["ci_low"] > 5).all()),
-        f"The worse of {len(rows)} runs has {of_trials(worst)} for DroPE; models with scaled rotary positions, the "
+        f"The worse of {len(rows)} runs has {of_trials(weakest)} for DroPE; models with scaled rotary positions, the "
         "usual alternative, were not tested.",
         otherwise="not supported",
         reported=str(pick(drope_stated, statement="s12_2_only_option")["printed"]),
@@ -166,18 +166,18 @@ def c004_dis_only_option(drope_stated: pd.DataFrame, context_cells: pd.DataFrame
 def c004_dis_rope_within(context_cells: pd.DataFrame, context_tests: pd.DataFrame) -> Verdict:
     """For precise retrieval within 4K tokens, RoPE is the better choice."""
     tests = [pick(context_tests, study="models", comparison=f"errors, {context}, single") for context in (2048, 4096)]
-    worst = max(float(test["p_adjusted"]) for test in tests)
-    within = context_cells[~context_cells["beyond"].astype(bool) & (context_cells["protocol"] == "errors")]
-    sums = within.groupby("positional")[["correct", "trials"]].sum()
+    largest_p = max(float(test["p_adjusted"]) for test in tests)
+    trained = context_cells[~context_cells["beyond"].astype(bool) & (context_cells["protocol"] == "errors")]
+    sums = trained.groupby("positional")[["correct", "trials"]].sum()
     counts = [f"{int(sums['correct'][model])} of {int(sums['trials'][model])}" for model in PAIR]
     return judge(
-        worst < 0.05 and sums["correct"]["RoPE"] > sums["correct"]["DroPE"],
+        largest_p < 0.05 and sums["correct"]["RoPE"] > sums["correct"]["DroPE"],
         f"{counts[0]} for RoPE against {counts[1]} for DroPE up to 4096 tokens (Fisher at each length, largest Holm "
-        f"{p(worst)}).",
+        f"{p(largest_p)}).",
         recomputed=" against ".join(counts),
         n=int(sums["trials"].sum()),
         p_value=max(float(test["p_value"]) for test in tests),
-        p_adjusted=worst,
+        p_adjusted=largest_p,
     )
 
 

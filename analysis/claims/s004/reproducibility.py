@@ -11,16 +11,16 @@ from boundpaper.claims import Verdict, claim, compare, judge, pick, quote, untes
 def c004_rep_precision(drope_stated: pd.DataFrame, drope_protocols: pd.DataFrame) -> Verdict:
     """The experiments ran in 4-bit NF4 quantization."""
     precision = drope_protocols["precision"].astype(str)
-    half, alone = drope_protocols[precision == "fp16"], precision == "4-bit (NF4)"
+    half, nf4_alone = drope_protocols[precision == "fp16"], precision == "4-bit (NF4)"
     nf4, fp4 = precision.str.contains(r"\bNF4"), precision.str.contains(r"\bFP4")
     return judge(
-        bool(alone.all()),
+        bool(nf4_alone.all()),
         f"Of {len(precision)} runs the scripts load {len(half)} in fp16 (experiments "
-        f"{', '.join(dict.fromkeys(half['experiment']))}), {int((fp4 & ~nf4).sum())} in FP4, {int(alone.sum())} in "
+        f"{', '.join(dict.fromkeys(half['experiment']))}), {int((fp4 & ~nf4).sum())} in FP4, {int(nf4_alone.sum())} in "
         "NF4, and "
         f"{int((fp4 & nf4).sum())} with one model in each; {int((precision == '4-bit').sum())} names no type.",
         reported=quote(drope_stated, statement="s13_bits").printed,
-        recomputed=f"{int(alone.sum())} of {len(precision)} in NF4",
+        recomputed=f"{int(nf4_alone.sum())} of {len(precision)} in NF4",
         n=len(precision),
     )
 
@@ -51,11 +51,11 @@ def c004_rep_texts(drope_parameters: pd.DataFrame, drope_protocols: pd.DataFrame
     for _, row in drope_protocols.iterrows():
         if match := re.match(r"(\d+) (?:\w+ )?(?:texts|prompts|paragraphs|sentences)", str(row["items"])):
             counts[str(row["section"])] = int(match[1])
-    other = {section: count for section, count in counts.items() if count != reported.number}
+    different = {section: count for section, count in counts.items() if count != reported.number}
     return judge(
-        not other,
-        f"Ten in {len(counts) - len(other)} of {len(counts)} runs on texts; otherwise "
-        f"{', '.join(f'{count} in section {section}' for section, count in other.items())}.",
+        not different,
+        f"Ten in {len(counts) - len(different)} of {len(counts)} runs on texts; otherwise "
+        f"{', '.join(f'{count} in section {section}' for section, count in different.items())}.",
         reported=reported.printed,
         recomputed=f"{min(counts.values())} to {max(counts.values())}",
         n=len(counts),
@@ -88,15 +88,15 @@ def c004_rep_threshold(drope_parameters: pd.DataFrame, drope_stated: pd.DataFram
     return [
         compare(
             reported,
-            other.number,
-            reason=f"That section has {other.printed}.",
+            source.number,
+            reason=f"That section has {source.printed}.",
             places=1,
             key=key,
             statement=f"Section {section} has the same threshold of massive values.",
             kind="cell check",
         )
         for section, key in sections.items()
-        for other in [quote(drope_stated, statement=key)]
+        for source in [quote(drope_stated, statement=key)]
     ]
 
 

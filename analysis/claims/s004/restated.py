@@ -88,14 +88,14 @@ c004_repeated_settings = Cells(
 @claim("004, 11.6 Revised Interpretation")
 def c004_repeated_lengths(drope_stated: pd.DataFrame, drope_errors: pd.DataFrame) -> Iterator[Verdict]:
     """The lengths called short, medium and extended are those of the error tables."""
-    tested = sorted(set(drope_errors["context"].astype(int)))
+    lengths = sorted(set(drope_errors["context"].astype(int)))
     names = ("s11_6_short_context", "s11_6_medium_context", "s11_6_extended_context")
-    beyond = {"s11_5_rope_beyond_context": max(tested)}
-    for key, length in {**dict(zip(names, tested, strict=True)), **beyond}.items():
+    beyond = {"s11_5_rope_beyond_context": max(lengths)}
+    for key, length in {**dict(zip(names, lengths, strict=True)), **beyond}.items():
         yield compare(
             quote(drope_stated, statement=key),
             float(length),
-            reason=f"The error tables have the lengths {', '.join(map(str, tested))}.",
+            reason=f"The error tables have the lengths {', '.join(map(str, lengths))}.",
             places=0,
             key=key,
             statement=f"{pick(drope_stated, statement=key)['quantity']}: {length}.",
@@ -108,20 +108,20 @@ def c004_lengths_beyond(
     drope_stated: pd.DataFrame, drope_context: pd.DataFrame, models: pd.DataFrame
 ) -> Iterator[Verdict]:
     """The reported range of test lengths beyond training equals the table's."""
-    trained = int(pick(models, model="llama2-7b-rope")["claimed_context"])
-    beyond = sorted({int(context) for context in drope_context["context"] if int(context) > trained})
+    limit = int(pick(models, model="llama2-7b-rope")["claimed_context"])
+    beyond = sorted({int(context) for context in drope_context["context"] if int(context) > limit})
     reported = quote(drope_stated, statement="s11_1_beyond_contexts")
-    ends = {"first": (reported.interval.low, beyond[0]), "last": (reported.interval.high, beyond[-1])}
-    for key, (said_end, end) in ends.items():
-        made = judge(
+    limits = {"first": (reported.interval.low, beyond[0]), "last": (reported.interval.high, beyond[-1])}
+    for key, (said_end, end) in limits.items():
+        verdict = judge(
             abs(said_end - end) <= 1,
-            f"The table has {' and '.join(map(str, beyond))} tokens beyond {trained}.",
+            f"The table has {' and '.join(map(str, beyond))} tokens beyond {limit}.",
             reported=reported.printed,
             recomputed=str(end),
             key=key,
             statement=f"The {key} of the lengths tested beyond the training length is that of the table.",
         )
-        yield replace(made, kind="cell check")
+        yield replace(verdict, kind="cell check")
 
 
 c004_repeated_multiples = Cells(
@@ -145,7 +145,7 @@ def c004_error_bars(
         bars.append(float(row["value"]))
         deviations.append(deviation.number)
     ratio = sum(bars) / sum(deviations)
-    made = compare(
+    verdict = compare(
         quote(drope_captions, statement="fig_1_error_bars"),
         ratio,
         reason=f"The {len(bars)} bars of Figure A sum to {sum(bars):.0f}, the deviations of the table to "
@@ -153,7 +153,7 @@ def c004_error_bars(
         places=2,
         n=len(bars),
     )
-    return replace(made, kind="cell check")
+    return replace(verdict, kind="cell check")
 
 
 @claim("004, 11.5 Error Analysis")
@@ -161,35 +161,35 @@ def c004_rope_within_errors(drope_stated: pd.DataFrame, error_shares: pd.DataFra
     """Within its training length RoPE makes no error."""
     row = pick(drope_stated, statement="s11_5_rope_within_errors")
     longest = quote(drope_stated, statement="s11_5_rope_within_context").number
-    within = error_shares[(error_shares["positional"] == "RoPE") & (error_shares["context"] <= longest)]
-    wrong = within[within["category"] != "exact"]
-    trials = int(within.drop_duplicates("context")["trials"].sum())
-    made = judge(
+    trained = error_shares[(error_shares["positional"] == "RoPE") & (error_shares["context"] <= longest)]
+    wrong = trained[trained["category"] != "exact"]
+    trials = int(trained.drop_duplicates("context")["trials"].sum())
+    verdict = judge(
         int(wrong["count"].sum()) == stated_number(row),
         f"{int(wrong['count'].sum())} of {trials} answers up to {longest:.0f} tokens are wrong.",
         reported=str(row["printed"]),
         recomputed=str(int(wrong["count"].sum())),
         n=trials,
     )
-    return mark_repeat(made, "c004_ctx_rope_collapses")
+    return mark_repeat(verdict, "c004_ctx_rope_collapses")
 
 
 @claim("004, 12.2 Implications for Context Extension")
 def c004_advised_lengths(drope_stated: pd.DataFrame, drope_context_multiples: pd.DataFrame) -> Iterator[Verdict]:
     """The advice names the training length for RoPE and twice as much for DroPE."""
-    tested = sorted(int(context) for context in drope_context_multiples["context"])
+    lengths = sorted(int(context) for context in drope_context_multiples["context"])
     places = {
-        "s12_2_rope_context": (tested[0], "c004_dis_rope_within"),
-        "s12_2_drope_context": (tested[-1], "c004_dis_only_option"),
+        "s12_2_rope_context": (lengths[0], "c004_dis_rope_within"),
+        "s12_2_drope_context": (lengths[-1], "c004_dis_only_option"),
     }
-    for key, (length, judged) in places.items():
-        stated = quote(drope_stated, statement=key)
-        made = judge(
-            round(stated.number / 1000) == length // 1024,
+    for key, (length, judged_by) in places.items():
+        statement = quote(drope_stated, statement=key)
+        verdict = judge(
+            round(statement.number / 1000) == length // 1024,
             f"The table of section 11.2 has {length:,} tokens, {length // 1024} x 1,024.",
-            reported=stated.printed,
+            reported=statement.printed,
             recomputed=f"{length:,}",
             key=key,
-            statement=f"{pick(drope_stated, statement=key)['quantity']}: {stated.printed}.",
+            statement=f"{pick(drope_stated, statement=key)['quantity']}: {statement.printed}.",
         )
-        yield mark_repeat(replace(made, kind="cell check"), judged)
+        yield mark_repeat(replace(verdict, kind="cell check"), judged_by)

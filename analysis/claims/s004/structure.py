@@ -27,8 +27,8 @@ def c004_figures_in_order(headings: pd.DataFrame) -> Verdict:
     """The figures are numbered in the order in which they appear."""
     rows = headings[(headings["document"] == "004") & (headings["kind"] == "caption")].sort_values("position")
     numbers = [int(number) for number in rows["number"]]
-    ahead = [one for place, one in enumerate(numbers) if any(later < one for later in numbers[place + 1 :])]
-    moved = [two for one, two in itertools.pairwise(numbers) if two < one]
+    ahead = [number for place, number in enumerate(numbers) if any(later < number for later in numbers[place + 1 :])]
+    moved = [two for first, two in itertools.pairwise(numbers) if two < first]
     return judge(
         not moved and len(set(numbers)) == len(numbers),
         (

@@ -163,13 +163,13 @@ def c004_sum_rewired(drope_stated: pd.DataFrame) -> Verdict:
     reported = quote(drope_stated, statement="s12_1_rewired_layers")
     first = pick(drope_stated, statement="s10_4_rewired_layers")
     layers = reported.interval.high - reported.interval.low
-    made = judge(
+    verdict = judge(
         layers == stated_number(first) and reported.interval.low == -0.5,
         f"Section 10.4 says {first['printed']} layers, the first ones; {reported.printed} are {layers:.0f}.",
         reported=reported.printed,
         recomputed=str(first["printed"]),
     )
-    return mark_repeat(replace(made, kind="cell check"), "c004_bal_localized")
+    return mark_repeat(replace(verdict, kind="cell check"), "c004_bal_localized")
 
 
 @claim("004, 12.1 Summary of Findings")
@@ -178,13 +178,13 @@ def c004_sum_discrimination(drope_stated: pd.DataFrame) -> Verdict:
     reported = quote(drope_stated, statement="s12_1_discrimination")
     first = quote(drope_stated, statement="s11_4_discrimination")
     low, high = 100 * reported.interval.low, 100 * reported.interval.high
-    made = judge(
+    verdict = judge(
         math.isclose(low, first.interval.low) and math.isclose(high, first.interval.high),
         f"Section 11.4 prints {first.printed}.",
         reported=reported.printed,
         recomputed=first.printed,
     )
-    return mark_repeat(replace(made, kind="cell check"), "c004_rank_negligible")
+    return mark_repeat(replace(verdict, kind="cell check"), "c004_rank_negligible")
 
 
 @claim("004, 12.1 Summary of Findings")
@@ -193,15 +193,15 @@ def c004_sum_only_rope_depends(drope_stated: pd.DataFrame, drope_bos_mlp: pd.Dat
     row = pick(drope_stated, statement="s12_1_dependent_models")
     ratios = {model: quote(drope_bos_mlp, positional=model, metric="ppl_ratio") for model in PAIR}
     depend = [model for model, ratio in ratios.items() if ratio.number > 2]
-    shown = " and ".join(f"{ratio.printed} ({model})" for model, ratio in ratios.items())
-    made = judge(
+    listing = " and ".join(f"{ratio.printed} ({model})" for model, ratio in ratios.items())
+    verdict = judge(
         len(depend) == stated_number(row) and depend == ["RoPE"],
-        f"Perplexity ratios in the layers that were ablated: {shown}.",
+        f"Perplexity ratios in the layers that were ablated: {listing}.",
         reported=str(row["printed"]),
         recomputed=f"{len(depend)} of {len(ratios)}",
         n=len(ratios),
     )
-    return mark_repeat(made, "c004_only_rope_stores")
+    return mark_repeat(verdict, "c004_only_rope_stores")
 
 
 @claim("004, 12.1 Summary of Findings")
@@ -212,7 +212,7 @@ def c004_sum_all_tasks(drope_stated: pd.DataFrame, functional_shares: pd.DataFra
         (functional_shares["positional"] == "RoPE") & (functional_shares["condition"] == "bos_mlp_ablation")
     ]
     zero = int((rows["count"] == 0).sum())
-    made = compare(
+    verdict = compare(
         replace(
             quote(drope_stated, statement="s12_1_rope_accuracy"), printed=str(row["printed"]), value=stated_number(row)
         ),
@@ -221,17 +221,17 @@ def c004_sum_all_tasks(drope_stated: pd.DataFrame, functional_shares: pd.DataFra
         places=0,
         n=int(rows["n"].sum()),
     )
-    return mark_repeat(made, "c004_rope_fails_all_tasks")
+    return mark_repeat(verdict, "c004_rope_fails_all_tasks")
 
 
 @claim("004, 12.1 Summary of Findings")
 def c004_sum_neither_verifies(drope_stated: pd.DataFrame) -> Verdict:
     """The summary and section 11.4 state the same number of models that tell an exact number from a near-miss."""
     here, first = (pick(drope_stated, statement=f"{place}_verifying_models") for place in ("s12_1", "s11_4"))
-    made = judge(
+    verdict = judge(
         stated_number(here) == stated_number(first),
         f"Section 11.4 says {str(first['printed']).lower()} of the two models.",
         reported=str(here["printed"]),
         recomputed=str(first["printed"]),
     )
-    return mark_repeat(replace(made, kind="cell check"), "c004_rank_neither")
+    return mark_repeat(replace(verdict, kind="cell check"), "c004_rank_neither")

@@ -116,14 +116,14 @@ def thesis_anchoring_half(anchoring_curves: pd.DataFrame) -> Verdict:
     question, answer = (
         _tiny(anchoring_curves, "half", group).set_index(["model", "layer"]) for group in ("question", "answer")
     )
-    apart = question["delta_p_high"] < answer["delta_p_low"]
+    gap = question["delta_p_high"] < answer["delta_p_low"]
     least = (question["delta_p"] - answer["delta_p"]).max()
     return judge(
-        bool(apart.all()),
-        f"In {int(apart.sum())} of {len(apart)} layers of the small models the 95 % intervals of the two groups do not "
+        bool(gap.all()),
+        f"In {int(gap.sum())} of {len(gap)} layers of the small models the 95 % intervals of the two groups do not "
         f"meet; the smallest gap is {least:.1f} points.",
         otherwise="not supported",
-        recomputed=f"{int(apart.sum())} of {len(apart)} layers",
+        recomputed=f"{int(gap.sum())} of {len(gap)} layers",
         n=int(question["n"].min()),
     )
 

@@ -33,7 +33,7 @@ def thesis_heads_left(
     kept = int(pick(twin_heads, quantity="kept_crossed")["value"])
     counted = int(pick(analysed_heads, model="llama3.2-11b")["query_heads"])
     listed_models = capture_heads[capture_heads["model"].isin(analysed_heads["model"])]
-    drawn, analysed = int(listed_models["drawn"].sum()), int(analysed_heads["query_heads"].sum())
+    places, analysed = int(listed_models["drawn"].sum()), int(analysed_heads["query_heads"].sum())
     common, chance = (float(pick(twin_heads, quantity=each)["value"]) for each in ("common", "common_by_chance"))
     return [
         judge(
@@ -46,8 +46,8 @@ def thesis_heads_left(
             statement="The draw of Llama-3.2-11B-Vision without its layers of cross-attention gives the heads counted.",
         ),
         judge(
-            drawn - analysed == int(pick(capture_heads, model="llama3.2-11b")["drawn"]) - kept,
-            f"{analysed:,} heads of {len(analysed_heads)} models are counted, {drawn:,} were drawn of them; of the "
+            places - analysed == int(pick(capture_heads, model="llama3.2-11b")["drawn"]) - kept,
+            f"{analysed:,} heads of {len(analysed_heads)} models are counted, {places:,} were drawn of them; of the "
             f"draw with layers of cross-attention {kept} are left.",
             recomputed=f"{analysed:,}",
             n=len(analysed_heads),
@@ -69,16 +69,16 @@ def thesis_capture_noise(nope_twins: pd.DataFrame, matched_models: pd.DataFrame)
     """Two captures of one network differ in overall plasticity by more than the scored models deviate from their
     mean.
     """
-    apart = float(pick(nope_twins, quantity="decile_mean")["value"])
+    gap = float(pick(nope_twins, quantity="decile_mean")["value"])
     scored = matched_models[matched_models["in_source"].astype(bool)]["ap_overall"]
     spread = float(scored.std(ddof=1))
     return judge(
-        apart > spread,
-        f"{apart:.3f} on average over the deciles between the two, a standard deviation of {spread:.3f} over the "
+        gap > spread,
+        f"{gap:.3f} on average over the deciles between the two, a standard deviation of {spread:.3f} over the "
         f"{len(scored)} scored models: what differs in overall plasticity between models is "
-        f"{'no larger' if apart > spread else 'larger'} than between two captures of one, whose noise lowers "
+        f"{'no larger' if gap > spread else 'larger'} than between two captures of one, whose noise lowers "
         "correlations with it.",
-        recomputed=f"{apart:.3f} against {spread:.3f}",
+        recomputed=f"{gap:.3f} against {spread:.3f}",
         n=len(scored),
     )
 
@@ -130,7 +130,7 @@ def thesis_captured_beyond(capture_heads: pd.DataFrame) -> Verdict:
     return judge(
         len(rows) == 2 and times == [4.0],
         f"{listed(rows['display_name'].tolist())}: "
-        f"{listed([f'{int(stated):,}' for stated in sorted(set(rows['stated']))])} tokens stated, "
+        f"{listed([f'{int(tokens):,}' for tokens in sorted(set(rows['stated']))])} tokens stated, "
         f"captured to {listed([f'{each:g}' for each in times])} times as many; up to "
         f"{rows['beyond'].max() if len(rows) else 0:.0f} % of the captured window lies beyond.",
         recomputed=f"{len(rows)} models",

@@ -43,14 +43,14 @@ def thesis_numbers_told_apart(repeated_numbers: pd.DataFrame, number_coincidence
             reason = str(why["reason"]).partition(": ")[2]
             yield untestable(f"{where_printed}: {reason}", key=key, statement=statement)
             continue
-        own, other = _rounding_interval(str(number)), _rounding_interval(str(why["operand"]))
-        made = difference(own, other) if why["relation"] == "difference" else ratio(own, other)
+        own, source = _rounding_interval(str(number)), _rounding_interval(str(why["operand"]))
+        verdict = difference(own, source) if why["relation"] == "difference" else ratio(own, source)
         yield judge(
-            meets(made, own),
+            meets(verdict, own),
             f"{where_printed}: {number} {TIES[str(why['relation'])]} {why['operand']}, within rounding, is "
-            f"{made.low:.6g} to {made.high:.6g}",
+            f"{verdict.low:.6g} to {verdict.high:.6g}",
             otherwise="contradicted",
-            recomputed=f"{made.low:.6g} to {made.high:.6g}",
+            recomputed=f"{verdict.low:.6g} to {verdict.high:.6g}",
             n=len(cells),
             key=key,
             statement=statement,

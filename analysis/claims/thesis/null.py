@@ -38,8 +38,8 @@ def thesis_null_causes(null_causes: pd.DataFrame) -> Iterator[Verdict]:
     seeds = int(null_causes["seeds"].min())
 
     def asked(case: str, depth: str, quantity: str) -> pd.DataFrame:
-        chosen = null_causes.query("case == @case and depth == @depth and quantity == @quantity")
-        return chosen.set_index(["size", "positional"])
+        selected = null_causes.query("case == @case and depth == @depth and quantity == @quantity")
+        return selected.set_index(["size", "positional"])
 
     def said(true: bool, key: str, words: str, values: pd.Series, statement: str) -> Verdict:
         range_ = f"{values.min():+.3f} to {values.max():+.3f}"
@@ -60,7 +60,7 @@ def thesis_null_causes(null_causes: pd.DataFrame) -> Iterator[Verdict]:
     silent = asked("silenced", "all", "plasticity")["change"]
     statement = "whose attention writes nothing, plasticity does not change along the context."
     yield said(bool((silent.abs() < MARGIN).all()), "silenced", "Change without attention", silent, statement)
-    whole, left = (asked(case, "all", "plasticity")["change"] for case in ("written", "early queries"))
-    gone = 1 - left / whole
+    total, left = (asked(case, "all", "plasticity")["change"] for case in ("written", "early queries"))
+    gone = 1 - left / total
     statement = "more than half of the fall is gone when late queries are replaced by early ones."
     yield said(bool((gone > HALF).all()), "queries", "Share of the fall that is gone", gone, statement)

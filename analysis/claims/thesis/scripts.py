@@ -37,13 +37,13 @@ def thesis_answers_unknown(
     functional_shares: pd.DataFrame, layer1_task_shares: pd.DataFrame, knowledge_tasks: pd.DataFrame
 ) -> Verdict:
     """For most arms of the yes/no tasks it is unknown how many answers the accuracy rests on."""
-    ends = [
+    limits = [
         shares.loc[shares["task"].isin(["cities", "sports"]), ["n_low", "n_high"]].to_numpy()
         for shares in (functional_shares, layer1_task_shares)
     ]
     tasks = knowledge_tasks[knowledge_tasks["category"] == "parametric"]
-    ends += [tasks[[f"{arm}_n_low", f"{arm}_n_high"]].to_numpy() for arm in ("base", "disrupted")]
-    pairs = [(int(low), int(high)) for each in ends for low, high in each.tolist()]
+    limits += [tasks[[f"{arm}_n_low", f"{arm}_n_high"]].to_numpy() for arm in ("base", "disrupted")]
+    pairs = [(int(low), int(high)) for end in limits for low, high in end.tolist()]
     unknown = [pair for pair in pairs if pair[0] != pair[1]]
     none = sum(high == 0 for _, high in pairs)
     return judge(
@@ -74,17 +74,17 @@ def thesis_attention_unrotated(drope_attention_origins: pd.DataFrame) -> Verdict
 def thesis_sinks_first_run(drope_first_sink_rates: pd.DataFrame, sink_rate_layers: pd.DataFrame) -> Verdict:
     """The sink rates of the attention that RoPE returns differ from those that the report prints."""
     rates = 100 * drope_first_sink_rates.sort_values("layer")["value"].to_numpy(dtype=float)
-    shown = sink_rate_layers.sort_values("layer")["rope"].to_numpy(dtype=float)
-    apart = abs(rates - shown)
-    early = [int(layer) for layer in range(len(apart)) if apart[layer] > APART]
+    listing = sink_rate_layers.sort_values("layer")["rope"].to_numpy(dtype=float)
+    gap = abs(rates - listing)
+    early = [int(layer) for layer in range(len(gap)) if gap[layer] > APART]
     return judge(
         bool(early),
         "A first run read them from the model's own attention, on paragraphs padded to one length: "
-        f"{rates.mean():.1f} % on average where {shown.mean():.1f} are printed, {rates[0]:.1f} and {rates[1]:.1f} % "
-        f"in layers 0 and 1 where the printed ones are {shown[0]:.1f} and {shown[1]:.1f}; {len(early)} of "
-        f"{len(apart)} layers differ by more than {APART:.0f} points. Padding and texts differ too.",
+        f"{rates.mean():.1f} % on average where {listing.mean():.1f} are printed, {rates[0]:.1f} and {rates[1]:.1f} % "
+        f"in layers 0 and 1 where the printed ones are {listing[0]:.1f} and {listing[1]:.1f}; {len(early)} of "
+        f"{len(gap)} layers differ by more than {APART:.0f} points. Padding and texts differ too.",
         recomputed=f"{rates.mean():.1f} %",
-        n=len(apart),
+        n=len(gap),
     )
 
 

@@ -81,8 +81,8 @@ def thesis_equal_positions_drop(training_equal_positions: pd.DataFrame) -> Verdi
     known = training_equal_positions[training_equal_positions["drop"].notna()]
     early = known[known["phase"] == "Anneal"].iloc[0]
     late = phase(known, EXTENSIONS)
-    measured = [each for each in EXTENSIONS if each in set(late["phase"])]
-    unknown = [each for each in EXTENSIONS if each not in measured]
+    measured = [extension for extension in EXTENSIONS if extension in set(late["phase"])]
+    unknown = [extension for extension in EXTENSIONS if extension not in measured]
     ratio, window = float(late["drop"].max() / early["drop"]), float(late["ap_drop"].max() / early["ap_drop"])
     return judge(
         ratio <= 1.2,
@@ -99,11 +99,11 @@ def thesis_outer_drop_grows(training_equal_positions: pd.DataFrame) -> Verdict:
     """From 1K-2K to 2K-4K, the drop grows with the extensions, though less than ap_drop does."""
     early, late = (phase(training_equal_positions, names) for names in (("Anneal",), EXTENSIONS[1:]))
     ratio = float(late["drop_outer"].max() / early["drop_outer"].iloc[0])
-    whole = float(late["ap_drop"].max() / early["ap_drop"].iloc[0])
+    total = float(late["ap_drop"].max() / early["ap_drop"].iloc[0])
     return judge(
-        float(late["drop_outer_low"].min()) > float(early["drop_outer_high"].iloc[0]) and ratio < whole,
+        float(late["drop_outer_low"].min()) > float(early["drop_outer_high"].iloc[0]) and ratio < total,
         f"{early['drop_outer'].iloc[0]:.4f} at annealing and {late['drop_outer'].min():.4f} to "
-        f"{late['drop_outer'].max():.4f} in the second extension, {ratio:.2f}-fold at most against {whole:.2f}-fold",
+        f"{late['drop_outer'].max():.4f} in the second extension, {ratio:.2f}-fold at most against {total:.2f}-fold",
         recomputed=ratio,
         n=len(late) + 1,
     )
@@ -118,8 +118,8 @@ def thesis_gathered_bias(training_tests: pd.DataFrame, training_positions: pd.Da
     )
     later = pick(training_tests, comparison="plasticity against share of the context, bins of extension checkpoints")
     both = pick(training_tests, comparison="plasticity against gathered bias, bins of extension checkpoints")
-    apart = abs(float(later["estimate"])) - abs(float(both["estimate"]))
-    compared = "as well" if abs(apart) < 0.02 else "better" if apart > 0 else "less well"
+    gap = abs(float(later["estimate"])) - abs(float(both["estimate"]))
+    compared = "as well" if abs(gap) < 0.02 else "better" if gap > 0 else "less well"
     return judge(
         float(gathered["estimate"]) < min(float(place["estimate"]), 0.0),
         f"rho = {gathered['estimate']:.2f} against {place['estimate']:.2f} for the position and "
@@ -135,12 +135,12 @@ def thesis_gathered_bias(training_tests: pd.DataFrame, training_positions: pd.Da
 def thesis_gathered_bias_transfers(training_positions: pd.DataFrame) -> Verdict:
     """From 8K on, extended checkpoints have the plasticity that pre-training shows at the same bias times position."""
     rows = training_positions[training_positions["extension"].astype(bool) & training_positions["gap"].notna()]
-    far, near = rows[rows["start"] >= 8192]["gap"], rows[rows["start"] < 8192]["gap"]
+    far, close = rows[rows["start"] >= 8192]["gap"], rows[rows["start"] < 8192]["gap"]
     base = training_positions[~training_positions["extension"].astype(bool)]["gap"].abs()
     return judge(
         float(far.abs().max()) <= float(base.quantile(0.9)),
         f"the {len(far)} bins lie within {far.abs().max():.3f} of it, the pre-training bins themselves within "
-        f"{base.quantile(0.9):.3f} in nine of ten cases; nearer than that the extensions are up to {near.max():.3f} "
+        f"{base.quantile(0.9):.3f} in nine of ten cases; nearer than that the extensions are up to {close.max():.3f} "
         "above",
         recomputed=float(far.abs().max()),
         n=len(far),
@@ -168,20 +168,20 @@ def thesis_steeper_than_qwen(training_comparison: pd.DataFrame) -> Verdict:
 def thesis_equal_window_bias(bias_plasticity_tests: pd.DataFrame) -> Verdict:
     """Over the same 65,536 tokens, models with a larger bias per token drop more, though not so inside families."""
     comparison = "per token, models over the same window"
-    same, inside, left_out = (
+    equal, in_range, left_out = (
         pick(bias_plasticity_tests, comparison=comparison, test=name)
         for name in ("pearson", "pearson_within_family", "pearson_leave_one_out")
     )
     pearson = pick(bias_plasticity_tests, comparison="per token, captured models", test="pearson")
     return judge(
-        float(same["ci_low"]) > 0 and float(inside["p_value"]) > 0.05,
-        f"r = {same['estimate']:.2f} (p = {same['p_value']:.4f}, at most {left_out['p_value']:.3f} with one model "
-        f"left out) over {int(same['n'])} models, where the drops over each model's own window gave "
-        f"{pearson['estimate']:.2f}; inside families r = {inside['estimate']:.2f} (p = {inside['p_value']:.2f})",
-        recomputed=float(same["estimate"]),
-        n=int(same["n"]),
-        p_value=float(same["p_value"]),
-        ci=(float(same["ci_low"]), float(same["ci_high"])),
+        float(equal["ci_low"]) > 0 and float(in_range["p_value"]) > 0.05,
+        f"r = {equal['estimate']:.2f} (p = {equal['p_value']:.4f}, at most {left_out['p_value']:.3f} with one model "
+        f"left out) over {int(equal['n'])} models, where the drops over each model's own window gave "
+        f"{pearson['estimate']:.2f}; inside families r = {in_range['estimate']:.2f} (p = {in_range['p_value']:.2f})",
+        recomputed=float(equal["estimate"]),
+        n=int(equal["n"]),
+        p_value=float(equal["p_value"]),
+        ci=(float(equal["ci_low"]), float(equal["ci_high"])),
     )
 
 

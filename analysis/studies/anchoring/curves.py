@@ -33,32 +33,32 @@ def anchoring_curves(anchoring: pd.DataFrame, models: pd.DataFrame) -> pd.DataFr
     parts = anchoring["condition"].str.split("/", expand=True)
     rows = anchoring.assign(data=parts[0], split=parts[1], group=parts[2])
     rows = rows[rows["split"] != "seed"]
-    measured = [str(model).removesuffix(f"-{data}") for model, data in zip(rows["model"], rows["data"], strict=True)]
-    known = {
+    captures = [str(model).removesuffix(f"-{data}") for model, data in zip(rows["model"], rows["data"], strict=True)]
+    captured = {
         str(name).rpartition("/")[2].lower(): key
         for key, name in models.set_index("model")["captured_checkpoint"].items()
     }
-    rows["model"] = [str(known.get(model, model)) for model in measured]
+    rows["model"] = [str(captured.get(model, model)) for model in captures]
     probes = _probe_rows(rows[rows["split"] == "probe"])
-    rest = rows[rows["split"] != "probe"]
-    values = rest.pivot(index=KEYS, columns="metric", values="value").reset_index()
+    knockouts = rows[rows["split"] != "probe"]
+    values = knockouts.pivot(index=KEYS, columns="metric", values="value").reset_index()
     for end in ("", *(f"_{end}" for end in ENDS), "_sd"):  # only planted data have it
         if f"filler{end}" not in values:
             values[f"filler{end}"] = np.nan
-    counts = rest[rest["metric"].isin(CURVE)].pivot(index=KEYS, columns="metric", values="n").reset_index()
-    last = values.groupby(["model", "data"])["layer"].transform("max").astype(float)
-    wanted = [f"{name}{end}" for name in (*CURVE, "filler") for end in ("", "_low", "_high", "_sd")]
+    counts = knockouts[knockouts["metric"].isin(CURVE)].pivot(index=KEYS, columns="metric", values="n").reset_index()
+    depth_of = values.groupby(["model", "data"])["layer"].transform("max").astype(float)
+    columns = [f"{name}{end}" for name in (*CURVE, "filler") for end in ("", "_low", "_high", "_sd")]
     table = values[KEYS].assign(
-        depth=100 * values["layer"].astype(float) / last.where(last > 0, 1.0),
-        **{name: values[name] for name in wanted},
+        depth=100 * values["layer"].astype(float) / depth_of.where(depth_of > 0, 1.0),
+        **{name: values[name] for name in columns},
         **{name: values[name] for name in ("question_share", "question_share_low", "question_share_high")},
         n=counts["delta_p"].astype("int64"),
         control_n=counts["control"].astype("int64"),
         samples=values["samples"].astype("int64"),
     )
     table = table.merge(probes, on=["model", "data", "layer"], how="left", validate="many_to_one")
-    shown = models.set_index("model")["display_name"].to_dict()
-    table.insert(1, "display_name", [shown.get(model) or _model_label(model) for model in table["model"]])
+    names = models.set_index("model")["display_name"].to_dict()
+    table.insert(1, "display_name", [names.get(model) or _model_label(model) for model in table["model"]])
     table.insert(2, "entity", [SUBJECTS[model].arm if model in SUBJECTS else model for model in table["model"]])
     table["reason"] = [_why_empty(row) for _, row in table.iterrows()]
     return table.sort_values(KEYS, ignore_index=True)
@@ -72,10 +72,10 @@ def _model_label(model: str) -> str:
 
 def _probe_rows(rows: pd.DataFrame) -> pd.DataFrame:
     """Return probe rows by model, data set and layer, over the samples that need the question if these are known."""
-    kept = []
-    for _, part in rows.groupby(["model", "data"]):
-        kept.append(part[part["group"] == ("question" if (part["group"] == "question").any() else "all")])
-    wide = pd.concat(kept).pivot(index=["model", "data", "layer"], columns="metric", values="value").reset_index()
+    groups = []
+    for _, group in rows.groupby(["model", "data"]):
+        groups.append(group[group["group"] == ("question" if (group["group"] == "question").any() else "all")])
+    wide = pd.concat(groups).pivot(index=["model", "data", "layer"], columns="metric", values="value").reset_index()
     names = ["model", "data", "layer", "auroc", "auroc_low", "auroc_high", "accuracy"]
     return wide[names].assign(above_chance=wide["auroc_low"] > CHANCE)
 
@@ -104,11 +104,11 @@ def anchoring_tests(anchoring_curves: pd.DataFrame, test_families: pd.DataFrame)
     Layers whose probe is not above chance are tested like the others and carry a note.
     """
     estimates: list[Estimate] = []
-    for keys, part in anchoring_curves[anchoring_curves["split"].isin(TESTED)].groupby(
+    for keys, curve in anchoring_curves[anchoring_curves["split"].isin(TESTED)].groupby(
         ["model", "data", "split"], sort=False
     ):
         name = "/".join(map(str, keys))
-        groups = {str(group): rows for group, rows in part.groupby("group")}
+        groups = {str(group): rows for group, rows in curve.groupby("group")}
         for group, rows in groups.items():
             estimates += _paired_tests(f"{name}/{group}, cut against none", rows, "delta_p")
         estimates += _paired_tests(f"{name}/question, cut against control", groups["question"], "excess")
@@ -121,12 +121,12 @@ def _model_and_data(row: Estimate) -> str:
 
 
 def _paired_tests(study: str, rows: pd.DataFrame, metric: str) -> Iterator[Estimate]:
-    counted = "control_n" if metric == "excess" else "n"
+    count = "control_n" if metric == "excess" else "n"
     for _, row in rows.iterrows():
         yield _paired_t_from_stats(
-            float(row[metric]) if row[counted] else math.nan,
-            float(row[f"{metric}_sd"]) if row[counted] > 1 else 0.0,
-            int(row[counted]),
+            float(row[metric]) if row[count] else math.nan,
+            float(row[f"{metric}_sd"]) if row[count] > 1 else 0.0,
+            int(row[count]),
             study=study,
             comparison=f"layer {row['layer']}",
             note=_row_notes(row),
@@ -143,7 +143,7 @@ def _paired_t_from_stats(mean: float, sd: float, n: int, *, study: str, comparis
         )  # fmt: skip
     error = sd / math.sqrt(n)
     half = float(stats.t.isf(0.025, n - 1)) * error
-    ends = d_z_interval(mean / error, n)
+    interval = d_z_interval(mean / error, n)
     return Estimate(
         study=study,
         comparison=comparison,
@@ -158,29 +158,29 @@ def _paired_t_from_stats(mean: float, sd: float, n: int, *, study: str, comparis
         p_value=float(2 * stats.t.sf(abs(mean / error), n - 1)),
         effect_name="d_z",
         effect=mean / sd,
-        effect_ci_low=ends[0] if ends else None,
-        effect_ci_high=ends[1] if ends else None,
+        effect_ci_low=interval[0] if interval else None,
+        effect_ci_high=interval[1] if interval else None,
         note=join_notes(
             note,
-            "" if ends else no("d_z interval", because="the noncentral t has no finite ends here"),
+            "" if interval else no("d_z interval", because="the noncentral t has no finite ends here"),
             *few_units(n, "unit"),
         ),
     )
 
 
 def _compare_groups(study: str, groups: dict[str, pd.DataFrame]) -> Iterator[Estimate]:
-    ordered = (groups[group].sort_values("layer") for group in ("question", "answer"))
-    for (_, one), (_, other) in zip(*(rows.iterrows() for rows in ordered), strict=True):
-        if min(one["n"], other["n"]) < 2:
+    by_layer = (groups[group].sort_values("layer") for group in ("question", "answer"))
+    for (_, first), (_, second) in zip(*(rows.iterrows() for rows in by_layer), strict=True):
+        if min(first["n"], second["n"]) < 2:
             continue
         yield welch_t_from_stats(
-            *(one["delta_p"], one["delta_p_sd"], int(one["n"])),
-            *(other["delta_p"], other["delta_p_sd"], int(other["n"])),
+            *(first["delta_p"], first["delta_p_sd"], int(first["n"])),
+            *(second["delta_p"], second["delta_p_sd"], int(second["n"])),
             study=study,
-            comparison=f"layer {one['layer']}",
+            comparison=f"layer {first['layer']}",
             unit="unit",
             names=("question", "answer"),
-            note=f"{_row_notes(one)}; a unit with samples in both groups counts in both",
+            note=f"{_row_notes(first)}; a unit with samples in both groups counts in both",
         )
 
 
@@ -205,10 +205,10 @@ def anchoring_landmarks(anchoring_curves: pd.DataFrame) -> pd.DataFrame:
     rows = anchoring_curves[(anchoring_curves["split"] == "layer") & anchoring_curves["above_chance"].astype(bool)]
     rows = rows.assign(layers=rows["model"].map(anchoring_curves.groupby("model")["layer"].max() + 1))
     landmarks = []
-    for keys, part in rows[rows["n"] > 0].groupby(["model", "display_name", "positional", "data", "group"]):
-        part = part.sort_values("layer").reset_index(drop=True)
+    for keys, curve in rows[rows["n"] > 0].groupby(["model", "display_name", "positional", "data", "group"]):
+        curve = curve.sort_values("layer").reset_index(drop=True)
         for landmark, choose in LANDMARKS.items():
-            row = part.iloc[choose(part)]
+            row = curve.iloc[choose(curve)]
             landmarks.append(
                 {
                     **dict(zip(("model", "display_name", "positional", "data", "group"), keys, strict=True)),

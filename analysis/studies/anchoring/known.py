@@ -23,12 +23,12 @@ def anchoring_known(anchoring: pd.DataFrame, anchoring_curves: pd.DataFrame, sub
     shares = anchoring[anchoring["metric"] == "known_share"]
     labels = subjects[subjects["role"] == ROLE].set_index("model")["label"]
     selected = anchoring_curves[(anchoring_curves["data"] == "planted") & (anchoring_curves["split"] == "design")]
-    for model in [each for each in labels.index if each in set(selected["model"])]:
+    for model in [model for model in labels.index if model in set(selected["model"])]:
         curves = selected[selected["model"] == model]
         groups: Any = {str(group): part.set_index("layer") for group, part in curves.groupby("group")}
         question, answer = groups["question"], groups["answer"]
         layer = int(question.index[int(question["auroc"].to_numpy(dtype=float).argmax())])
-        asked = shares[shares["model"] == model]
+        names = shares[shares["model"] == model]
         row: dict[str, object] = {
             "model": model,
             "display_name": labels[model],
@@ -37,12 +37,12 @@ def anchoring_known(anchoring: pd.DataFrame, anchoring_curves: pd.DataFrame, sub
         }
         row |= {"layers_seeing": int(question["above_chance"].sum())}
         row |= {name: float(question.loc[layer, name]) for name in ("auroc", "auroc_low", "auroc_high")}
-        for name, part in (("question", question), ("answer", answer)):
-            cell = part.loc[layer]
+        for name, values in (("question", question), ("answer", answer)):
+            cell = values.loc[layer]
             row |= {f"{name}{end}": float(cell[f"delta_p{end}"]) for end in ("", "_low", "_high")}
             row |= {f"{name}_flips": float(cell["question_share"]), f"{name}_filler": float(cell["filler"])}
             row |= {f"{name}_n": int(cell["n"])}
-        rows.append(row | {"known_share": float(asked["value"].mean()), "names": int(asked["n"].max())})
+        rows.append(row | {"known_share": float(names["value"].mean()), "names": int(names["n"].max())})
     if not rows:
         raise DataError(f"anchoring_curves has no pretrained model; run: {RERUN}")
     return pd.DataFrame(rows)

@@ -20,8 +20,8 @@ def anchoring_counts(anchoring_curves: pd.DataFrame) -> pd.DataFrame:
     """
     small = anchoring_curves[anchoring_curves["model"].isin(list(subjects_of_role(anchoring_curves["model"].unique())))]
     layers = small[small["split"] == "all"]
-    seen = small[small["above_chance"].astype(bool)]
-    designed = {group: seen[(seen["split"] == "design") & (seen["group"] == group)] for group in GROUPS}
+    readable = small[small["above_chance"].astype(bool)]
+    designed = {group: readable[(readable["split"] == "design") & (readable["group"] == group)] for group in GROUPS}
     controls = pd.concat(designed.values())[["control", "filler"]].astype(float)
     values: dict[str, float] = {
         "models": small["model"].nunique(),
@@ -30,15 +30,15 @@ def anchoring_counts(anchoring_curves: pd.DataFrame) -> pd.DataFrame:
         "models_above_chance": layers.loc[layers["above_chance"].astype(bool), "model"].nunique(),
         "question_least": float(designed["question"]["delta_p"].max()),
         "answer_most_flips": float(designed["answer"]["question_share"].max()),
-        **{f"{name}_most": float(each.iloc[int(each.abs().argmax())]) for name, each in controls.items()},
+        **{f"{name}_most": float(control.iloc[int(control.abs().argmax())]) for name, control in controls.items()},
     }
     final = small["layer"] == small.groupby("model")["layer"].transform("max")
-    last = small[final & small["above_chance"].astype(bool)].set_index(["split", "group", "model"]).sort_index()
-    values["models_last"] = last.index.get_level_values("model").nunique()
+    final_layer = small[final & small["above_chance"].astype(bool)].set_index(["split", "group", "model"]).sort_index()
+    values["models_last"] = final_layer.index.get_level_values("model").nunique()
     for split in ("layer", "reference", "half", "design"):
-        means = last["delta_p"]
+        means = final_layer["delta_p"]
         values[f"gap_{split}"] = float((means[split, "question"] - means[split, "answer"]).mean())
-    values["question_flips"] = float(last["question_share"]["design", "question"].mean())
-    anchored = last["samples"]["layer", "answer"]
-    values["needing"] = float((100 * (anchored - last["samples"]["design", "answer"]) / anchored).mean())
+    values["question_flips"] = float(final_layer["question_share"]["design", "question"].mean())
+    anchored = final_layer["samples"]["layer", "answer"]
+    values["needing"] = float((100 * (anchored - final_layer["samples"]["design", "answer"]) / anchored).mean())
     return pd.DataFrame(list(values.items()), columns=["quantity", "value"])

@@ -44,11 +44,11 @@ def capture_noise(
     metrics = []
     for outcome, label in SCORES.items():
         for metric in compared_metrics(source):
-            chosen = source[source[metric].notna()]
-            x, y = (chosen[name].to_numpy(dtype=float) for name in (metric, outcome))
-            row: dict[str, object] = {"outcome": outcome, "label": label, "metric": metric, "n": len(chosen)}
-            one, other = (float(table[metric].astype(float)[model]) for model in pair)
-            metrics.append({**row, **_noise(one - other, _rounding(metric, pair, table, reported_plasticity), x, y)})
+            scored = source[source[metric].notna()]
+            x, y = (scored[name].to_numpy(dtype=float) for name in (metric, outcome))
+            row: dict[str, object] = {"outcome": outcome, "label": label, "metric": metric, "n": len(scored)}
+            first, second = (float(table[metric].astype(float)[model]) for model in pair)
+            metrics.append({**row, **_noise(first - second, _rounding(metric, pair, table, reported_plasticity), x, y)})
     return pd.DataFrame(metrics)
 
 
@@ -57,43 +57,43 @@ def _rounding(metric: str, pair: Sequence[str], models: pd.DataFrame, printed: p
 
     A bias is rounded to fewer digits than are printed (`bias_half` in `captured_models`).
     """
-    both = []
+    ranges = []
     for model in pair:
         if metric == "bias_strength":
             value, half = (float(models[name].astype(float)[model]) for name in (metric, "bias_half"))
-            both.append(Interval(value - half, value + half))
+            ranges.append(Interval(value - half, value + half))
         else:
             rows = printed[(printed["model"] == model) & (printed["metric"] == metric)]
-            both += [Interval(float(low), float(high)) for low, high in zip(rows["low"], rows["high"], strict=True)]
-    if len(both) < 2:
+            ranges += [Interval(float(low), float(high)) for low, high in zip(rows["low"], rows["high"], strict=True)]
+    if len(ranges) < 2:
         return None
-    apart = difference(*both)
-    least = 0.0 if apart.low <= 0 <= apart.high else min(abs(apart.low), abs(apart.high))
-    return Interval(least, max(abs(apart.low), abs(apart.high)))
+    gap = difference(*ranges)
+    least = 0.0 if gap.low <= 0 <= gap.high else min(abs(gap.low), abs(gap.high))
+    return Interval(least, max(abs(gap.low), abs(gap.high)))
 
 
-def _noise(between: float, rounding: Interval | None, x: FloatArray, y: FloatArray) -> dict[str, float | str | None]:
+def _noise(gap: float, rounding: Interval | None, x: FloatArray, y: FloatArray) -> dict[str, float | str | None]:
     r = coefficient(x, y)
     spread = float(x.std(ddof=1))
-    row: dict[str, float | str | None] = {"twin_difference": between, "spread_sd": spread, "r": r}
-    if not math.isfinite(between) or r is None:
+    row: dict[str, float | str | None] = {"twin_difference": gap, "spread_sd": spread, "r": r}
+    if not math.isfinite(gap) or r is None:
         return {**row, "twin_difference": None, "note": "the pair of one network has no value of this metric"}
-    noise = abs(between) / math.sqrt(2)
+    noise = abs(gap) / math.sqrt(2)
     low, high = (noise / math.sqrt(float(stats.chi2.ppf(level, 1))) for level in (0.975, 0.025))
     reliability = _reliable_share(noise, spread)
     corrected = r / math.sqrt(reliability) if reliability else math.inf
     # quantiles of uniforms, whose stream is the same in all numpy versions
-    drawn = stats.norm.ppf(np.random.default_rng(SEED).random((DRAWS, x.size))) * noise
-    centred = x + drawn - (x + drawn).mean(axis=1, keepdims=True)
-    again = centred @ standardised(y) / np.linalg.norm(centred, axis=1)
-    ends = percentile_interval(again)
+    noises = stats.norm.ppf(np.random.default_rng(SEED).random((DRAWS, x.size))) * noise
+    noisy = x + noises - (x + noises).mean(axis=1, keepdims=True)
+    redrawn = noisy @ standardised(y) / np.linalg.norm(noisy, axis=1)
+    ends = percentile_interval(redrawn)
     row |= {"noise_sd": noise, "noise_low": low, "noise_high": high}
     if rounding is not None:
         least, most = (end / math.sqrt(2) for end in (rounding.low, rounding.high))
         row |= {"noise_least": least, "noise_most": most}
         row |= {"reliability_least": _reliable_share(most, spread), "reliability_most": _reliable_share(least, spread)}
     row["reliability"] = reliability
-    row |= {"again_low": ends[0], "again_high": ends[1], "turns": float(np.mean(np.signbit(again) != (r < 0)))}
+    row |= {"again_low": ends[0], "again_high": ends[1], "turns": float(np.mean(np.signbit(redrawn) != (r < 0)))}
     if abs(corrected) <= 1:
         return {**row, "r_corrected": corrected, "note": ""}
     because = "noise alone would spread the models as far" if not reliability else "it would pass 1"

@@ -28,17 +28,17 @@ def decline_units(lbp_lengths: pd.DataFrame, matched_models: pd.DataFrame) -> pd
     drops in all variants at once. Raises DataError if a length has no score.
     """
     models = matched_models.sort_values("in_source", ascending=False, kind="stable", ignore_index=True)
-    inside = int(models["in_source"].astype(bool).sum())
+    in_source = int(models["in_source"].astype(bool).sum())
     scores = lbp_lengths.pivot(index=["mode", "model"], columns="length", values="lbp")
-    if missing := {START, *ENDS} - set(scores.columns):
-        raise DataError(f"lbp_lengths has no scores at {', '.join(sorted(missing))}")
+    if absent := {START, *ENDS} - set(scores.columns):
+        raise DataError(f"lbp_lengths has no scores at {', '.join(sorted(absent))}")
     rows: list[dict[str, Any]] = []
     for unit in UNITS:
         for end in ENDS:
             for mode in MODES:
                 loss = _score_loss(scores, models, unit, end, mode)
-                for n in sorted({inside, len(models)}):
-                    found = correlation.pearson(
+                for n in sorted({in_source, len(models)}):
+                    outcome = correlation.pearson(
                         models["ap_drop"][:n],
                         pd.Series(loss[:n]),
                         study="decline_units",
@@ -47,25 +47,25 @@ def decline_units(lbp_lengths: pd.DataFrame, matched_models: pd.DataFrame) -> pd
                         names=("drop", "loss"),
                     )
                     variant = {"unit": unit, "end": end, "mode": mode, "n": n}
-                    rows.append({**variant, "estimate": found.estimate, "p": found.p_value})
-        median, p = _joint_median(scores, models, unit, inside)
+                    rows.append({**variant, "estimate": outcome.estimate, "p": outcome.p_value})
+        median, p = _joint_median(scores, models, unit, in_source)
         rows.append({"unit": unit, "end": JOINT, "mode": "both", "n": len(models), "estimate": median, "p": p})
     return pd.DataFrame(rows)
 
 
 def _score_loss(scores: pd.DataFrame, models: pd.DataFrame, unit: str, end: str, mode: str) -> FloatArray:
     """Return the loss of each model from 8k to an end length."""
-    start, last = (models["model"].map(scores[length].xs(mode)).to_numpy(dtype=float) for length in (START, end))
-    lost: FloatArray = 1 - last / start if unit == "share" else start - last
+    start, stop = (models["model"].map(scores[length].xs(mode)).to_numpy(dtype=float) for length in (START, end))
+    lost: FloatArray = 1 - stop / start if unit == "share" else start - stop
     return lost
 
 
-def _joint_median(scores: pd.DataFrame, models: pd.DataFrame, unit: str, inside: int) -> tuple[float, float]:
+def _joint_median(scores: pd.DataFrame, models: pd.DataFrame, unit: str, count: int) -> tuple[float, float]:
     """Return the median coefficient over all variants from 8k to 128k, and its exact p."""
     statistics, ties = [], []
     for mode in MODES:
         loss = _score_loss(scores, models, unit, JOINT, mode)
-        for metric, n in (("ap_drop", inside), ("ap_drop", len(models)), ("total_drop", inside)):
+        for metric, n in (("ap_drop", count), ("ap_drop", len(models)), ("total_drop", count)):
             drop = models[metric].to_numpy(dtype=float)[:n] * (-1 if metric == "total_drop" else 1)
             for method in COEFFICIENTS:
                 statistics.append((relabelled(drop, loss[:n], method), n))
@@ -75,7 +75,7 @@ def _joint_median(scores: pd.DataFrame, models: pd.DataFrame, unit: str, inside:
         return np.asarray(np.median([size(index[:, :n]) for size, n in statistics], axis=0), dtype=np.float64)
 
     observed = float(median(np.arange(len(models))[None, :])[0])
-    blocks = [np.arange(inside), np.arange(inside, len(models))]
+    blocks = [np.arange(count), np.arange(count, len(models))]
     outcome = permutation_p(
         observed, median, [block for block in blocks if block.size], tie=max(ties), cells_per_draw=len(models) ** 2
     )

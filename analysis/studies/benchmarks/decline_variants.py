@@ -39,15 +39,15 @@ def decline_joint(lbp_lengths: pd.DataFrame, matched_models: pd.DataFrame, test_
     of model families, which are too few for any p below 0.05.
     """
     models, variants = _variants(lbp_lengths, matched_models)
-    inside = int(models["in_source"].astype(bool).sum())
-    blocks = [np.arange(inside), np.arange(inside, len(models))]
+    count = int(models["in_source"].astype(bool).sum())
+    blocks = [np.arange(count), np.arange(count, len(models))]
     tests = []
-    for name, chosen in (("from 8k", [one for one in variants if one.start == "8k"]), ("from every start", variants)):
+    for name, subset in (("from 8k", [one for one in variants if one.start == "8k"]), ("from every start", variants)):
         outcome = permutation_p(
-            _median_statistic(chosen)(np.arange(len(models))[None, :])[0],
-            _median_statistic(chosen),
+            _median_statistic(subset)(np.arange(len(models))[None, :])[0],
+            _median_statistic(subset),
             [block for block in blocks if block.size],
-            tie=max(one.tie for one in chosen),
+            tie=max(variant.tie for variant in subset),
             cells_per_draw=len(models) ** 2,
         )
         tests.append(
@@ -57,11 +57,11 @@ def decline_joint(lbp_lengths: pd.DataFrame, matched_models: pd.DataFrame, test_
                 test="median_coefficient",
                 unit="model",
                 n=len(models),
-                estimate=float(_median_statistic(chosen)(np.arange(len(models))[None, :])[0]),
+                estimate=float(_median_statistic(subset)(np.arange(len(models))[None, :])[0]),
                 p_value=outcome.p_value,
                 note=join_notes(
-                    f"{len(chosen)} variants",
-                    f"{outcome.note} of the {inside} models of the source, in all variants at once",
+                    f"{len(subset)} variants",
+                    f"{outcome.note} of the {count} models of the source, in all variants at once",
                     no("interval", "statistic", "df", "effect", because="a median of dependent coefficients"),
                 ),
             )
@@ -92,15 +92,15 @@ def _scores_by_length(lbp_lengths: pd.DataFrame) -> pd.DataFrame:
 def _variants(lbp_lengths: pd.DataFrame, matched_models: pd.DataFrame) -> tuple[pd.DataFrame, list[_Variant]]:
     """Return the models, those of the source first, and the variants as functions of the models' relabelings."""
     models = matched_models.sort_values("in_source", ascending=False, kind="stable", ignore_index=True)
-    inside = models["in_source"].astype(bool).to_numpy()
+    in_source = models["in_source"].astype(bool).to_numpy()
     scores = _scores_by_length(lbp_lengths)
     drops = {"ap_drop": models["ap_drop"], "total_drop": -models["total_drop"]}
-    samples = [("ap_drop", inside), ("ap_drop", np.ones(len(models), dtype=bool)), ("total_drop", inside)]
+    samples = [("ap_drop", in_source), ("ap_drop", np.ones(len(models), dtype=bool)), ("total_drop", in_source)]
     variants = []
-    for start, mode, (metric, kept), method in product(STARTS, MODES, samples, COEFFICIENTS):
+    for start, mode, (metric, sample), method in product(STARTS, MODES, samples, COEFFICIENTS):
         loss = models["model"].map((1 - scores[END] / scores[start]).xs(mode)).to_numpy(dtype=float)
         drop = drops[metric].to_numpy(dtype=float)
-        n = int(kept.sum())
+        n = int(sample.sum())
         statistic = relabelled(drop[:n], loss[:n], method)
 
         def size(index: IntArray, statistic: Callable[[IntArray], FloatArray] = statistic, n: int = n) -> FloatArray:
@@ -112,6 +112,6 @@ def _variants(lbp_lengths: pd.DataFrame, matched_models: pd.DataFrame) -> tuple[
 
 def _median_statistic(variants: list[_Variant]) -> Callable[[IntArray], FloatArray]:
     def statistic(index: IntArray) -> FloatArray:
-        return np.asarray(np.median([one.size(index) for one in variants], axis=0), dtype=np.float64)
+        return np.asarray(np.median([variant.size(index) for variant in variants], axis=0), dtype=np.float64)
 
     return statistic

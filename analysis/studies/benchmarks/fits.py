@@ -28,8 +28,8 @@ def length_decline_fit(length_decline: pd.DataFrame) -> pd.DataFrame:
     parts = []
     for mode, rows in length_decline.groupby("mode", sort=False):
         samples = {"source": rows[rows["in_source"].astype(bool)], "all": rows}
-        for name, chosen in samples.items():
-            band = _fit_with_band(chosen["ap_drop"], 100 * chosen["decline"], f"length_decline_fit, {mode}, {name}")
+        for name, models in samples.items():
+            band = _fit_with_band(models["ap_drop"], 100 * models["decline"], f"length_decline_fit, {mode}, {name}")
             parts.append(band.assign(mode=mode, sample=name))
     return pd.concat(parts, ignore_index=True)[["mode", "sample", *_COLUMNS]]
 
@@ -37,17 +37,17 @@ def length_decline_fit(length_decline: pd.DataFrame) -> pd.DataFrame:
 _COLUMNS = ("x", "fit", "low", "high", "slope", "intercept", "r_squared", "n")
 
 
-def _fit_with_band(x: pd.Series, y: pd.Series, where: str) -> pd.DataFrame:
+def _fit_with_band(x: pd.Series, y: pd.Series, place: str) -> pd.DataFrame:
     """Fit y on x; return the line and its band at `POINTS` values from the smallest x to the largest."""
     # imported here, as statsmodels costs most of a second and only this fit needs it
     import statsmodels.api as sm
 
-    across, up = x.to_numpy(dtype=float), y.to_numpy(dtype=float)
-    if across.size < 3 or np.ptp(across) == 0:
-        raise DataError(f"{where}: {across.size} models with {len(set(across))} different drops; a line needs three")
-    model = sm.OLS(up, sm.add_constant(across)).fit()
-    grid = np.linspace(across.min(), across.max(), POINTS)
+    drops, declines = x.to_numpy(dtype=float), y.to_numpy(dtype=float)
+    if drops.size < 3 or np.ptp(drops) == 0:
+        raise DataError(f"{place}: {drops.size} models with {len(set(drops))} different drops; a line needs three")
+    model = sm.OLS(declines, sm.add_constant(drops)).fit()
+    grid = np.linspace(drops.min(), drops.max(), POINTS)
     band = model.get_prediction(sm.add_constant(grid)).conf_int(alpha=1 - CONFIDENCE)
     intercept, slope = model.params
     table = pd.DataFrame({"x": grid, "fit": intercept + slope * grid, "low": band[:, 0], "high": band[:, 1]})
-    return table.assign(slope=slope, intercept=intercept, r_squared=model.rsquared, n=across.size)
+    return table.assign(slope=slope, intercept=intercept, r_squared=model.rsquared, n=drops.size)

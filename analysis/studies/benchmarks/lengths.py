@@ -30,16 +30,16 @@ def bin_profiles(reported_length_bins: pd.DataFrame, models: pd.DataFrame) -> pd
     rows = []
     for model in table["model"]:
         start, end, drop = (cells.loc[(model, name)] for name in (first, last, "total"))
-        within = difference(Interval(end["low"], end["high"]), Interval(start["low"], start["high"]))
+        interval = difference(Interval(end["low"], end["high"]), Interval(start["low"], start["high"]))
         exact, digits = finite(end["value"]) - finite(start["value"]), int(drop["decimals"])
         rows.append(
             {
                 "model": model,
                 "total_recomputed": float(exact),
-                "total_low": within.low,
-                "total_high": within.high,
+                "total_low": interval.low,
+                "total_high": interval.high,
                 "total_rounded": float(round_half_up(exact, digits)),
-                "total_agreement": agreement(float(exact), within, drop["value"], digits),
+                "total_agreement": agreement(float(exact), interval, drop["value"], digits),
             }
         )
     return models[["model", "display_name", "family"]].merge(table, on="model").merge(pd.DataFrame(rows), on="model")
@@ -69,8 +69,8 @@ def _bin_note(row: pd.Series, binned: bool) -> str:
 
 def length_decline(lbp_lengths: pd.DataFrame, matched_models: pd.DataFrame) -> pd.DataFrame:
     """Return the relative decline 1 - s(128k)/s(8k) of each matched model in both modes, with both drops."""
-    ends = lbp_lengths[lbp_lengths["length"].isin(["8k", "128k"])]
-    table = ends.pivot(index=["model", "mode"], columns="length", values="lbp").reset_index()
+    ends_of = lbp_lengths[lbp_lengths["length"].isin(["8k", "128k"])]
+    table = ends_of.pivot(index=["model", "mode"], columns="length", values="lbp").reset_index()
     table.columns.name = None
     table = table.rename(columns={"8k": "lbp_8k", "128k": "lbp_128k"})
     table["decline"] = 1 - table["lbp_128k"] / table["lbp_8k"]
@@ -91,15 +91,15 @@ def length_decline_tests(length_decline: pd.DataFrame, test_families: pd.DataFra
         for mode in MODES:
             rows = length_decline[length_decline["mode"] == mode]
             seven = rows[rows["in_source"].astype(bool)]
-            for chosen, metric in ((seven, "ap_drop"), (rows, "ap_drop"), (seven, "total_drop")):
+            for models, metric in ((seven, "ap_drop"), (rows, "ap_drop"), (seven, "total_drop")):
                 tests.append(
                     method(
-                        chosen[metric] * (-1 if metric == "total_drop" else 1),
-                        chosen["decline"],
+                        models[metric] * (-1 if metric == "total_drop" else 1),
+                        models["decline"],
                         study="length_decline_tests",
-                        comparison=f"{metric}, {mode}, n = {len(chosen)}",
+                        comparison=f"{metric}, {mode}, n = {len(models)}",
                         unit="model",
-                        note=caveat(chosen, "decline"),
+                        note=caveat(models, "decline"),
                         names=(metric, "decline"),
                     )
                 )
@@ -114,13 +114,13 @@ def length_ordering_tests(
     Over the models with length bins, at each of the five shared lengths and in both modes, by three coefficients; Holm
     over all thirty. All lengths have the same models, so the tests are not independent.
     """
-    shared = lbp_lengths[lbp_lengths["plasticity"].notna()].drop(columns=["display_name", "family"])
-    shared = shared.merge(matched_models.drop(columns=["lbp", "note"]), on="model")
+    scored = lbp_lengths[lbp_lengths["plasticity"].notna()].drop(columns=["display_name", "family"])
+    scored = scored.merge(matched_models.drop(columns=["lbp", "note"]), on="model")
     tests: list[Estimate] = []
     for method in METHODS:
         for mode in MODES:
             for length in BINS:
-                rows = shared[(shared["mode"] == mode) & (shared["length"] == length)]
+                rows = scored[(scored["mode"] == mode) & (scored["length"] == length)]
                 tests.append(
                     method(
                         rows["plasticity"],
@@ -141,8 +141,8 @@ def lbp_length_tests(lbp_lengths: pd.DataFrame, test_families: pd.DataFrame) -> 
     Holm over the first differences; a correlation of levels of two falling series is not a test.
     """
     tests: list[Estimate] = []
-    shared = lbp_lengths[lbp_lengths["plasticity"].notna()]
-    for (model, mode), rows in shared.groupby(["model", "mode"], sort=False):
+    scored = lbp_lengths[lbp_lengths["plasticity"].notna()]
+    for (model, mode), rows in scored.groupby(["model", "mode"], sort=False):
         tests += levels_and_differences(
             rows["plasticity"], rows["lbp"], study="lbp_length_tests", comparison=f"{model}, {mode}", unit="length"
         )
@@ -156,10 +156,10 @@ def lbp_length_steps(lbp_lengths: pd.DataFrame, test_families: pd.DataFrame) -> 
     that loses more plasticity than others at a step also loses more score, which a common trend cannot cause. Changes
     of one model are dependent, so whole models are permuted for p.
     """
-    shared = lbp_lengths[lbp_lengths["plasticity"].notna()]
+    scored = lbp_lengths[lbp_lengths["plasticity"].notna()]
     tests: list[Estimate] = []
     for mode in MODES:
-        rows = shared[shared["mode"] == mode]
+        rows = scored[scored["mode"] == mode]
         one, two = (_centred_steps(rows, name) for name in ("plasticity", "lbp"))
         size = float(np.linalg.norm(one) * np.linalg.norm(two))
         observed = float(np.sum(one * two)) / size

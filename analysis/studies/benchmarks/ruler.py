@@ -58,8 +58,8 @@ def ruler_lengths(
     for _, row in table.iterrows():
         reasons = [f"{name}_step: the first length has none" for name in ("ruler", "plasticity") if not row["position"]]
         if pd.isna(row["plasticity"]):
-            beyond = "longer than the captured context"
-            reasons += [f"{name}: {beyond}" for name in ("plasticity", "plasticity_change", "plasticity_step")]
+            reason = "longer than the captured context"
+            reasons += [f"{name}: {reason}" for name in ("plasticity", "plasticity_change", "plasticity_step")]
         notes.append("; ".join(reasons))
     return table.assign(note=notes)
 

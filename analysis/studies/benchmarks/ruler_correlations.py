@@ -54,5 +54,5 @@ def _scored_models(captured_models: pd.DataFrame) -> pd.DataFrame:
 
 
 def _full_context_models(scored: pd.DataFrame) -> pd.DataFrame:
-    full: pd.DataFrame = scored[scored["captured_context"] == scored["captured_context"].max()]
-    return full
+    longest: pd.DataFrame = scored[scored["captured_context"] == scored["captured_context"].max()]
+    return longest

@@ -31,26 +31,26 @@ class ConclusionInputs:
         self.seen["either"] = max(self.seen["along"], self.seen["back"])
         columns = {"ap_overall": "overall", "ap_first_20": "first fifth", "ap_last_20": "last fifth"}
         values = [captured, trajectory]
-        measured = by_model["measured_models"].drop(index=[*captured.index], errors="ignore")
-        table = pd.concat([each[[*columns]].rename(columns=columns) for each in (*values, measured)])
+        own = by_model["measured_models"].drop(index=[*captured.index], errors="ignore")
+        table = pd.concat([frame[[*columns]].rename(columns=columns) for frame in (*values, own)])
         table = table.join(by_model["decile_profiles"][[f"d{place}" for place in range(10)]])
         table = table.join(by_model["bin_profiles"][["0-8K"]])
         table = table.join(by_model["equal_positions"].rename(columns={"mean_32k": "0-32K"})[["0-32K"]])
-        same = by_model["training_comparison"].rename(index={"smollm3-3b": LAST})
+        equal = by_model["training_comparison"].rename(index={"smollm3-3b": LAST})
         table = table.join(
-            pd.DataFrame({"first of 64K": same["far_same"] + same["drop_same"], "last of 64K": same["far_same"]})
+            pd.DataFrame({"first of 64K": equal["far_same"] + equal["drop_same"], "last of 64K": equal["far_same"]})
         )
-        shared = {"at_0_1k": "0-1K", "at_1k_2k": "1K-2K", "at_2k_4k": "2K-4K"}
+        ranges = {"at_0_1k": "0-1K", "at_1k_2k": "1K-2K", "at_2k_4k": "2K-4K"}
         self.values = table.join(
-            tables["training_equal_positions"].set_index("checkpoint")[[*shared]].rename(columns=shared)
+            tables["training_equal_positions"].set_index("checkpoint")[[*ranges]].rename(columns=ranges)
         )
         decline = by_model["length_decline"]
-        once = decline[decline["mode"] == "nonthinking"]
-        windows = pd.concat([each["bias_window"] for each in values])
-        self.outcomes = {"decline": once["decline"], "lbp": once["lbp"], "bias_window": windows}
-        self.outcomes |= {"points": once["lbp_8k"] - once["lbp_128k"], "ruler": captured["ruler_128k"]}
+        direct = decline[decline["mode"] == "nonthinking"]
+        windows = pd.concat([value["bias_window"] for value in values])
+        self.outcomes = {"decline": direct["decline"], "lbp": direct["lbp"], "bias_window": windows}
+        self.outcomes |= {"points": direct["lbp_8k"] - direct["lbp_128k"], "ruler": captured["ruler_128k"]}
         self.more = captured[["family", "log_parameters"]]
-        self.scored = [str(each) for each in once.index]
+        self.scored = [str(model) for model in direct.index]
         lengths, ruler = tables["lbp_lengths"], tables["ruler_lengths"].rename(columns={"ruler": "score"})
         lengths = pd.concat([lengths.rename(columns={"lbp": "score"}), ruler.assign(mode="ruler")])
         self.lengths = lengths.dropna(subset=["plasticity"])
@@ -63,8 +63,8 @@ class ConclusionInputs:
         if row.compares == "one network":
             return None, 1.0, "survives", ""
         if row.compares == "level":
-            kept = self.bounds.loc[sides[0], "kept_low"].min()
-            return 1.0, float(1 / kept), "falls", ""
+            share = self.bounds.loc[sides[0], "kept_low"].min()
+            return 1.0, float(1 / share), "falls", ""
         needed, seen = self._seen_factors(row, sides)
         note = "" if needed is not None else f"no factor up to {FACTORS[-1]:.1f} turns it"
         return needed, seen, "survives" if needed is None or needed > seen else "open", note
@@ -72,17 +72,17 @@ class ConclusionInputs:
     def _captures_named(self, row: Any, side: str) -> list[str]:
         names = side.split()
         if set(names) <= NAMED:
-            inside = self.bounds["family"] == "SmolLM3"
-            groups = {"captured": [*self.bounds.index[~inside]], "checkpoints": [*self.bounds.index[inside]]}
-            names = [str(each) for each in (groups | {"scored": self.scored})[names[0]]]
+            smollm = self.bounds["family"] == "SmolLM3"
+            groups = {"captured": [*self.bounds.index[~smollm]], "checkpoints": [*self.bounds.index[smollm]]}
+            names = [str(name) for name in (groups | {"scored": self.scored})[names[0]]]
         if absent := sorted(set(names) - set(self.values.index)):
             raise DataError(f"bin_conclusions, {row.conclusion}: no capture {absent[0]!r}; see bin_bounds for names")
         return names
 
     def _end_rhos(self, places: str, names: Sequence[str]) -> tuple[FloatArray, FloatArray]:
         """Return rho at the first and at the last position."""
-        known = {"fifths": "first fifth, last fifth", "tenths": "d0, d9", "64K": "first of 64K, last of 64K"}
-        one, two = known.get(places, places.replace(" ", ", ")).split(", ")
+        words = {"fifths": "first fifth, last fifth", "tenths": "d0, d9", "64K": "first of 64K, last of 64K"}
+        one, two = words.get(places, places.replace(" ", ", ")).split(", ")
         return agreement(self.values.loc[[*names], one]), agreement(self.values.loc[[*names], two])
 
     def _deciles(self, names: Sequence[str]) -> FloatArray:
@@ -93,8 +93,8 @@ class ConclusionInputs:
         off; none can have kept more than all, nor less than its own values allow.
         """
         bounds = self.bounds.loc[[*names]]
-        apart = float(bounds["kept_high"].max() / bounds["kept_low"].min())
-        return float(min(self.seen["even"] * apart, 1 / bounds["kept_least"].min()))
+        spread = float(bounds["kept_high"].max() / bounds["kept_low"].min())
+        return float(min(self.seen["even"] * spread, 1 / bounds["kept_least"].min()))
 
     def _seen_factors(self, row: Any, sides: list[list[str]]) -> tuple[float | None, float]:
         names = [name for side in sides for name in side]
@@ -103,7 +103,7 @@ class ConclusionInputs:
             return float((last / first).min()), self.seen["along" if row.compares == "fall" else "random"]
         if row.compares in ("rise", "no rise"):
             deciles = agreement(self._deciles(names))
-            steps = [[one[i] / one[j] for i, j in itertools.combinations(range(10), 2)] for one in deciles]
+            steps = [[decile[i] / decile[j] for i, j in itertools.combinations(range(10), 2)] for decile in deciles]
             if row.compares == "rise":
                 return float(min(map(max, steps))), self.seen["back"]
             return float(1 / max(map(max, steps))), self.seen["along"]
@@ -111,60 +111,60 @@ class ConclusionInputs:
             turned = self._halves_turned if row.compares == "halves" else self._straightness_turned
             return _least(lambda factor: turned(sides, factor)), self.seen["either"]
         if row.compares == "levels of two":
-            less, more = (agreement(self.values.loc[side, row.places].dropna()) for side in sides)
-            return float(less.min() / more.max()), self._level(names)
+            lower, upper = (agreement(self.values.loc[side, row.places].dropna()) for side in sides)
+            return float(lower.min() / upper.max()), self._level(names)
         if row.compares in ("drops", "no difference"):
             return self._factor_for_equal_drops(row, sides), self.seen["between"]
         if row.compares == "gathered":  # phases differ by a factor; changes within one capture are ignored
             return self._factor_between_phases(), self._level(names)
         if row.compares == "no relation along one capture":
-            part = self.lengths[(self.lengths["model"] == names[0]) & (self.lengths["mode"] == row.outcome)]
-            rho, score = agreement(part["plasticity"]), part["score"].to_numpy(dtype=np.float64)
+            cells = self.lengths[(self.lengths["model"] == names[0]) & (self.lengths["mode"] == row.outcome)]
+            rho, score = agreement(cells["plasticity"]), cells["score"].to_numpy(dtype=np.float64)
             return _relation(lambda powers: np.diff(_plastic(rho, powers)), np.diff(score), len(rho), True), self.seen[
                 "either"
             ]
         if row.compares == "no relation of levels by length":
             found = []
-            for _, part in self.lengths[self.lengths["mode"] != "ruler"].groupby(["mode", "length"]):
-                make = functools.partial(_plastic, agreement(part["plasticity"]))
-                found.append(_relation(make, part["score"].to_numpy(dtype=np.float64), len(part), True, towards=1.0))
-            return min((each for each in found if each is not None), default=None), self._level(names)
+            for _, cells in self.lengths[self.lengths["mode"] != "ruler"].groupby(["mode", "length"]):
+                make = functools.partial(_plastic, agreement(cells["plasticity"]))
+                found.append(_relation(make, cells["score"].to_numpy(dtype=np.float64), len(cells), True, towards=1.0))
+            return min((factor for factor in found if factor is not None), default=None), self._level(names)
         found = [self._factor_that_removes(row, side) for side in sides]
-        needed = min((each for each in found if each is not None), default=None)
-        return needed, self._level(names) if "levels" in row.compares else self.seen["between"]
+        smallest = min((factor for factor in found if factor is not None), default=None)
+        return smallest, self._level(names) if "levels" in row.compares else self.seen["between"]
 
     def _halves_turned(self, sides: list[list[str]], factor: float) -> bool:
         """Tell whether some choice of what is kept at each place makes the second half fall more than the first."""
         rho = agreement(self._deciles(sides[0])[:, [0, 4, 5, 9]])
-        one, two, three, four = (_plastic(rho, _choices(4)[:, None] * np.log(factor))[..., place] for place in range(4))
-        return bool((one - two <= three - four).any())
+        a, b, c, d = (_plastic(rho, _choices(4)[:, None] * np.log(factor))[..., place] for place in range(4))
+        return bool((a - b <= c - d).any())
 
     def _straightness_turned(self, sides: list[list[str]], factor: float) -> bool:
         """Tell whether some choice of what is kept at each place makes the first side as straight as the second.
 
         A side's straightness is the smallest R squared of a line among its captures.
         """
-        ends = []
-        for side, best in zip(sides, (np.max, np.min), strict=True):
+        fits = []
+        for side, extreme in zip(sides, (np.max, np.min), strict=True):
             values = _plastic(agreement(self._deciles(side)), _choices(10)[:, None] * np.log(factor))
-            left = values - values.mean(-1, keepdims=True)
+            residual = values - values.mean(-1, keepdims=True)
             line = np.arange(10) - 4.5
-            ends.append(best((left @ line) ** 2 / ((left**2).sum(-1) * (line @ line)), axis=0).min())
-        return bool(ends[0] >= ends[1])
+            fits.append(extreme((residual @ line) ** 2 / ((residual**2).sum(-1) * (line @ line)), axis=0).min())
+        return bool(fits[0] >= fits[1])
 
     def _factor_for_equal_drops(self, row: Any, sides: list[list[str]]) -> float | None:
         """Return the factor of changes along the context that makes both mean drops equal; None if no factor does."""
-        ends = [
+        families = [
             self._end_rhos(row.places, [name for name in side if self._has_values(row.places, name)]) for side in sides
         ]
         if row.compares == "no difference":
             return 1.0  # any difference would undo it
-        order = np.sign(np.subtract(*(_plasticity_drop(*end, 0.0).mean() for end in ends)))
+        order = np.sign(np.subtract(*(_plasticity_drop(*end, 0.0).mean() for end in families)))
 
         def turned(factor: float) -> bool:
             drops = (
                 _plasticity_drop(*end, power * np.log(factor)).mean()
-                for end, power in zip(ends, (-0.5, 0.5), strict=True)
+                for end, power in zip(families, (-0.5, 0.5), strict=True)
             )
             return bool(np.sign(np.subtract(*drops)) != order)
 
@@ -186,15 +186,15 @@ class ConclusionInputs:
             taken = [self.more.loc[names, "family"].to_numpy() == each for each in set(self.more.loc[names, "family"])]
         elif "equal size" in row.compares:
             taken = [*taken, self.more.loc[names, "log_parameters"].to_numpy(dtype=np.float64)]
-        basis = np.column_stack([np.asarray(each, dtype=np.float64) for each in taken])
+        basis = np.column_stack([np.asarray(column, dtype=np.float64) for column in taken])
         if "levels" in row.compares:
             level = agreement(self.values.loc[names, row.places])
             return _relation(
                 lambda powers: _plastic(level, powers), outcome, len(names), row.compares[:3] == "no ", basis
             )
-        ends = self._end_rhos(row.places, names)
+        rhos = self._end_rhos(row.places, names)
         return _relation(
-            lambda powers: _plasticity_drop(*ends, powers), outcome, len(names), row.compares[:3] == "no ", basis
+            lambda powers: _plasticity_drop(*rhos, powers), outcome, len(names), row.compares[:3] == "no ", basis
         )
 
     def _factor_between_phases(self) -> float | None:
@@ -206,9 +206,9 @@ class ConclusionInputs:
         def turned(factor: float) -> bool:
             for powers in _choices(len(wide)):
                 by_width = dict(zip(wide, powers, strict=True))
-                scaled = rho / factor ** np.array([by_width[each] for each in width])
-                one, two = (abs(spearmanr(scaled, table[name])[0]) for name in ("gathered_bias", "middle"))
-                if one <= two:
+                scaled = rho / factor ** np.array([by_width[size] for size in width])
+                by_bias, by_place = (abs(spearmanr(scaled, table[name])[0]) for name in ("gathered_bias", "middle"))
+                if by_bias <= by_place:
                     return True
             return False
 
@@ -252,15 +252,15 @@ def _relation(
     sign = np.sign(_both_correlations(make(np.zeros((1, units))), outcome, basis)[0])
 
     def turned(factor: float) -> bool:
-        found = _both_correlations(make(_choices(units) * np.log(factor)), outcome, basis)
-        shown = found * towards if towards else np.abs(found)
-        return bool(shown.max() >= critical if absent else (found * sign).min() <= 0)
+        correlations = _both_correlations(make(_choices(units) * np.log(factor)), outcome, basis)
+        signed = correlations * towards if towards else np.abs(correlations)
+        return bool(signed.max() >= critical if absent else (correlations * sign).min() <= 0)
 
     return _least(turned)
 
 
 def _both_correlations(values: FloatArray, outcome: FloatArray, basis: FloatArray) -> FloatArray:
     """Return Pearson's r of each row with the outcome, after regressing both on a basis; shape (rows,)."""
-    left = np.eye(len(outcome)) - basis @ np.linalg.pinv(basis)
-    one, two = values @ left, left @ outcome
-    return np.asarray(one @ two / np.sqrt((one**2).sum(1) * (two @ two)))
+    projector = np.eye(len(outcome)) - basis @ np.linalg.pinv(basis)
+    x, y = values @ projector, projector @ outcome
+    return np.asarray(x @ y / np.sqrt((x**2).sum(1) * (y @ y)))

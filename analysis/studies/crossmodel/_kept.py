@@ -37,18 +37,18 @@ def frequencies(
         Factor of the scaling, and original window in tokens.
     """
     pairs = np.arange(dimensions // 2)
-    plain: FloatArray = base ** (-2.0 * pairs / dimensions)
+    unscaled: FloatArray = base ** (-2.0 * pairs / dimensions)
     if scaling == "none":
-        return plain
-    turns = original * plain / (2 * np.pi)
+        return unscaled
+    turns = original * unscaled / (2 * np.pi)
     fast, slow = YARN_TURNS if scaling == "yarn" else LLAMA_TURNS
     if scaling == "yarn":  # a ramp over pair indices, rounded to whole pairs
-        ends = [dimensions * np.log(original / (each * 2 * np.pi)) / (2 * np.log(base)) for each in (fast, slow)]
-        first, last = max(np.floor(ends[0]), 0.0), min(np.ceil(ends[1]), dimensions - 1.0)
-        left = 1.0 - np.clip((pairs - first) / max(last - first, 1e-3), 0.0, 1.0)
+        limits = [dimensions * np.log(original / (bound * 2 * np.pi)) / (2 * np.log(base)) for bound in (fast, slow)]
+        start, stop = max(np.floor(limits[0]), 0.0), min(np.ceil(limits[1]), dimensions - 1.0)
+        share = 1.0 - np.clip((pairs - start) / max(stop - start, 1e-3), 0.0, 1.0)
     else:  # a ramp over turns
-        left = np.clip((turns - slow) / (fast - slow), 0.0, 1.0)
-    return np.asarray(plain * left + plain / factor * (1.0 - left))
+        share = np.clip((turns - slow) / (fast - slow), 0.0, 1.0)
+    return np.asarray(unscaled * share + unscaled / factor * (1.0 - share))
 
 
 def kept_share(turning: FloatArray, width: float) -> float:

@@ -36,23 +36,23 @@ def bin_bounds(
     late = pd.concat([captured_models.set_index("model"), training_trajectory.set_index("checkpoint")])["ap_last_20"]
     rows = []
     for row in each(models[models["bucket_tokens"].notna()]):
-        known = pd.notna(row.rope_theta)
+        has_base = pd.notna(row.rope_theta)
         own = settings.loc[row.model]
         scaled = str(own["scaling"]) != "none"
         scaling = (str(own["scaling"]), float(own["factor"]), float(own["original_positions"])) if scaled else ("none",)
-        ends = (float(row.rope_theta),) * 2 if known else (min(bases), max(bases))
+        bounds = (float(row.rope_theta),) * 2 if has_base else (min(bases), max(bases))
         described = {
             "capture": row.model,
             "family": row.family,
-            "base": ends[0] if known else None,
+            "base": bounds[0] if has_base else None,
             "scaling": scaling[0],
         }
-        rows.append(described | _even_mean(ends, int(row.head_dim), float(row.bucket_tokens), scaling))
+        rows.append(described | _even_mean(bounds, int(row.head_dim), float(row.bucket_tokens), scaling))
     heads = models.set_index("model")["head_dim"]
     for row in each(checkpoints):
-        ends = (float(row.rope_theta),) * 2
-        described = {"capture": row.checkpoint, "family": "SmolLM3", "base": ends[0], "scaling": "none"}
-        rows.append(described | _even_mean(ends, int(heads[row.model]), float(row.bucket_tokens), ("none",)))
+        bounds = (float(row.rope_theta),) * 2
+        described = {"capture": row.checkpoint, "family": "SmolLM3", "base": bounds[0], "scaling": "none"}
+        rows.append(described | _even_mean(bounds, int(heads[row.model]), float(row.bucket_tokens), ("none",)))
     table = pd.DataFrame(rows)
     table["kept_least"] = agreement(table["capture"].map(late))
     table["note"] = np.where(table["base"].isna(), "base: the sources give none", "")
@@ -60,14 +60,14 @@ def bin_bounds(
 
 
 def _even_mean(bases: tuple[float, ...], dimensions: int, width: float, scaling: tuple[Any, ...]) -> dict[str, Any]:
-    given = [frequencies(base, dimensions, *scaling) for base in bases]
-    kept = [kept_share(each, width) for each in given]
-    halves = [float((each * width >= np.pi).mean()) for each in given]
+    turns = [frequencies(base, dimensions, *scaling) for base in bases]
+    shares = [kept_share(radians, width) for radians in turns]
+    halves = [float((radians * width >= np.pi).mean()) for radians in turns]
     return {
         "dimensions": dimensions,
         "width": int(width),
-        "kept_low": min(kept),
-        "kept_high": max(kept),
+        "kept_low": min(shares),
+        "kept_high": max(shares),
         "half_turns": float(np.mean(halves)),
     }
 
@@ -92,10 +92,10 @@ def bin_kept(
             else:
                 continue  # the only model without rotation among those measured this way
             even = kept_share(frequencies(base, int(size)), float(row.width))
-            kept = float(agreement(row.bucket_full) / agreement(row.aligned_full))
+            share = float(agreement(row.bucket_full) / agreement(row.aligned_full))
             described = {"model": row.model, "width": row.width, "low": row.low}
             rows.append(
-                described | {"aligned": row.aligned_full, "pooled": row.bucket_full, "kept": kept, "kept_even": even}
+                described | {"aligned": row.aligned_full, "pooled": row.bucket_full, "kept": share, "kept_even": even}
             )
     return pd.DataFrame(rows)
 
@@ -108,23 +108,23 @@ def bin_factors(bin_kept: pd.DataFrame, null_levels: pd.DataFrame) -> pd.DataFra
     even mean would keep. `random`: the largest growth in networks of random weights, from `null_levels`.
     """
     widest = bin_kept[bin_kept["width"] == bin_kept.groupby("model")["width"].transform("max")]
-    ends = widest.sort_values("low").groupby("model")["kept"].agg(["first", "last"])
-    change, off = ends["last"] / ends["first"], widest["kept"] / widest["kept_even"]
+    places = widest.sort_values("low").groupby("model")["kept"].agg(["first", "last"])
+    change, excess = places["last"] / places["first"], widest["kept"] / widest["kept_even"]
     random = null_levels[(null_levels["positional"] == "rope") & (null_levels["quantity"] == "plasticity")]
     rho = random.assign(rho=agreement(random["value"])).pivot(
         index="size", columns=["estimator", "width", "place"], values="rho"
     )
-    one, wide = rho["aligned_full"][1], rho["bucket_full"][random["width"].max()]
-    grown = (wide["last"] / one["last"]) / (wide["first"] / one["first"])
-    found = {
+    single, wide = rho["aligned_full"][1], rho["bucket_full"][random["width"].max()]
+    grown = (wide["last"] / single["last"]) / (wide["first"] / single["first"])
+    factors = {
         "along": max(change.max(), 1.0),
         "back": max(1 / change.min(), 1.0),
         "between": change.max() / change.min(),
     }
-    found |= {"even": off.max() / off.min(), "random": grown.max()}
-    captures = [len(ends)] * 4 + [int(grown.notna().sum())]
-    named = zip(found.items(), captures, strict=True)
-    return pd.DataFrame([{"factor": name, "value": value, "captures": count} for (name, value), count in named])
+    factors |= {"even": excess.max() / excess.min(), "random": grown.max()}
+    captures = [len(places)] * 4 + [int(grown.notna().sum())]
+    pairs = zip(factors.items(), captures, strict=True)
+    return pd.DataFrame([{"factor": name, "value": value, "captures": count} for (name, value), count in pairs])
 
 
 def bin_fates(
@@ -155,17 +155,17 @@ def bin_fates(
     given for the comparison. Raises DataError when a conclusion names an unknown capture, claim or
     comparison, or states without a reason that no plasticity enters.
     """
-    known = ConclusionInputs(
+    inputs = ConclusionInputs(
         {name: table for name, table in locals().items() if name not in ("bin_conclusions", "claims")}
     )
     functions = claims.assign(function=claims["claim"].astype(str).str.partition(".")[0])
     rows = []
     for row in each(bin_conclusions):
-        asked, reason = str(row.claims).split(), "" if pd.isna(row.reason) else str(row.reason)
-        held = functions[functions["function"].isin(asked)]
-        if missing := sorted(set(asked) - set(held["function"])):
-            raise DataError(f"bin_conclusions, {row.conclusion}: no claim {missing[0]!r} in the ledger; mend its name")
-        needed, seen, fate, note = known.fate(row)
+        names, reason = str(row.claims).split(), "" if pd.isna(row.reason) else str(row.reason)
+        judged = functions[functions["function"].isin(names)]
+        if absent := sorted(set(names) - set(judged["function"])):
+            raise DataError(f"bin_conclusions, {row.conclusion}: no claim {absent[0]!r} in the ledger; mend its name")
+        needed, seen, fate, note = inputs.fate(row)
         if needed is None and not (note or reason):
             raise DataError(
                 f"bin_conclusions, {row.conclusion}: say in `reason` why rotation inside buckets does not matter"
@@ -176,7 +176,7 @@ def bin_fates(
                 "needed": needed,
                 "seen": seen,
                 "fate": fate,
-                "verdicts": ", ".join(sorted(set(held["verdict"].astype(str)))),
+                "verdicts": ", ".join(sorted(set(judged["verdict"].astype(str)))),
                 "note": "; ".join(filter(None, (reason, note))),
             }
         )

@@ -23,9 +23,9 @@ def equal_positions(decile_profiles: pd.DataFrame, captured_models: pd.DataFrame
     """
     table = captured_models[["model", "display_name", "family", "captured_context", "ap_overall", "ap_drop"]].copy()
     profiles = decile_profiles.set_index("model")[[f"d{number}" for number in range(10)]]
-    common = int(table["captured_context"].min())
-    split = round(common * SPLIT)
-    for name, low, high in (("near", 0, split), ("far", split, common), ("mean_32k", 0, common)):
+    shortest = int(table["captured_context"].min())
+    boundary = round(shortest * SPLIT)
+    for name, low, high in (("near", 0, boundary), ("far", boundary, shortest), ("mean_32k", 0, shortest)):
         table[name] = [
             _mean_over_positions(profiles.loc[model].to_numpy(dtype=float), int(context), low, high)
             for model, context in zip(table["model"], table["captured_context"], strict=True)
@@ -39,8 +39,8 @@ def equal_positions(decile_profiles: pd.DataFrame, captured_models: pd.DataFrame
 def _mean_over_positions(deciles: FloatArray, context: int, low: float, high: float) -> float:
     """Return the mean over positions from low to high, from ten equal bins of the context."""
     edges = np.linspace(0, context, 11)
-    inside = np.clip(np.minimum(edges[1:], high) - np.maximum(edges[:-1], low), 0, None)
-    return float(inside @ deciles / inside.sum())
+    overlap = np.clip(np.minimum(edges[1:], high) - np.maximum(edges[:-1], low), 0, None)
+    return float(overlap @ deciles / overlap.sum())
 
 
 def predecessor_ratios(captured_models: pd.DataFrame) -> pd.DataFrame:
@@ -68,15 +68,15 @@ def family_separation(captured_models: pd.DataFrame, matched_models: pd.DataFram
     families (lowest member of the upper minus highest of the lower, negative where they overlap), and `gap_share` is
     this distance over the widest family's range.
     """
-    full = captured_models[captured_models["captured_context"] == captured_models["captured_context"].max()]
-    scopes = {"matched": matched_models[matched_models["in_source"]], "captured": full}
+    longest = captured_models[captured_models["captured_context"] == captured_models["captured_context"].max()]
+    scopes = {"matched": matched_models[matched_models["in_source"]], "captured": longest}
     rows = []
     for scope, models in scopes.items():
         for metric in SCORED_METRICS:
-            groups = {str(name): part[metric].to_numpy(dtype=float) for name, part in models.groupby("family")}
+            groups = {str(name): group[metric].to_numpy(dtype=float) for name, group in models.groupby("family")}
             everything = np.concatenate(list(groups.values()))
-            between = sum(len(part) * (part.mean() - everything.mean()) ** 2 for part in groups.values())
-            ordered = sorted(groups.values(), key=lambda part: float(part.mean()))
+            variation = sum(len(group) * (group.mean() - everything.mean()) ** 2 for group in groups.values())
+            ordered = sorted(groups.values(), key=lambda group: float(group.mean()))
             gap = min(float(upper.min() - lower.max()) for lower, upper in pairwise(ordered))
             rows.append(
                 {
@@ -84,9 +84,9 @@ def family_separation(captured_models: pd.DataFrame, matched_models: pd.DataFram
                     "metric": metric,
                     "n": len(everything),
                     "families": len(groups),
-                    "eta_squared": float(between / ((everything - everything.mean()) ** 2).sum()),
+                    "eta_squared": float(variation / ((everything - everything.mean()) ** 2).sum()),
                     "least_gap": gap,
-                    "gap_share": gap / max(float(np.ptp(part)) for part in groups.values()),
+                    "gap_share": gap / max(float(np.ptp(group)) for group in groups.values()),
                 }
             )
     return pd.DataFrame(rows)
@@ -100,17 +100,17 @@ def family_means(captured_models: pd.DataFrame, matched_models: pd.DataFrame) ->
     source = matched_models[matched_models["in_source"]]
     rows = []
     for scope, models in (("source", source), ("scored", matched_models), ("captured", captured_models)):
-        for family, part in models.groupby("family", sort=False):
-            drops = part["ap_drop"].to_numpy(dtype=float)
+        for family, group in models.groupby("family", sort=False):
+            drops = group["ap_drop"].to_numpy(dtype=float)
             rows.append(
                 {
                     "scope": scope,
                     "family": family,
-                    "n": len(part),
+                    "n": len(group),
                     "ap_drop": drops.mean(),
                     "ap_drop_least": drops.min(),
                     "ap_drop_most": drops.max(),
-                    "lbp": part["lbp"].mean() if scope != "captured" else np.nan,
+                    "lbp": group["lbp"].mean() if scope != "captured" else np.nan,
                     "note": "" if scope != "captured" else "lbp: not every member was scored",
                 }
             )
@@ -129,20 +129,20 @@ def profile_shapes(decile_profiles: pd.DataFrame) -> pd.DataFrame:
     rows = []
     for _, row in decile_profiles.iterrows():
         values = row[names].to_numpy(dtype=float)
-        whole = values[0] - values[9]
+        fall = values[0] - values[9]
         rows.append(
             {
                 "model": row["model"],
                 "display_name": row["display_name"],
                 "family": row["family"],
                 "r_squared": float(np.corrcoef(positions, values)[0, 1] ** 2),
-                "whole": whole,
+                "whole": fall,
                 "first_half": values[0] - values[4],
                 "second_half": values[5] - values[9],
                 "early": values[1] - values[5],
                 "late": values[5] - values[9],
-                "first_step": (values[0] - values[1]) / whole,
-                "last_step": (values[8] - values[9]) / whole,
+                "first_step": (values[0] - values[1]) / fall,
+                "last_step": (values[8] - values[9]) / fall,
             }
         )
     return pd.DataFrame(rows)

@@ -45,16 +45,16 @@ def captured_models(
     table = table.merge(origins, on="model", how="left").fillna({"ruler_origin": ""})
     table = table.merge(rotation[["model", *ROTATION]], on="model", how="left")
     if table["ap_overall"].isna().any():
-        lost = ", ".join(table.loc[table["ap_overall"].isna(), "model"])
-        raise DataError(f"captured_models: no plasticity for {lost}; add them to sources/reported_plasticity.csv")
+        absent = ", ".join(table.loc[table["ap_overall"].isna(), "model"])
+        raise DataError(f"captured_models: no plasticity for {absent}; add them to sources/reported_plasticity.csv")
     table["bias_window"] = table["bias_strength"] * table["captured_context"].astype(float)
     table["bias_half"] = table["model"].map(_half_last_digits(reported_plasticity, reported_rotation_ruler))
     for name, sign in (("low", -1.0), ("high", 1.0)):
         biases = table["bias_strength"] + sign * table["bias_half"]
         table[f"bias_window_{name}"] = biases * table["captured_context"].astype(float)
     table["log_parameters"] = np.log(table["parameters_nominal_b"])
-    full = table["captured_context"].max()
-    table["note"] = [_missing_note(row, full) for _, row in table.iterrows()]
+    longest_context = table["captured_context"].max()
+    table["note"] = [_missing_note(row, longest_context) for _, row in table.iterrows()]
     return table.sort_values("ap_overall", ascending=False, kind="stable", ignore_index=True)
 
 
@@ -64,17 +64,17 @@ def _drops(plasticity: pd.DataFrame) -> pd.DataFrame:
     rows = []
     for model in plasticity["model"].unique():
         first, last, drop = (cells.loc[(model, name)] for name in ("ap_first_20", "ap_last_20", "ap_drop"))
-        within = difference(Interval(first["low"], first["high"]), Interval(last["low"], last["high"]))
+        interval = difference(Interval(first["low"], first["high"]), Interval(last["low"], last["high"]))
         # subtract as decimals: floats would turn halves into near-halves
         exact = finite(first["value"]) - finite(last["value"])
         rows.append(
             {
                 "model": model,
                 "ap_drop_recomputed": float(exact),
-                "ap_drop_low": within.low,
-                "ap_drop_high": within.high,
+                "ap_drop_low": interval.low,
+                "ap_drop_high": interval.high,
                 "ap_drop_rounded": float(round_half_up(exact, int(drop["decimals"]))),
-                "ap_drop_agreement": agreement(float(exact), within, drop["value"], int(drop["decimals"])),
+                "ap_drop_agreement": agreement(float(exact), interval, drop["value"], int(drop["decimals"])),
             }
         )
     return pd.DataFrame(rows)
@@ -94,9 +94,9 @@ def _half_last_digits(plasticity: pd.DataFrame, ruler: pd.DataFrame) -> dict[str
     }
 
 
-def _missing_note(row: pd.Series, full: int) -> str:
+def _missing_note(row: pd.Series, longest: int) -> str:
     notes = [f"{name}: not given for this model" for name in SCORES if pd.isna(row[name])]
-    if row["captured_context"] < full:
+    if row["captured_context"] < longest:
         notes.append(f"captured over {row['captured_context']} tokens only")
     return "; ".join(notes)
 

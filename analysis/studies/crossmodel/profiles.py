@@ -21,8 +21,8 @@ def decile_profiles(reported_deciles: pd.DataFrame, models: pd.DataFrame) -> pd.
     deciles above the previous one, `rises_sure` those with disjoint rounding intervals. `rounding` is one unit of the
     last digit printed.
     """
-    named = reported_deciles.assign(decile="d" + reported_deciles["decile"].astype(str))
-    deciles, lows, highs = (wide(named, metric="decile", value=part, by=["model"]) for part in ("value", "low", "high"))
+    cells = reported_deciles.assign(decile="d" + reported_deciles["decile"].astype(str))
+    deciles, lows, highs = (wide(cells, metric="decile", value=end, by=["model"]) for end in ("value", "low", "high"))
     table = models[["model", "display_name", "family", "layers", "captured_context"]].merge(deciles, on="model")
     profiles = list(table[DECILES].to_numpy(dtype=float))
     low_ends, high_ends = (frame.set_index("model").loc[table["model"], DECILES] for frame in (lows, highs))
@@ -30,13 +30,13 @@ def decile_profiles(reported_deciles: pd.DataFrame, models: pd.DataFrame) -> pd.
     ranges = [draw_up_interval(low, high) for low, high in bounds]
     table["recovery"] = [row[6:8].mean() - row[4:6].mean() for row in profiles]
     table["draw_up"] = [draw_up(row) for row in profiles]
-    table["draw_up_low"] = [round(one.low, 12) for one in ranges]
-    table["draw_up_high"] = [round(one.high, 12) for one in ranges]
+    table["draw_up_low"] = [round(rise.low, 12) for rise in ranges]
+    table["draw_up_high"] = [round(rise.high, 12) for rise in ranges]
     table["distance"] = [isotonic_distance(row)[0] for row in profiles]
     table["rises"] = [rises(row) for row in profiles]
     table["rises_sure"] = [int((low[1:] > high[:-1] + TOUCHING).sum()) for low, high in bounds]
     table["rounding"] = 10.0 ** -reported_deciles["decimals"].min()
-    table["shape"] = [_shape_name(one.low, one.high) for one in ranges]
+    table["shape"] = [_shape_name(rise.low, rise.high) for rise in ranges]
     table["rise_shown"] = table["shape"] == "rises"
     table["first_20"] = [row[:2].mean() for row in profiles]
     table["last_20"] = [row[8:].mean() for row in profiles]

@@ -39,7 +39,7 @@ def ranking_cells(
 def ranking_tests(ranking_cells: pd.DataFrame, models: pd.DataFrame, test_families: pd.DataFrame) -> pd.DataFrame:
     """Test ranking accuracy against chance by model and context, and RoPE against DroPE; Holm within each family.
 
-    `against_chance` is the exact binomial test, two-sided, over six cells; `pooled` the same over all contexts of a
+    `against_chance` is the exact binomial test, two-sided, over six cells; `total` the same over all contexts of a
     model; `models` Fisher's exact test per context; `models_within` the same pooled over contexts up to the training
     length, chosen post hoc after no single context showed a difference.
     """
@@ -48,14 +48,14 @@ def ranking_tests(ranking_cells: pd.DataFrame, models: pd.DataFrame, test_famili
         tests.append(_binomial_test(row, "against_chance", f"{row['positional']}, {row['context']}"))
     for model in PAIR:
         rows = ranking_cells[ranking_cells["positional"] == model]
-        pooled = {"correct": rows["correct"].sum(), "trials": rows["trials"].sum(), "chance": rows["chance"].iloc[0]}
-        tests.append(_binomial_test(pd.Series(pooled), "pooled", f"{model}, all contexts"))
-    trained = int(models[models["model"] == "llama2-7b-rope"]["claimed_context"].iloc[0])
-    within = ranking_cells[ranking_cells["context"] <= trained]
+        total = {"correct": rows["correct"].sum(), "trials": rows["trials"].sum(), "chance": rows["chance"].iloc[0]}
+        tests.append(_binomial_test(pd.Series(total), "pooled", f"{model}, all contexts"))
+    limit = int(models[models["model"] == "llama2-7b-rope"]["claimed_context"].iloc[0])
+    trained = ranking_cells[ranking_cells["context"] <= limit]
     groups = [("models", str(context), rows) for context, rows in ranking_cells.groupby("context")]
     for study, comparison, rows in (
         *groups,
-        ("models_within", " and ".join(map(str, within["context"].unique())), within),
+        ("models_within", " and ".join(map(str, trained["context"].unique())), trained),
     ):
         sums = {model: rows[rows["positional"] == model][["correct", "trials"]].sum() for model in PAIR}
         counts = [int(sums[model][field]) for model in PAIR for field in ("correct", "trials")]
@@ -79,8 +79,8 @@ def _binomial_test(row: pd.Series, study: str, comparison: str) -> Estimate:
     test = stats.binomtest(correct, trials, chance)
     interval = test.proportion_ci(0.95, method="exact")
     # power: how often a one-sided test at 5 % would detect these true shares
-    needed = next(count for count in range(trials + 1) if stats.binom.sf(count - 1, trials, chance) <= 0.025)
-    power = {share: float(stats.binom.sf(needed - 1, trials, share)) for share in (0.4, 0.5)}
+    fewest = next(count for count in range(trials + 1) if stats.binom.sf(count - 1, trials, chance) <= 0.025)
+    power = {share: float(stats.binom.sf(fewest - 1, trials, share)) for share in (0.4, 0.5)}
     return Estimate(
         study=study,
         comparison=comparison,
@@ -93,7 +93,7 @@ def _binomial_test(row: pd.Series, study: str, comparison: str) -> Estimate:
         p_value=float(test.pvalue),
         note=(
             f"{correct} of {trials} against chance {chance:g}; exact two-sided p, Clopper-Pearson interval; "
-            f"from {needed} right on, the upper tail is at most 0.025, which a true share of 0.4 reaches with "
+            f"from {fewest} right on, the upper tail is at most 0.025, which a true share of 0.4 reaches with "
             f"probability {power[0.4]:.2f} and 0.5 with {power[0.5]:.2f}; no statistic, df, effect: an exact test"
         ),
     )
@@ -122,25 +122,25 @@ def error_shares(drope_errors: pd.DataFrame, drope_stated: pd.DataFrame, drope_p
     wrong = table["count"].where(table["category"] != "exact", 0)
     errors = wrong.groupby([table["positional"], table["context"]]).transform("sum")
     rows = []
-    for (_, row), total, failed in zip(table.iterrows(), totals, errors, strict=True):
+    for (_, row), total, error_count in zip(table.iterrows(), totals, errors, strict=True):
         if total != trials:
             raise ValueError(
                 f"{row['positional']} at {row['context']}: kinds add up to {total}, not to {trials} trials"
             )
         low, high = wilson_interval(row["count"], trials)
         of_errors = row["category"] != "exact"
-        ends = wilson_interval(row["count"], failed) if of_errors else (None, None)
+        interval = wilson_interval(row["count"], error_count) if of_errors else (None, None)
         rows.append(
             {
                 **row.to_dict(),
                 "trials": trials,
-                "errors": failed,
+                "errors": error_count,
                 "share": 100 * row["count"] / trials,
                 "ci_low": 100 * low,
                 "ci_high": 100 * high,
-                "share_of_errors": 100 * row["count"] / failed if of_errors else None,
-                "errors_ci_low": None if ends[0] is None else 100 * ends[0],
-                "errors_ci_high": None if ends[1] is None else 100 * ends[1],
+                "share_of_errors": 100 * row["count"] / error_count if of_errors else None,
+                "errors_ci_low": None if interval[0] is None else 100 * interval[0],
+                "errors_ci_high": None if interval[1] is None else 100 * interval[1],
                 "note": "" if of_errors else "share_of_errors, errors_ci_*: no error",
             }
         )
@@ -166,14 +166,14 @@ def digit_errors(drope_error_examples: pd.DataFrame) -> pd.DataFrame:
     leading quote keeps a number as text.
     """
     rows = []
-    given = drope_error_examples[
+    examples = drope_error_examples[
         drope_error_examples["target"].astype(str).str.isdigit() & drope_error_examples["context"].notna()
     ]
-    for _, row in given.iterrows():
+    for _, row in examples.iterrows():
         target, output = str(row["target"]), str(row["output"])
         places = [k for k in range(len(target)) if target[:k] + target[k + 1 :] == output]
         shorter = len(output) == len(target) - 1
-        same = len(output) == len(target)
+        same_length = len(output) == len(target)
         stated = row["missing_digit"]
         stated = "" if pd.isna(stated) or stated == "" else str(int(stated))
         rows.append(
@@ -187,7 +187,7 @@ def digit_errors(drope_error_examples: pd.DataFrame) -> pd.DataFrame:
                 "prefix": target.startswith(output),
                 "last_kept": target[-1] == output[-1],
                 "shorter_by_one": shorter,
-                "substituted": sum(a != b for a, b in zip(target, output, strict=False)) if same else 0,
+                "substituted": sum(a != b for a, b in zip(target, output, strict=False)) if same_length else 0,
                 "runs_alike": _without_runs(target) == _without_runs(output),
                 "stated": stated or "none",
             }
@@ -204,17 +204,17 @@ def run_deletions(digit_errors: pd.DataFrame) -> pd.DataFrame:
     deletions = digit_errors[digit_errors["shorter_by_one"]]
     digits = len(str(deletions["target"].iloc[0]).lstrip("'"))
     share = (2 * 0.1 + (digits - 2) * (1 - 0.9**2)) / digits
-    inside = int(deletions["in_run"].sum())
+    in_run = int(deletions["in_run"].sum())
     return pd.DataFrame(
         [
             {
                 "examples": len(deletions),
-                "in_run": inside,
+                "in_run": in_run,
                 "prefixes": int(deletions["prefix"].sum()),
                 "last_kept": int(deletions["last_kept"].sum()),
                 "digits": digits,
                 "chance_in_run": 100 * share,
-                "p_value": float(stats.binom.sf(inside - 1, len(deletions), share)),
+                "p_value": float(stats.binom.sf(in_run - 1, len(deletions), share)),
                 "note": "examples chosen by the source's author, not a sample",
             }
         ]

@@ -87,12 +87,12 @@ def balance_tests(balance_layers: pd.DataFrame, test_families: pd.DataFrame) -> 
     Once over layers 2 to 31 and once without the layer with the largest difference. Layers of one network are not
     independent units: each row has a guard that says so, and no p is corrected.
     """
-    later = balance_layers[balance_layers["layer"] >= 2]
-    largest = int(later["layer"].iloc[int(later["difference"].abs().to_numpy().argmax())])
+    later_layers = balance_layers[balance_layers["layer"] >= 2]
+    largest = int(later_layers["layer"].iloc[int(later_layers["difference"].abs().to_numpy().argmax())])
     tests: list[Estimate] = []
     for name, layers in (
-        ("layers 2-31", later),
-        (f"layers 2-31 without layer {largest}", later[later["layer"] != largest]),
+        ("layers 2-31", later_layers),
+        (f"layers 2-31 without layer {largest}", later_layers[later_layers["layer"] != largest]),
     ):
         guard = dependent_units([str(layer) for layer in layers["layer"]], ["net"] * len(layers), "one residual stream")
         drope, rope = layers["share_drope"], layers["share_rope"]

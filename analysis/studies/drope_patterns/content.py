@@ -112,7 +112,7 @@ def layer1_ratios(
     rows = []
     for metric, values in published.items():
         rope, drope = (cells[(model, metric)] for model in PAIR)
-        within = Interval(drope["low"], drope["high"]) / Interval(rope["low"], rope["high"])
+        interval = Interval(drope["low"], drope["high"]) / Interval(rope["low"], rope["high"])
         rows.append(
             {
                 "metric": metric,
@@ -122,8 +122,8 @@ def layer1_ratios(
                 "rope_published": values["RoPE"],
                 "drope_published": values["DroPE"],
                 "ratio_from_printed": drope["value"] / rope["value"],
-                "ratio_low": within.low,
-                "ratio_high": within.high,
+                "ratio_low": interval.low,
+                "ratio_high": interval.high,
                 "ratio_published": values["DroPE"] / values["RoPE"],
             }
         )

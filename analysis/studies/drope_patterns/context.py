@@ -28,7 +28,7 @@ def context_cells(
     training length; they are assigned to the section's two contexts in that range. Raises ValueError if a printed
     percentage is not a whole number of trials.
     """
-    trained = int(models[models["model"] == "llama2-7b-rope"]["claimed_context"].iloc[0])
+    limit = int(models[models["model"] == "llama2-7b-rope"]["claimed_context"].iloc[0])
     stated = drope_stated.set_index("statement")["value"]
     cells: list[tuple[str, str, int, str, float | None, str]] = []
     for _, row in drope_context.iterrows():
@@ -36,10 +36,10 @@ def context_cells(
     exact = drope_errors[(drope_errors["category"] == "exact") & (drope_errors["metric"] == "share")]
     shares = exact.set_index("context")["value"].to_dict()
     for context in dict.fromkeys(drope_errors["context"]):
-        within = context <= trained
+        in_training = context <= limit
         rope = (
             stated["s11_5_rope_within_exact"]
-            if within
+            if in_training
             else 100.0 - stated["s11_5_rope_beyond_no_number"] - stated["s11_5_rope_beyond_wrong_length"]
         )
         cells.append(("errors", "RoPE", context, "single", rope, ""))
@@ -63,8 +63,8 @@ def context_cells(
             "trials": trials,
             "digits": _passkey_digits(drope_protocols, section, form),
             "precision": precision,
-            "beyond": bool(context > trained),
-            "multiple": context / trained,
+            "beyond": bool(context > limit),
+            "multiple": context / limit,
         }
         if share is None or pd.isna(share):
             rows.append({**cell, "note": f"correct, share, ci_low, ci_high: the source prints {printed!r}"})
@@ -96,8 +96,8 @@ def _trials_and_precision(protocols: pd.DataFrame, section: str) -> tuple[int, s
 def _passkey_digits(protocols: pd.DataFrame, section: str, form: str) -> int:
     """Return the digits of the number to retrieve: one count for the section, or one per prompt format."""
     text = str(protocols[protocols["section"] == section]["passkey_digits"].iloc[0])
-    named = {name.lower(): int(count) for count, name in re.findall(r"(?<!\d)(\d++) \((\w+)", text)}
-    return named[form] if named else int(text)
+    by_form = {name.lower(): int(count) for count, name in re.findall(r"(?<!\d)(\d++) \((\w+)", text)}
+    return by_form[form] if by_form else int(text)
 
 
 def context_tests(context_cells: pd.DataFrame, test_families: pd.DataFrame) -> pd.DataFrame:
@@ -107,25 +107,25 @@ def context_tests(context_cells: pd.DataFrame, test_families: pd.DataFrame) -> p
     `formats`: DroPE with two prompt formats, by context and pooled. Prompts are drawn without seeds, so trials are
     not paired; formats also differ in the number of digits.
     """
-    known = context_cells[context_cells["correct"].notna()]
+    counted = context_cells[context_cells["correct"].notna()]
     tests: list[Estimate] = []
     keys = ["protocol", "context", "format"]
-    for key, rows in known.groupby(keys, sort=False):
+    for key, rows in counted.groupby(keys, sort=False):
         if rows["positional"].nunique() == 2:
             rope, drope = (rows[rows["positional"] == name].iloc[0] for name in PAIR)
             tests.append(_fisher_test(rope, drope, "models", ", ".join(map(str, key))))
-    only = known[known["positional"] == "DroPE"]
-    for context in dict.fromkeys(only["context"]):
-        at_context = only[only["context"] == context]
+    of_drope = counted[counted["positional"] == "DroPE"]
+    for context in dict.fromkeys(of_drope["context"]):
+        at_context = of_drope[of_drope["context"] == context]
         for (_, first), (_, second) in combinations(at_context.iterrows(), 2):
             if first["protocol"] != second["protocol"]:
                 name = f"{context}: {_row_name(first)} against {_row_name(second)}"
                 tests.append(_fisher_test(first, second, "protocols", name, "DroPE only"))
-    formats = only[only["protocol"] == "formats"]
+    formats = of_drope[of_drope["protocol"] == "formats"]
     both = pd.DataFrame(formats.groupby(["format", "digits", "precision"], as_index=False)[["correct", "trials"]].sum())
-    named = {str(context): pd.DataFrame(rows) for context, rows in formats.groupby("context")}
-    for name, chosen in {**named, "both contexts": both}.items():
-        ruler, simple = (chosen[chosen["format"] == form].iloc[0] for form in ("ruler", "simple"))
+    by_context = {str(context): pd.DataFrame(rows) for context, rows in formats.groupby("context")}
+    for name, cells in {**by_context, "both contexts": both}.items():
+        ruler, simple = (cells[cells["format"] == form].iloc[0] for form in ("ruler", "simple"))
         tests.append(_fisher_test(ruler, simple, "formats", name, "DroPE only"))
     return frame(corrected(tests, test_families, "context_tests"))
 
@@ -134,12 +134,12 @@ def _row_name(row: pd.Series) -> str:
     return f"{row['protocol']} {row['format']}" if row["format"] != "single" else str(row["protocol"])
 
 
-def _fisher_test(one: pd.Series, two: pd.Series, study: str, comparison: str, note: str = "") -> Estimate:
+def _fisher_test(first: pd.Series, second: pd.Series, study: str, comparison: str, note: str = "") -> Estimate:
     test = fisher(
-        int(one["correct"]),
-        int(one["trials"]),
-        int(two["correct"]),
-        int(two["trials"]),
+        int(first["correct"]),
+        int(first["trials"]),
+        int(second["correct"]),
+        int(second["trials"]),
         study=study,
         comparison=comparison,
         unit="trial",
@@ -150,6 +150,6 @@ def _fisher_test(one: pd.Series, two: pd.Series, study: str, comparison: str, no
             "digits": str(row["digits"]),
             "precision": str(row["precision"]),
         }
-        for place, row in (("first", one), ("second", two))
+        for place, row in (("first", first), ("second", second))
     }
     return attach(test, mixed_protocol(settings))

@@ -61,8 +61,8 @@ def attention_agreement(attention_layers: pd.DataFrame) -> pd.DataFrame:
 
 
 def _longest_late_run(gap: pd.Series) -> int:
-    same = (np.sign(gap) == np.sign(gap.iloc[-1])).to_numpy()[::-1]
-    return len(same) if same.all() else int(np.argmin(same))
+    agrees = (np.sign(gap) == np.sign(gap.iloc[-1])).to_numpy()[::-1]
+    return len(agrees) if agrees.all() else int(np.argmin(agrees))
 
 
 def attention_tests(attention_layers: pd.DataFrame, test_families: pd.DataFrame) -> pd.DataFrame:
@@ -70,7 +70,7 @@ def attention_tests(attention_layers: pd.DataFrame, test_families: pd.DataFrame)
 
     Layers of one network are not independent units: each row has a guard that says so, and no p is corrected.
     """
-    paired: list[Estimate] = []
+    differences: list[Estimate] = []
     runs: list[Estimate] = []
     for kind in KINDS:
         for name, first in (("all layers", 0), ("layers 2-31", FIRST_LATER)):
@@ -79,7 +79,7 @@ def attention_tests(attention_layers: pd.DataFrame, test_families: pd.DataFrame)
             guard = dependent_units(
                 [str(layer) for layer in layers["layer"]], ["net"] * len(layers), "one residual stream"
             )
-            for test, kept, note in ((paired_t, paired, "DroPE minus RoPE, points"), (pearson, runs, "")):
+            for test, tests, note in ((paired_t, differences, "DroPE minus RoPE, points"), (pearson, runs, "")):
                 estimate = test(
                     drope,
                     rope,
@@ -89,8 +89,8 @@ def attention_tests(attention_layers: pd.DataFrame, test_families: pd.DataFrame)
                     note=note,
                     names=("DroPE", "RoPE"),
                 )
-                kept.append(attach(estimate, guard))
-    return frame(corrected([*paired, *runs], test_families, "attention_tests"))
+                tests.append(attach(estimate, guard))
+    return frame(corrected([*differences, *runs], test_families, "attention_tests"))
 
 
 def attention_experiments(

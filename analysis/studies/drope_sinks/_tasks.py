@@ -49,16 +49,16 @@ def shares(
     without an interval. `lost` is the share of the baseline's accuracy above chance that is lost under the condition.
     """
     items, chance = items_and_chance(drope_protocols, section)
-    stored = arms(drope_script_rates, experiment, items)
+    by_key = arms(drope_script_rates, experiment, items)
     rows = []
     for _, cell in printed.iterrows():
         condition, model, task = str(cell["condition"]), str(cell["positional"]), str(cell["task"])
-        arm = stored[condition, model, task]
+        arm = by_key[condition, model, task]
         if not rounds_to_share(arm, cell):
             raise DataError(f"{model}, {task}, {condition}: {cell['printed']} is printed, {arm.share} % is stored")
-        base = stored[BASELINE, model, task]
-        ends, right, known = arm.answered.answered, arm.answered.right, arm.answered.known
-        low, high = wilson_interval(*known) if known else (None, None)
+        base = by_key[BASELINE, model, task]
+        totals, right, pair = arm.answered.answered, arm.answered.right, arm.answered.known
+        low, high = wilson_interval(*pair) if pair else (None, None)
         level = chance[task]
         rows.append(
             {
@@ -70,10 +70,10 @@ def shares(
                 "share": arm.share,
                 "low": None if low is None else 100 * low,
                 "high": None if high is None else 100 * high,
-                "count": known[0] if known else None,
-                "n": known[1] if known else None,
-                "n_low": ends[0],
-                "n_high": ends[1],
+                "count": pair[0] if pair else None,
+                "n": pair[1] if pair else None,
+                "n_low": totals[0],
+                "n_high": totals[1],
                 "right_low": 100 * right[0] / items[task],
                 "right_high": 100 * right[1] / items[task],
                 "items": items[task],

@@ -27,14 +27,14 @@ def ablation_sides(
     contrast = {str(name): float(value) for name, value in (ratios[PAIR[0]] / ratios[PAIR[1]]).items()}
     for _, row in bos_ablation_contrasts.iterrows():
         contrast[str(row["ablation"])] = float(row["ratio"])
-    unknown = set(ablation_citations["ablation"]) - {each for group in GROUPS.values() for each in group}
+    unknown = set(ablation_citations["ablation"]) - {ablation for group in GROUPS.values() for ablation in group}
     if unknown:
         raise DataError(f"ablation_citations has {', '.join(sorted(unknown))}, which no group of ablations contains")
     rows: list[dict[str, Any]] = []
     for source, cells in ablation_citations.groupby("source", sort=False):
         for group, names in GROUPS.items():
             models = {name: set(cells.loc[cells["ablation"] == name, "positional"]) for name in names}
-            cited = {name for name, seen in models.items() if seen == set(PAIR)}
+            cited = {name for name, found in models.items() if found == set(PAIR)}
             for name in names if cited else ():
                 rows.append(
                     {

@@ -108,7 +108,7 @@ def bos_ablations(
                 }
             )
     names = {4: "bos_mlp_spike_layer", 6: "layer1_bos_only"}
-    kept = ["ratio", "ratio_low", "ratio_high", "nats", "nats_low", "nats_high", "increase_percent"]
+    columns = ["ratio", "ratio_low", "ratio_high", "nats", "nats_low", "nats_high", "increase_percent"]
     for _, row in bos_mlp_effects.iterrows():
         rows.append(
             {
@@ -119,12 +119,12 @@ def bos_ablations(
                 "matched": _same_layer_ablated(bos_mlp_effects, int(row["experiment"])),
                 "baseline_printed": row["baseline_printed"],
                 "ratio_printed": row["ratio_printed"],
-                **{name: row[name] for name in kept},
+                **{name: row[name] for name in columns},
             }
         )
     table = pd.DataFrame(rows)
-    compared = set(zip(drope_ablation_comparison["ablation"], drope_ablation_comparison["positional"], strict=True))
-    table["in_comparison"] = [key in compared for key in zip(table["ablation"], table["positional"], strict=True)]
+    keys = set(zip(drope_ablation_comparison["ablation"], drope_ablation_comparison["positional"], strict=True))
+    table["in_comparison"] = [key in keys for key in zip(table["ablation"], table["positional"], strict=True)]
     return table
 
 
@@ -141,7 +141,7 @@ def bos_ablation_contrasts(bos_ablations: pd.DataFrame) -> pd.DataFrame:
     rows = []
     for ablation, pair in bos_ablations.groupby("ablation", sort=False):
         rope, drope = (pair[pair["positional"] == model].iloc[0] for model in PAIR)
-        within = ratio(*(Interval(row["ratio_low"], row["ratio_high"]) for row in (rope, drope)))
+        interval = ratio(*(Interval(row["ratio_low"], row["ratio_high"]) for row in (rope, drope)))
         rows.append(
             {
                 "ablation": ablation,
@@ -149,8 +149,8 @@ def bos_ablation_contrasts(bos_ablations: pd.DataFrame) -> pd.DataFrame:
                 "drope_layers": drope["layers"],
                 "matched": rope["matched"],
                 "ratio": rope["ratio"] / drope["ratio"],
-                "ratio_low": within.low,
-                "ratio_high": within.high,
+                "ratio_low": interval.low,
+                "ratio_high": interval.high,
                 "rope_nats": rope["nats"],
                 "drope_nats": drope["nats"],
                 "gap_nats": rope["nats"] - drope["nats"],
@@ -163,7 +163,7 @@ def baseline_perplexities(
     drope_bos_mlp: pd.DataFrame, drope_bos_value_ablation: pd.DataFrame, drope_layer1_perplexity: pd.DataFrame
 ) -> pd.DataFrame:
     """Return both models' baseline perplexity in three experiments, with the difference from the last in percent."""
-    last = {model: _baseline_row(drope_layer1_perplexity, model, "ppl") for model in PAIR}
+    reference = {model: _baseline_row(drope_layer1_perplexity, model, "ppl") for model in PAIR}
     frames = (
         (4, drope_bos_mlp, "baseline_ppl"),
         (5, drope_bos_value_ablation, "ppl"),
@@ -179,8 +179,8 @@ def baseline_perplexities(
                     "positional": model,
                     "printed_text": cell["printed"],
                     "value": cell["value"],
-                    "percent_above_last": 100 * (float(cell["value"]) / float(last[model]["value"]) - 1),
-                    "rounds_from_last": bool(cell["low"] <= last[model]["value"] <= cell["high"]),
+                    "percent_above_last": 100 * (float(cell["value"]) / float(reference[model]["value"]) - 1),
+                    "rounds_from_last": bool(cell["low"] <= reference[model]["value"] <= cell["high"]),
                 }
             )
     return pd.DataFrame(rows)

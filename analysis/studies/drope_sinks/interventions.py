@@ -103,21 +103,21 @@ def functional_categories(functional_shares: pd.DataFrame) -> pd.DataFrame:
             & (functional_shares["category"] == category)
             & (functional_shares["condition"] == "baseline")
         ]
-        before = float(base["share"].mean())
-        whole = bool(tasks["share"].notna().all())
-        mean = float(finite(tasks["share"].mean())) if whole else None
+        baseline = float(base["share"].mean())
+        complete = bool(tasks["share"].notna().all())
+        mean = float(finite(tasks["share"].mean())) if complete else None
         rows.append(
             {
                 "positional": model,
                 "condition": condition,
                 "category": category,
                 "mean": mean,
-                "smallest": float(tasks["share"].min()) if whole else None,
-                "largest": float(tasks["share"].max()) if whole else None,
+                "smallest": float(tasks["share"].min()) if complete else None,
+                "largest": float(tasks["share"].max()) if complete else None,
                 "tasks": len(tasks),
-                "baseline": before,
-                "change": None if mean is None else float(finite(mean) - finite(before)),
-                "note": "" if whole else "mean, smallest, largest, change: no answer of a task could be read",
+                "baseline": baseline,
+                "change": None if mean is None else float(finite(mean) - finite(baseline)),
+                "note": "" if complete else "mean, smallest, largest, change: no answer of a task could be read",
             }
         )
     return pd.DataFrame(rows)

@@ -42,9 +42,9 @@ def layer1_effects(drope_layer1_perplexity: pd.DataFrame) -> pd.DataFrame:
                 }
             )
     table = pd.DataFrame(rows)
-    whole = table[table["condition"] == "layer1_both"].set_index("positional")["nats"]
+    both = table[table["condition"] == "layer1_both"].set_index("positional")["nats"]
     table["share_of_both"] = [
-        100 * nats / whole[model] for nats, model in zip(table["nats"], table["positional"], strict=True)
+        100 * nats / both[model] for nats, model in zip(table["nats"], table["positional"], strict=True)
     ]
     return table
 
@@ -65,44 +65,44 @@ def layer1_contrasts(layer1_effects: pd.DataFrame, drope_layer1_perplexity: pd.D
             pick(drope_layer1_perplexity, condition=name, positional=model, metric="ppl")
             for name in ("layer1_mlp", "layer1_attn")
         ]
-        within = ratio(*(Interval(cell["low"], cell["high"]) for cell in perplexities))
-        rows.append(_contrast("mlp_over_attention", model, mlp, attention, within))
+        interval = ratio(*(Interval(cell["low"], cell["high"]) for cell in perplexities))
+        rows.append(_contrast("mlp_over_attention", model, mlp, attention, interval))
     for condition in ("layer1_mlp", "layer1_both", "layer1_bos_only"):
         rope, drope = (cells[condition, model] for model in PAIR)
-        within = ratio(*(Interval(row["ratio_low"], row["ratio_high"]) for row in (rope, drope)))
+        interval = ratio(*(Interval(row["ratio_low"], row["ratio_high"]) for row in (rope, drope)))
         name = f"{condition.removeprefix('layer1_')}_rope_over_drope"
-        rows.append(_contrast(name, "both", rope, drope, within))
+        rows.append(_contrast(name, "both", rope, drope, interval))
     rope_mlp, drope_both = cells["layer1_mlp", "RoPE"], cells["layer1_both", "DroPE"]
-    within = ratio(*(Interval(row["ratio_low"], row["ratio_high"]) for row in (rope_mlp, drope_both)))
-    rows.append(_contrast("rope_mlp_over_drope_both", "both", rope_mlp, drope_both, within))
+    interval = ratio(*(Interval(row["ratio_low"], row["ratio_high"]) for row in (rope_mlp, drope_both)))
+    rows.append(_contrast("rope_mlp_over_drope_both", "both", rope_mlp, drope_both, interval))
     for model in PAIR:
         mlp, attention, both = (cells[name, model] for name in ("layer1_mlp", "layer1_attn", "layer1_both"))
-        summed = mlp["nats"] + attention["nats"]
+        total = mlp["nats"] + attention["nats"]
         rows.append(
             {
                 "contrast": "additivity",
                 "positional": model,
                 "first_nats": both["nats"],
-                "second_nats": summed,
-                "nats_ratio": both["nats"] / summed,
-                "nats_gap": both["nats"] - summed,
+                "second_nats": total,
+                "nats_ratio": both["nats"] / total,
+                "nats_gap": both["nats"] - total,
                 "note": "ratio, ratio_low, ratio_high, increase_ratio: a sum of effects has no perplexity of its own",
             }
         )
     for model in PAIR:
         bos, mlp = (cells[name, model] for name in ("layer1_bos_only", "layer1_mlp"))
-        within = ratio(Interval(bos["ratio_low"], bos["ratio_high"]), Interval(mlp["ratio_low"], mlp["ratio_high"]))
-        rows.append(_contrast("bos_only_over_mlp", model, bos, mlp, within))
+        interval = ratio(Interval(bos["ratio_low"], bos["ratio_high"]), Interval(mlp["ratio_low"], mlp["ratio_high"]))
+        rows.append(_contrast("bos_only_over_mlp", model, bos, mlp, interval))
     return pd.DataFrame(rows)
 
 
-def _contrast(name: str, model: str, first: pd.Series, second: pd.Series, within: Interval) -> dict[str, object]:
+def _contrast(name: str, model: str, first: pd.Series, second: pd.Series, interval: Interval) -> dict[str, object]:
     return {
         "contrast": name,
         "positional": model,
         "ratio": first["ratio"] / second["ratio"],
-        "ratio_low": within.low,
-        "ratio_high": within.high,
+        "ratio_low": interval.low,
+        "ratio_high": interval.high,
         "increase_ratio": first["increase_percent"] / second["increase_percent"],
         "first_nats": first["nats"],
         "second_nats": second["nats"],

@@ -56,7 +56,7 @@ def phase_metrics(
     """
     layers = phase_layers["layer"].to_numpy(dtype=int)
     limit = float(pick(drope_stated, statement="s5_4_spike_ratio")["value"])
-    written = drope_published_content[drope_published_content["metric"] == "mlp_output_norm_bos"]
+    norms = drope_published_content[drope_published_content["metric"] == "mlp_output_norm_bos"]
     quantities: dict[str, dict[str, float]] = {}
     for model in PAIR:
         name = model.lower()
@@ -65,9 +65,7 @@ def phase_metrics(
             for metric in ("norm", "ratio", "entropy", "norm_sd")
         )
         plateau = layers[norm.to_numpy() >= PLATEAU * norm.max()]
-        mlp = {
-            layer: number(written, "value", positional=model, layer=layer) for layer in sorted(set(written["layer"]))
-        }
+        mlp = {layer: number(norms, "value", positional=model, layer=layer) for layer in sorted(set(norms["layer"]))}
         quantities[model] = {
             "spike_first_above": float(layers[ratio.to_numpy() > limit][0]),
             "spike_largest_ratio": float(layers[ratio.argmax()]),
@@ -109,7 +107,7 @@ def entropy_room(phase_layers: pd.DataFrame) -> pd.DataFrame:
         for _, row in phase_layers[phase_layers["layer"].isin(CHECKED)].iterrows():
             entropy, norm, other = (float(row[f"{name}_{model.lower()}"]) for name in ("entropy", "norm", "other"))
             share = brentq(lambda p, entropy=entropy: _binary_entropy(p) - entropy, 0.5, 1 - 1e-15)
-            rest = (1 - share) / share
+            odds = (1 - share) / share
             rows.append(
                 {
                     "positional": model,
@@ -118,8 +116,8 @@ def entropy_room(phase_layers: pd.DataFrame) -> pd.DataFrame:
                     "largest_share": share,
                     "norm": norm,
                     "other_norm": other,
-                    "tokens_printed_formula": rest**2 * norm**2 / other**2,
-                    "tokens_squared": rest * norm**2 / other**2,
+                    "tokens_printed_formula": odds**2 * norm**2 / other**2,
+                    "tokens_squared": odds * norm**2 / other**2,
                 }
             )
     return pd.DataFrame(rows)

@@ -40,8 +40,8 @@ def sink_rate_bands(sink_rate_layers: pd.DataFrame, drope_sink_rates: pd.DataFra
     rows = []
     for _, cell in drope_sink_rates.iterrows():
         first, last = _first_and_last_layer(str(cell["layers"]), sink_rate_layers)
-        inside = sink_rate_layers[sink_rate_layers["layer"].between(first, last)]
-        rates = inside[str(cell["positional"]).lower()]
+        band = sink_rate_layers[sink_rate_layers["layer"].between(first, last)]
+        rates = band[str(cell["positional"]).lower()]
         if pd.isna(cell["value"]):
             low, high = (int(end) for end in re.findall(r"\d+", str(cell["printed"])))
             agrees = rounds_to(rates.min(), low, 0) and rounds_to(rates.max(), high, 0)
@@ -153,7 +153,7 @@ def sink_summary(
     used = uniform_sink[uniform_sink["used_in"] == "sink rates"]
     longer = uniform_sink[uniform_sink["used_in"] == "attention patterns"]
     high = layers[(layers["rope"] > 90) & (layers["drope"] > 90)]
-    apart = sink_rate_tests[sink_rate_tests["p_adjusted"] < 0.05]
+    different = sink_rate_tests[sink_rate_tests["p_adjusted"] < 0.05]
     numbers = {
         "layers": len(layers),
         "layers_above_90_in_both": len(high),
@@ -162,7 +162,7 @@ def sink_summary(
         "gap_average": layers["gap"].mean(),
         "gap_layer_1": layers.loc[1, "gap"],
         "largest_gap_after_layer_1": layers.loc[2:, "gap"].abs().max(),
-        "layers_apart": len(apart),
+        "layers_apart": len(different),
         "layers_tested": int(sink_rate_tests["p_value"].notna().sum()),
         "shortest_prompt": used["tokens"].min(),
         "longest_prompt": used["tokens"].max(),

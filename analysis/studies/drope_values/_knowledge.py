@@ -42,16 +42,16 @@ def percent_right(arm: Arm) -> float:
 
 def rate(name: str, arm: Arm) -> dict[str, Any]:
     """Return the rate of an arm, Wilson's interval if its number of answers is known, and the range of that number."""
-    known = arm.answered.known
-    low, high = wilson_interval(*known) if known else (None, None)
-    fewest, most = arm.answered.answered
+    pair = arm.answered.known
+    low, high = wilson_interval(*pair) if pair else (None, None)
+    fewest, largest = arm.answered.answered
     return {
-        f"{name}_right": known[0] if known else None,
+        f"{name}_right": pair[0] if pair else None,
         name: percent_right(arm),
         f"{name}_low": None if low is None else 100 * low,
         f"{name}_high": None if high is None else 100 * high,
         f"{name}_n_low": fewest,
-        f"{name}_n_high": most,
+        f"{name}_n_high": largest,
     }
 
 
@@ -64,7 +64,7 @@ def ranged(test: Estimate) -> Ranged:
 
 def sum_with_interval(parts: Iterable[Ranged]) -> Ranged:
     """Return the sum of independent estimates, with an interval by MOVER (Zou & Donner 2008)."""
-    listed = list(parts)
-    total = sum(estimate for estimate, _, _ in listed)
-    down = math.hypot(*(estimate - low for estimate, low, _ in listed))
-    return total, total - down, total + math.hypot(*(high - estimate for estimate, _, high in listed))
+    estimates = list(parts)
+    total = sum(estimate for estimate, _, _ in estimates)
+    down = math.hypot(*(estimate - low for estimate, low, _ in estimates))
+    return total, total - down, total + math.hypot(*(high - estimate for estimate, _, high in estimates))

@@ -158,7 +158,7 @@ def _over_seeds(trials: pd.DataFrame) -> list[Estimate]:
             )
         )
     first, second = (tables[model] for model in PAIR)
-    pooled = pooled_t(
+    joint = pooled_t(
         first["difference"],
         second["difference"],
         study="disruption_tests",
@@ -169,11 +169,11 @@ def _over_seeds(trials: pd.DataFrame) -> list[Estimate]:
     )
     # the sd comes from the random control alone, since the massive arms have no variance: an interval of d would not
     # be about models
-    why = "no d_s interval: its sd is that of the random control alone, the massive arms have none"
-    pooled = with_note(replace(pooled, effect_ci_low=None, effect_ci_high=None), why)
+    note = "no d_s interval: its sd is that of the random control alone, the massive arms have none"
+    joint = with_note(replace(joint, effect_ci_low=None, effect_ci_high=None), note)
     spread = zero_variance({f"massive increase of {model}": tables[model]["massive_increase"] for model in PAIR})
-    tests.append(attach(pooled, spread))
-    alone = welch_t(
+    tests.append(attach(joint, spread))
+    massive_test = welch_t(
         first["massive_increase"],
         second["massive_increase"],
         study="disruption_tests",
@@ -182,7 +182,7 @@ def _over_seeds(trials: pd.DataFrame) -> list[Estimate]:
         names=PAIR,
         note="percent of the baseline perplexity",
     )
-    tests.append(alone)
+    tests.append(massive_test)
     return tests
 
 
@@ -193,24 +193,24 @@ def _tests_over_texts(texts: pd.DataFrame) -> list[Estimate]:
         for model in PAIR
         for name in ("baseline", "massive_zeroed", "random_zeroed")
     }
-    chosen = same_data(SELECTED_ON, list(table["text"].unique()))
+    guard = same_data(SELECTED_ON, list(table["text"].unique()))
     tests = []
     for model in PAIR:
-        for name, against in (
+        for name, control in (
             ("massive_zeroed", "baseline"),
             ("random_zeroed", "baseline"),
             ("massive_zeroed", "random_zeroed"),
         ):
-            words = f"{model}: {name.split('_')[0]} against {against.split('_')[0]}"
+            words = f"{model}: {name.split('_')[0]} against {control.split('_')[0]}"
             test = log_perplexity_difference(
-                arm[(model, against)],
+                arm[(model, control)],
                 arm[(model, name)],
                 study="disruption_tests",
                 comparison=words,
                 unit="text set",
                 note="one random mask a set",
             )
-            tests.append(attach(test, chosen))
+            tests.append(attach(test, guard))
     contrast = disruption_contrast(
         arm[("RoPE", "random_zeroed")],
         arm[("RoPE", "massive_zeroed")],
@@ -220,5 +220,5 @@ def _tests_over_texts(texts: pd.DataFrame) -> list[Estimate]:
         comparison="RoPE against DroPE: massive minus random",
         unit="text set",
     )
-    tests.append(attach(contrast, chosen))
+    tests.append(attach(contrast, guard))
     return tests

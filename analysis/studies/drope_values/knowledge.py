@@ -49,8 +49,8 @@ def knowledge_tests(
     `model_difference` is by how many points more RoPE loses than DroPE, its interval by recovering the variance of
     both changes (MOVER).
     """
-    tested: list[Estimate] = []
-    others: list[Estimate] = []
+    in_family: list[Estimate] = []
+    sizes: list[Estimate] = []
     changes: dict[tuple[str, str], Estimate] = {}
     for (model, task), (base, disrupted) in _knowledge_arms(drope_knowledge, drope_script_rates, drope_stated).items():
         before, after = base.answered.known, disrupted.answered.known
@@ -67,16 +67,16 @@ def knowledge_tests(
             note=f"baseline minus disrupted; {note}",
         )
         changes[(model, task)] = test
-        tested.append(test)
-        lost = partial(degradation, *before, *after, study="knowledge_tests", comparison=words, unit="item")
-        others.append(lost(chance=_chance_of_task(drope_stated, task), note=note))
-        others.append(replace(lost(chance=0.0, note=note), test="relative"))
+        in_family.append(test)
+        loss = partial(degradation, *before, *after, study="knowledge_tests", comparison=words, unit="item")
+        sizes.append(loss(chance=_chance_of_task(drope_stated, task), note=note))
+        sizes.append(replace(loss(chance=0.0, note=note), test="relative"))
     for task in TASKS:
         if any((model, task) not in changes for model in PAIR):
             continue
         rope, drope = (ranged(changes[(model, task)]) for model in PAIR)
         estimate, low, high = sum_with_interval([rope, (-drope[0], -drope[2], -drope[1])])
-        others.append(
+        sizes.append(
             Estimate(
                 study="knowledge_tests",
                 comparison=f"RoPE against DroPE, {task}",
@@ -89,7 +89,7 @@ def knowledge_tests(
                 note="loss of RoPE minus loss of DroPE; MOVER interval; no statistic, df, p, effect: an interval",
             )
         )
-    return frame([*corrected(tested, test_families, "knowledge_tests"), *others])
+    return frame([*corrected(in_family, test_families, "knowledge_tests"), *sizes])
 
 
 def knowledge_tasks(
@@ -143,10 +143,10 @@ def knowledge_categories(knowledge_tasks: pd.DataFrame, drope_knowledge_categori
     rows: list[dict[str, Any]] = []
     for model in PAIR:
         for category in dict.fromkeys(CATEGORIES.values()):
-            here = (knowledge_tasks["positional"] == model) & (knowledge_tasks["category"] == category)
-            tasks = knowledge_tasks[here]
+            is_row = (knowledge_tasks["positional"] == model) & (knowledge_tasks["category"] == category)
+            tasks = knowledge_tasks[is_row]
             usable = tasks[tasks["above_chance"].notna()]
-            lost = tasks.assign(loss=-tasks["change"], loss_low=-tasks["change_high"], loss_high=-tasks["change_low"])
+            losses = tasks.assign(loss=-tasks["change"], loss_low=-tasks["change_high"], loss_high=-tasks["change_low"])
             unusable = [
                 f"{task}: no baseline above chance" for task in tasks["task"] if task not in list(usable["task"])
             ]
@@ -158,7 +158,7 @@ def knowledge_categories(knowledge_tasks: pd.DataFrame, drope_knowledge_categori
                     "tasks": len(tasks),
                     "degradation_printed": printed[(model, f"{category}_average")],
                     **_mean_over_tasks(tasks, "degradation"),
-                    **_mean_over_tasks(lost, "loss"),
+                    **_mean_over_tasks(losses, "loss"),
                     "tasks_above_chance": len(usable),
                     **_mean_over_tasks(usable, "above_chance"),
                     "note": "; ".join([*unusable, *open_ended]),
@@ -203,18 +203,18 @@ def _share_lost(
 ) -> dict[str, float | None]:
     """Return the lost share of the baseline's accuracy above chance, in percent, with an interval if possible."""
     if test is not None:
-        ends = {"": "estimate", "_low": "ci_low", "_high": "ci_high"}
-        return {f"{name}{end}": None if pd.isna(test[key]) else 100 * test[key] for end, key in ends.items()}
+        columns = {"": "estimate", "_low": "ci_low", "_high": "ci_high"}
+        return {f"{name}{end}": None if pd.isna(test[key]) else 100 * test[key] for end, key in columns.items()}
     room = percent_right(base) - 100 * chance
-    lost = 100 * (percent_right(base) - percent_right(disrupted)) / room if room > 0 else None
-    return {name: lost, f"{name}_low": None, f"{name}_high": None}
+    share = 100 * (percent_right(base) - percent_right(disrupted)) / room if room > 0 else None
+    return {name: share, f"{name}_low": None, f"{name}_high": None}
 
 
 def _p_values(test: Mapping[Any, Any] | None, base: Arm, disrupted: Arm, chance: float) -> dict[str, float | None]:
     """Return Fisher's p, McNemar's bounds, and the binomial p of a baseline below chance; empty without counts."""
     before, after = base.answered.known, disrupted.answered.known
-    both = None if before is None or after is None or before[1] != after[1] else (before[0], after[0], before[1])
-    low, high = _mcnemar_bounds(*both) if both else (None, None)
+    pair = None if before is None or after is None or before[1] != after[1] else (before[0], after[0], before[1])
+    low, high = _mcnemar_bounds(*pair) if pair else (None, None)
     return {
         "p_below_chance": None
         if before is None
@@ -240,14 +240,14 @@ def _why_cells_are_empty(test: Mapping[Any, Any] | None, base: Arm, disrupted: A
 
 def _mcnemar_bounds(base: int, disrupted: int, n: int) -> Ends:
     """Return the smallest and largest exact McNemar p over the pairings that the two counts of right answers allow."""
-    ends = []
+    p_values = []
     for lost in range(max(0, base - disrupted), min(base, n - disrupted) + 1):
         gained = lost - (base - disrupted)
         test = mcnemar_from_counts(
             base - lost, lost, gained, n - base - gained, study="knowledge_tasks", comparison="pairing", unit="item"
         )
-        ends.append(1.0 if test.p_value is None else test.p_value)
-    return min(ends), max(ends)
+        p_values.append(1.0 if test.p_value is None else test.p_value)
+    return min(p_values), max(p_values)
 
 
 def _mean_over_tasks(tasks: pd.DataFrame, name: str) -> dict[str, Any]:
@@ -262,4 +262,4 @@ def _mean_over_tasks(tasks: pd.DataFrame, name: str) -> dict[str, Any]:
 
 def _reason_in_note(note: str) -> str:
     """Return the reason that a note gives for an empty degradation."""
-    return next(part for part in note.split("; ") if part.startswith("no degradation")).partition(": ")[2]
+    return next(reason for reason in note.split("; ") if reason.startswith("no degradation")).partition(": ")[2]

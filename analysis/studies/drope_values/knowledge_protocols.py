@@ -36,7 +36,7 @@ def knowledge_protocols(
         {f"Experiment {experiment}": {"precision": setting["precision"]} for experiment, setting in settings.items()}
     )
     items = {experiment: {task: int(setting[task]) for task in TASKS} for experiment, setting in settings.items()}
-    stored = {
+    by_experiment = {
         "3": stored_arms(drope_knowledge, drope_script_rates, items["3"]),
         "4": arms(drope_script_rates, "4", items["4"]),
     }
@@ -46,10 +46,10 @@ def knowledge_protocols(
         for task in TASKS:
             row: dict[str, Any] = {"positional": model, "task": task}
             bases: dict[str, Arm] = {}
-            missing = set()
+            unknown = set()
             for experiment, hit in (("3", "disrupted"), ("4", "qk_disruption")):
                 setting = settings[experiment]
-                base, disrupted = (stored[experiment][name, model, task] for name in ("baseline", hit))
+                base, disrupted = (by_experiment[experiment][name, model, task] for name in ("baseline", hit))
                 if experiment == "4" and not math.isclose(
                     functional[(model, task, hit)], percent_right(disrupted), abs_tol=0.5
                 ):
@@ -58,7 +58,7 @@ def knowledge_protocols(
                     )
                 bases[experiment] = base
                 change = _fisher_if_counts_known(disrupted, base, f"{model} {task}")
-                missing |= set() if change else {experiment}
+                unknown |= set() if change else {experiment}
                 row |= {
                     f"n_{experiment}": base.answered.items,
                     f"precision_{experiment}": setting["precision"],
@@ -70,21 +70,21 @@ def knowledge_protocols(
                     f"change_high_{experiment}": None if change is None else 100 * ranged(change)[2],
                     f"p_change_{experiment}": None if change is None else change.p_value,
                 }
-            between = _fisher_if_counts_known(bases["4"], bases["3"], f"{model} {task}")
-            why = f"no counts, intervals and p where {LEFT_OUT}" if missing or between is None else ""
-            rows.append(row | {"why": why, "tested": between is not None})
-            if between is not None:
-                tests.append(attach(between, guard))
+            outcome = _fisher_if_counts_known(bases["4"], bases["3"], f"{model} {task}")
+            reason = f"no counts, intervals and p where {LEFT_OUT}" if unknown or outcome is None else ""
+            rows.append(row | {"why": reason, "tested": outcome is not None})
+            if outcome is not None:
+                tests.append(attach(outcome, guard))
     table = pd.DataFrame(rows)
-    tested = iter(corrected(tests, test_families, "knowledge_protocols"))
-    found_tests = [next(tested) if there else None for there in table.pop("tested")]
+    outcomes = iter(corrected(tests, test_families, "knowledge_protocols"))
+    found_tests = [next(outcomes) if there else None for there in table.pop("tested")]
     whys = table.pop("why")
     return table.assign(
         p_base=pd.Series([None if test is None else test.p_value for test in found_tests], dtype=float),
         p_base_holm=pd.Series([None if test is None else test.p_adjusted for test in found_tests], dtype=float),
         note=[
-            "; ".join(filter(None, (why, "" if test is None else test.note)))
-            for why, test in zip(whys, found_tests, strict=True)
+            "; ".join(filter(None, (reason, "" if test is None else test.note)))
+            for reason, test in zip(whys, found_tests, strict=True)
         ],
     ).astype({f"{arm}_right_{number}": "Int64" for arm in ("base", "disrupted") for number in SECTIONS})
 
@@ -98,7 +98,7 @@ def _protocol_settings(protocols: pd.DataFrame, section: str) -> dict[str, Any]:
 
 def _fisher_if_counts_known(first: Arm, second: Arm, words: str) -> Estimate | None:
     """Return Fisher's test of two arms of `knowledge_protocols` if their numbers of answers are known."""
-    one, two = first.answered.known, second.answered.known
-    if one is None or two is None:
+    counts, others = first.answered.known, second.answered.known
+    if counts is None or others is None:
         return None
-    return fisher(*one, *two, study="knowledge_protocols", comparison=words, unit="item")
+    return fisher(*counts, *others, study="knowledge_protocols", comparison=words, unit="item")

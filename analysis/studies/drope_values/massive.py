@@ -26,8 +26,8 @@ def massive_layers(drope_published_series: pd.DataFrame) -> pd.DataFrame:
     table = table.pivot(index=["tensor", "layer"], columns="positional", values="value").reset_index()
     table.columns.name = None
     table = table.rename(columns={"RoPE": "rope", "DroPE": "drope"})[["tensor", "layer", "rope", "drope"]]
-    summed = table.groupby("layer", as_index=False)[["rope", "drope"]].sum().assign(tensor="all")
-    table = pd.concat([*(table[table["tensor"] == tensor] for tensor in TENSORS), summed], ignore_index=True)
+    totals = table.groupby("layer", as_index=False)[["rope", "drope"]].sum().assign(tensor="all")
+    table = pd.concat([*(table[table["tensor"] == tensor] for tensor in TENSORS), totals], ignore_index=True)
     # means over three texts are thirds, whose printed sixteen digits may differ in the last place
     difference = (table["drope"] - table["rope"]).round(9)
     table["change"] = (100 * difference / table["rope"]).where(table["rope"] > 0)
@@ -48,22 +48,22 @@ def massive_layer_summary(massive_layers: pd.DataFrame) -> pd.DataFrame:
     for tensor, table in massive_layers.groupby("tensor", sort=False):
         layers = table.set_index("layer")
         later = layers[layers.index >= FIRST_LATER]
-        one = layers.loc[1]
+        layer1 = layers.loc[1]
         exceeding = [int(str(layer)) for layer in layers.index[layers["more"] == "DroPE"]]
         rows.append(
             {
                 "tensor": tensor,
-                "layer1_rope": one["rope"],
-                "layer1_drope": one["drope"],
-                "layer1_ratio": one["drope"] / one["rope"],
-                "layer1_increase": one["drope"] / one["rope"] - 1,
-                "layer1_share_rope": one["share_rope"],
-                "layer1_share_drope": one["share_drope"],
+                "layer1_rope": layer1["rope"],
+                "layer1_drope": layer1["drope"],
+                "layer1_ratio": layer1["drope"] / layer1["rope"],
+                "layer1_increase": layer1["drope"] / layer1["rope"] - 1,
+                "layer1_share_rope": layer1["share_rope"],
+                "layer1_share_drope": layer1["share_drope"],
                 "later_layers": len(later),
                 **{
-                    f"later_{name}_{model}": later[model].agg(how)
+                    f"later_{name}_{model}": later[model].agg(function)
                     for model in ("rope", "drope")
-                    for name, how in (("mean", "mean"), ("low", "min"), ("high", "max"))
+                    for name, function in (("mean", "mean"), ("low", "min"), ("high", "max"))
                 },
                 "later_change": 100 * (later["drope"].sum() / later["rope"].sum() - 1),
                 "later_layers_fallen_by_stated": int((later["change"] <= FALL).sum()),

@@ -15,24 +15,24 @@ def ledger_coverage(claims_coverage: pd.DataFrame, claims: pd.DataFrame) -> pd.D
     to no section of its document, or to several.
     """
     homes = _section_of_names(claims_coverage)
-    own = claims[claims["source"] != "thesis"]
-    places = list(zip(own["source"], own["section"], strict=True))
+    judged = claims[claims["source"] != "thesis"]
+    places = list(zip(judged["source"], judged["section"], strict=True))
     lost = [f"{source}, {section}" for source, section in dict.fromkeys(places) if (source, section) not in homes]
     if lost:
         raise DataError(
             f"ledger_coverage: no row of claims_coverage lists {'; '.join(lost)} in ledger_sections; add it to the row "
             "of its section"
         )
-    counted = pd.DataFrame(
+    flags = pd.DataFrame(
         {
-            "document": own["source"].to_numpy(),
+            "document": judged["source"].to_numpy(),
             "section": [homes[place] for place in places],
-            "judged": (own["kind"] == "statement").to_numpy(),
-            "holding": ((own["kind"] == "statement") & own["verdict"].isin(HOLDING)).to_numpy(),
-            "cells": (own["kind"] == "cell check").to_numpy(),
+            "judged": (judged["kind"] == "statement").to_numpy(),
+            "holding": ((judged["kind"] == "statement") & judged["verdict"].isin(HOLDING)).to_numpy(),
+            "cells": (judged["kind"] == "cell check").to_numpy(),
         }
     )
-    sums = counted.groupby(["document", "section"], as_index=False).sum()
+    sums = flags.groupby(["document", "section"], as_index=False).sum()
     rows = claims_coverage[["document", "section", "statements", "left_out"]]
     table = rows.merge(sums, on=["document", "section"], how="left")
     for column in ("judged", "holding", "cells"):

@@ -14,17 +14,17 @@ def hypotheses(reported_hypotheses: pd.DataFrame, claims: pd.DataFrame) -> pd.Da
     tables = []
     for _, hypothesis in reported_hypotheses.iterrows():
         key = str(hypothesis["hypothesis"])
-        own = statements[statements["claim"].str.startswith(f"c002_{key.lower()}_")]
-        if own.empty:
+        evidence = statements[statements["claim"].str.startswith(f"c002_{key.lower()}_")]
+        if evidence.empty:
             raise DataError(f"hypotheses: no claim c002_{key.lower()}_... judges {key}; write one in analysis/claims")
-        kept = own[["claim", "statement", "reported", "recomputed", "verdict", "reason"]]
+        kept = evidence[["claim", "statement", "reported", "recomputed", "verdict", "reason"]]
         kept = kept.rename(columns={"statement": "evidence"})
         tables.append(
-            kept.assign(hypothesis=key, status=hypothesis["status"], statement=hypothesis["statement"], n=own["n"])
+            kept.assign(hypothesis=key, status=hypothesis["status"], statement=hypothesis["statement"], n=evidence["n"])
         )
     table = pd.concat(tables, ignore_index=True)
-    first = "hypothesis status statement claim evidence reported recomputed n verdict reason".split()
-    return table[first]
+    order = "hypothesis status statement claim evidence reported recomputed n verdict reason".split()
+    return table[order]
 
 
 def gaps_status(
@@ -39,14 +39,14 @@ def gaps_status(
     model to be run needs, with key-value cache. They are given only for gaps about these scores.
     """
     scores = reported_lbp_lengths[reported_lbp_lengths["metric"] == "lbp"]
-    lacking = scores[scores["low"].isna()]
-    filled = lacking.merge(published_lbp[published_lbp["mode"] == "nonthinking"], on=["model", "length"])
+    absent = scores[scores["low"].isna()]
+    published = absent.merge(published_lbp[published_lbp["mode"] == "nonthinking"], on=["model", "length"])
     table = reported_open_gaps[["gap", "title", "description", "remedy", "source"]].copy()
     about = table["gap"].isin(["per_length_scores", "option_a", "option_b", "option_c"])
-    table["missing"] = pd.Series(len(lacking), index=table.index, dtype="Int64").where(about)
-    table["published"] = pd.Series(len(filled), index=table.index, dtype="Int64").where(about)
-    need = float(inference_memory.loc[inference_memory["model"].isin(lacking["model"]), "total_gb"].max())
+    table["missing"] = pd.Series(len(absent), index=table.index, dtype="Int64").where(about)
+    table["published"] = pd.Series(len(published), index=table.index, dtype="Int64").where(about)
+    need = float(inference_memory.loc[inference_memory["model"].isin(absent["model"]), "total_gb"].max())
     table["memory_gb"] = pd.Series(need, index=table.index).where(table["gap"] == "option_b")
-    table["note"] = ["" if each else "missing, published, memory_gb: not about scores" for each in about]
+    table["note"] = ["" if is_about else "missing, published, memory_gb: not about scores" for is_about in about]
     table.loc[about & (table["gap"] != "option_b"), "note"] = "memory_gb: nothing to be run"
     return table

@@ -21,13 +21,13 @@ def worded_conflicts(said_twice: pd.DataFrame, claims: pd.DataFrame) -> pd.DataF
             raise DataError(f"said_twice, {document}: {about!r} has one row; a second statement is missing")
         verdicts = []
         for name in part["claims"]:
-            held = functions.loc[functions["function"] == name, "verdict"].astype(str)
-            if held.empty:
+            found = functions.loc[functions["function"] == name, "verdict"].astype(str)
+            if found.empty:
                 raise DataError(f"said_twice, {document}, {about}: no claim {name!r} in the ledger; mend its name")
-            verdicts.append(set(held))
+            verdicts.append(set(found))
         conflict = part["word"].nunique() > 1
         statements = "; ".join(f"{row.place}: {row.says}" for row in part.itertuples(index=False))
-        shown = "; ".join(", ".join(sorted(each)) for each in verdicts)
+        shown = "; ".join(", ".join(sorted(verdict)) for verdict in verdicts)
         sound = all(verdict in SOUND for each in verdicts for verdict in each)
         group = {"document": document, "about": about, "said": statements, "statements": len(part), "verdicts": shown}
         rows.append(group | {"conflict": conflict, "unjudged": conflict and sound})

@@ -18,18 +18,18 @@ def standing_counts(standing: pd.DataFrame, claims: pd.DataFrame) -> pd.DataFram
     or a row matches no claim.
     """
     rows = [(name, str(patterns).split()) for name, patterns in standing["results"].items()]
-    found: dict[object, list[str]] = {name: [] for name, _ in rows}
+    verdicts_of: dict[object, list[str]] = {name: [] for name, _ in rows}
     for claim, verdict in zip(claims["claim"].astype(str), claims["verdict"], strict=True):
         function = claim.partition(".")[0]
         of = [name for name, patterns in rows if any(fnmatchcase(function, pattern) for pattern in patterns)]
         if len(of) != 1:
-            counted = "no row" if not of else f"{len(of)} rows"
+            count = "no row" if not of else f"{len(of)} rows"
             raise DataError(
-                f"standing: {counted} for claim {claim}; name its function in the column `results` of one row, "
+                f"standing: {count} for claim {claim}; name its function in the column `results` of one row, "
                 "so that a reader knows whether it was planned"
             )
-        found[of[0]].append(str(verdict))
-    empty = [str(what) for what, verdicts in zip(standing["what"], found.values(), strict=True) if not verdicts]
+        verdicts_of[of[0]].append(str(verdict))
+    empty = [str(name) for name, verdicts in zip(standing["what"], verdicts_of.values(), strict=True) if not verdicts]
     if empty:
         raise DataError(f"standing: no claim of the ledger matches {empty[0]!r}; correct the patterns, or remove it")
     counts = [
@@ -39,7 +39,7 @@ def standing_counts(standing: pd.DataFrame, claims: pd.DataFrame) -> pd.DataFram
             "contradicted": sum(verdict in AGAINST for verdict in verdicts),
             "undecided": sum(verdict in OPEN for verdict in verdicts),
         }
-        for verdicts in found.values()
+        for verdicts in verdicts_of.values()
     ]
-    shown = standing[["part", "what", "standing", "decided"]].reset_index(drop=True)
-    return pd.concat([shown, pd.DataFrame(counts)], axis=1)
+    columns = standing[["part", "what", "standing", "decided"]].reset_index(drop=True)
+    return pd.concat([columns, pd.DataFrame(counts)], axis=1)

@@ -16,8 +16,8 @@ def own_metrics(metrics: pd.DataFrame) -> dict[str, Any]:
     values = metrics["value"].astype(float)
     cells: dict[str, Any] = {name: float(values.get(name, np.nan)) for name in METRICS}
     cells |= {name: abs(float(values.get(name, np.nan))) for name in ("r_k_a", "r_q_a")}
-    first = metrics.iloc[0]
-    return {**cells, "captured_context": int(first["context"]), "checkpoint": first["name"], "origin": "measured"}
+    row = metrics.iloc[0]
+    return {**cells, "captured_context": int(row["context"]), "checkpoint": row["name"], "origin": "measured"}
 
 
 def reported_metrics(row: Mapping[Hashable, Any]) -> dict[str, Any]:
@@ -36,8 +36,8 @@ def checkpoint_match(captured: object, scored: str) -> str:
     """Return a text that says whether the captured checkpoint is the scored one."""
     if not captured:
         return "not captured"
-    one, two = (str(name).rpartition("/")[2].lower() for name in (captured, scored))
-    return "same checkpoint" if one == two else f"{captured} captured, {scored} scored"
+    first, second = (str(name).rpartition("/")[2].lower() for name in (captured, scored))
+    return "same checkpoint" if first == second else f"{captured} captured, {scored} scored"
 
 
 def model_row(
@@ -66,7 +66,7 @@ def model_row(
         "its published score is among the reported ones": published,
     }
     metrics = {name: values.get(name, np.nan) for name in METRICS}
-    reasons = [reason for reason, holds in faults.items() if holds]
+    reasons = [reason for reason, applies in faults.items() if applies]
     numbers = {**metrics, **{name: scores[name] for name in noted}}
     return {
         "model": scored["model"],

@@ -23,8 +23,8 @@ def measured_lbp_lengths(measured_lbp: pd.DataFrame, models: pd.DataFrame) -> pd
     rows = measured_lbp[measured_lbp["slice"].isin(["overall", "length"])]
     table = rows.rename(columns={"key": "length", "value": "lbp", "n": "predictions", "reason": "note"})
     table["display_name"] = [names.get(model, model) for model in table["model"]]
-    kept = ["model", "display_name", "role", "mode", "length", "metric", "lbp", "ci_low", "ci_high"]
-    table = table[[*kept, "predictions", "samples", "data", "checkpoint", "note"]]
+    columns = ["model", "display_name", "role", "mode", "length", "metric", "lbp", "ci_low", "ci_high"]
+    table = table[[*columns, "predictions", "samples", "data", "checkpoint", "note"]]
     order = {length: place for place, length in enumerate((*LENGTHS, ALL))}
     return table.sort_values(
         ["model", "mode", "length"], key=lambda column: column.map(order) if column.name == "length" else column
@@ -45,14 +45,14 @@ def measured_lbp_models(
     trained model that has a metric and a score without thinking on the benchmark's questions, is in the table of
     models, and has no published score; otherwise `note` gives the reason.
     """
-    known = {str(row["model"]): row for row in models.to_dict("records")}
+    facts_by_model = {str(row["model"]): row for row in models.to_dict("records")}
     reported = {str(row["model"]): row for row in captured_models.to_dict("records")}
     published = set(matched_models["model"])
     rows = []
     for model, scores in measured_lbp_lengths.groupby("model", sort=True):
-        facts = known.get(str(model), {})
-        own = model_metrics[model_metrics["model"] == model].set_index("metric")
-        values = own_metrics(own) if len(own) else reported_metrics(reported.get(str(model), {}))
+        facts = facts_by_model.get(str(model), {})
+        metrics = model_metrics[model_metrics["model"] == model].set_index("metric")
+        values = own_metrics(metrics) if len(metrics) else reported_metrics(reported.get(str(model), {}))
         overall = scores[(scores["length"] == ALL) & (scores["mode"] == MODE)]
         first = (overall if len(overall) else scores).iloc[0]
         score = float(overall["lbp"].iloc[0]) if len(overall) else np.nan
@@ -71,8 +71,8 @@ def measured_lbp_models(
 
 def measured_decline(measured_lbp_lengths: pd.DataFrame, measured_lbp_models: pd.DataFrame) -> pd.DataFrame:
     """Return the relative decline 1 - s(128k)/s(8k) of each measured model and mode, with the plasticity drop."""
-    ends = measured_lbp_lengths[measured_lbp_lengths["length"].isin(["8k", "128k"])]
-    table = ends.pivot(index=["model", "mode"], columns="length", values="lbp").reset_index()
+    extremes = measured_lbp_lengths[measured_lbp_lengths["length"].isin(["8k", "128k"])]
+    table = extremes.pivot(index=["model", "mode"], columns="length", values="lbp").reset_index()
     table.columns.name = None
     table = table.rename(columns={"8k": "lbp_8k", "128k": "lbp_128k"})
     for name in ("lbp_8k", "lbp_128k"):
@@ -102,13 +102,13 @@ def lbp_correlations_measured(
     Correlations over published scores alone (`lbp_correlations`, `lbp_correlations_extended`) are separate results.
     Without an eligible measured model, the result equals the extended one, and the note says so.
     """
-    added, notes = entering(measured_lbp_models)
-    shared = ["model", "display_name", "family", "log_parameters", "captured_context", "checkpoint_match", *METRICS]
-    both = matched_models[[*shared, "lbp"]].assign(score_origin="published", plasticity_origin="reported")
-    if len(added):
-        measured = added[[*shared, "lbp", "plasticity_origin"]].assign(
-            score_origin=[f"measured ({metric})" for metric in added["score_metric"]]
+    eligible, notes = entering(measured_lbp_models)
+    columns = ["model", "display_name", "family", "log_parameters", "captured_context", "checkpoint_match", *METRICS]
+    together = matched_models[[*columns, "lbp"]].assign(score_origin="published", plasticity_origin="reported")
+    if len(eligible):
+        own = eligible[[*columns, "lbp", "plasticity_origin"]].assign(
+            score_origin=[f"measured ({metric})" for metric in eligible["score_metric"]]
         )
-        both = pd.concat([both, measured], ignore_index=True)
-    tests = correlations(both, "lbp", "lbp_correlations_measured", test_families)
+        together = pd.concat([together, own], ignore_index=True)
+    tests = correlations(together, "lbp", "lbp_correlations_measured", test_families)
     return frame([with_note(test, *notes) for test in tests])

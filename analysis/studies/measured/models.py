@@ -22,18 +22,18 @@ def measured_models(model_metrics: pd.DataFrame, models: pd.DataFrame, pretraine
     model's file lacks a metric.
     """
     names = _names_by_model(models, pretrained_models)
-    kept = _without_repeats(model_metrics, pretrained_models)
-    rows = [_model_row(str(model), metrics, names) for model, metrics in kept.groupby("model", sort=True)]
+    selected = _without_repeats(model_metrics, pretrained_models)
+    rows = [_model_row(str(model), metrics, names) for model, metrics in selected.groupby("model", sort=True)]
     table = pd.DataFrame(rows)
     return table.sort_values("ap_overall", ascending=False, kind="stable", ignore_index=True)
 
 
 def _model_row(model: str, metrics: pd.DataFrame, names: dict[str, str]) -> dict[str, object]:
-    by_name = {str(each["metric"]): each for each in metrics.to_dict("records")}
-    lacking = [name for name in METRICS if name not in by_name]
-    if lacking:
+    by_name = {str(metric["metric"]): metric for metric in metrics.to_dict("records")}
+    absent = [name for name in METRICS if name not in by_name]
+    if absent:
         raise DataError(
-            f"artifacts/measurements/model_metrics/{model}: no metric {', '.join(lacking)}; measure the model "
+            f"artifacts/measurements/model_metrics/{model}: no metric {', '.join(absent)}; measure the model "
             "again (`python build.py heads CAPTURE`)"
         )
     overall = by_name["ap_overall"]
@@ -48,11 +48,11 @@ def _model_row(model: str, metrics: pd.DataFrame, names: dict[str, str]) -> dict
     }
     reasons = []
     for name in METRICS:
-        each = by_name[name]
-        row[name] = float(each["value"])
-        row |= {f"{name}_{end}": float(each[column]) for end, column in ENDS.items()}
-        if each["reason"]:
-            reasons.append(f"{name}: {str(each['reason']).replace(';', ',')}")
+        cell = by_name[name]
+        row[name] = float(cell["value"])
+        row |= {f"{name}_{end}": float(cell[column]) for end, column in ENDS.items()}
+        if cell["reason"]:
+            reasons.append(f"{name}: {str(cell['reason']).replace(';', ',')}")
     return {**row, "reason": "; ".join(reasons)}
 
 
@@ -65,8 +65,8 @@ def measured_profiles(
     context. Shipped small models are omitted.
     """
     names = _names_by_model(models, pretrained_models)
-    kept = _without_repeats(model_metrics, pretrained_models)
-    rows = kept[kept["metric"].str.fullmatch(r"ap_bin_\d+") & kept["value"].notna()]
+    metrics = _without_repeats(model_metrics, pretrained_models)
+    rows = metrics[metrics["metric"].str.fullmatch(r"ap_bin_\d+") & metrics["value"].notna()]
     number = rows["metric"].str.removeprefix("ap_bin_").astype(int)
     return pd.DataFrame(
         {
@@ -84,10 +84,10 @@ def measured_profiles(
 
 
 def _names_by_model(*tables: pd.DataFrame) -> dict[str, str]:
-    return {model: name for each in tables for model, name in zip(each["model"], each["display_name"], strict=True)}
+    return {model: name for table in tables for model, name in zip(table["model"], table["display_name"], strict=True)}
 
 
-def _without_repeats(measured: pd.DataFrame, pretrained_models: pd.DataFrame) -> pd.DataFrame:
+def _without_repeats(metrics: pd.DataFrame, pretrained_models: pd.DataFrame) -> pd.DataFrame:
     """Return the measurements without the small models, and without models captured again on another kind of text."""
-    small, again = subjects_of_role(measured["model"].unique()), pretrained_models["model"] + CODE
-    return measured[~measured["model"].isin([*small, *again])]
+    small, on_code = subjects_of_role(metrics["model"].unique()), pretrained_models["model"] + CODE
+    return metrics[~metrics["model"].isin([*small, *on_code])]

@@ -24,8 +24,8 @@ def measured_ruler_lengths(measured_ruler: pd.DataFrame, models: pd.DataFrame) -
     tokens = [int(length.removesuffix("k")) * (1024 if length.endswith("k") else 1) for length in rows["length"]]
     table = rows.rename(columns={"value": "score", "n": "samples", "reason": "note"}).fillna({"note": ""})
     table = table.assign(tokens=tokens, display_name=[names.get(model, model) for model in rows["model"]])
-    kept = ["model", "display_name", "role", "data", "length", "tokens", "score", "ci_low", "ci_high"]
-    table = table[[*kept, "samples", "checkpoint", "note"]]
+    columns = ["model", "display_name", "role", "data", "length", "tokens", "score", "ci_low", "ci_high"]
+    table = table[[*columns, "samples", "checkpoint", "note"]]
     return table.sort_values(["model", "data", "tokens"], ignore_index=True)
 
 
@@ -44,14 +44,14 @@ def measured_ruler_models(
     published score; otherwise `note` gives the reason. Effective lengths are in tokens: the longest length above the
     threshold, and the longest up to which every tested length is.
     """
-    known = {str(row["model"]): row for row in models.to_dict("records")}
+    facts_by_model = {str(row["model"]): row for row in models.to_dict("records")}
     reported = {str(row["model"]): row for row in captured_models.to_dict("records")}
     published = set(captured_models.loc[captured_models["ruler_128k"].notna(), "model"])
     rows = []
     for model, scores in measured_ruler_lengths.groupby("model", sort=True):
-        facts = known.get(str(model), {})
-        own = model_metrics[model_metrics["model"] == model].set_index("metric")
-        values = own_metrics(own) if len(own) else reported_metrics(reported.get(str(model), {}))
+        facts = facts_by_model.get(str(model), {})
+        metrics = model_metrics[model_metrics["model"] == model].set_index("metric")
+        values = own_metrics(metrics) if len(metrics) else reported_metrics(reported.get(str(model), {}))
         benchmark = scores[scores["data"] == BENCHMARK]
         longest = benchmark[benchmark["length"] == LENGTHS[-1]]
         score = float(longest["score"].iloc[0]) if len(longest) else np.nan
@@ -60,10 +60,10 @@ def measured_ruler_models(
             "needles in noise only, which are no RULER score": benchmark.empty,
             f"no mean of the 13 tasks at {LENGTHS[-1].upper()}": len(benchmark) > 0 and bool(np.isnan(score)),
         }
-        over = measured_ruler[(measured_ruler["model"] == model) & (measured_ruler["slice"] == "summary")]
-        own_scores = {"ruler_128k": score, **{name: _value_of_key(over, name) for name in SUMMARY}}
-        taken = model in published
-        rows.append(model_row(first, own_scores, values, facts, faults, published=taken, noted=SUMMARY))
+        summaries = measured_ruler[(measured_ruler["model"] == model) & (measured_ruler["slice"] == "summary")]
+        own_scores = {"ruler_128k": score, **{name: _value_of_key(summaries, name) for name in SUMMARY}}
+        is_published = model in published
+        rows.append(model_row(first, own_scores, values, facts, faults, published=is_published, noted=SUMMARY))
     return pd.DataFrame(rows)
 
 
@@ -80,18 +80,18 @@ def ruler_correlations_measured(
     Correlations over published scores alone (`ruler_correlations`, `ruler_correlations_full_context`) are separate
     results. Without an eligible measured model, the result equals the former, and the note says so.
     """
-    added, notes = entering(measured_ruler_models)
-    shared = ["model", "display_name", "family", "log_parameters", "captured_context", "checkpoint_match", *METRICS]
+    eligible, notes = entering(measured_ruler_models)
+    columns = ["model", "display_name", "family", "log_parameters", "captured_context", "checkpoint_match", *METRICS]
     scored = captured_models[captured_models["ruler_128k"].notna()]
-    both = scored[[*shared, "ruler_128k", "ruler_origin"]].assign(
+    together = scored[[*columns, "ruler_128k", "ruler_origin"]].assign(
         score_origin=scored["ruler_origin"], plasticity_origin="reported"
     )
-    if len(added):
-        measured = added[[*shared, "ruler_128k", "plasticity_origin"]].assign(
+    if len(eligible):
+        own = eligible[[*columns, "ruler_128k", "plasticity_origin"]].assign(
             ruler_origin="measured by this project", score_origin="measured by this project"
         )
-        both = pd.concat([both, measured], ignore_index=True)
+        together = pd.concat([together, own], ignore_index=True)
     tests = correlations(
-        both.sort_values("ruler_128k", ascending=False), "ruler_128k", "ruler_correlations_measured", test_families
+        together.sort_values("ruler_128k", ascending=False), "ruler_128k", "ruler_correlations_measured", test_families
     )
     return frame([with_note(test, *notes) for test in tests])

@@ -41,7 +41,7 @@ def nope_recovery_recomputed(
             mean(Interval(_number_in_cell(cells.at[d, "low"]), _number_in_cell(cells.at[d, "high"])) for d in pair)
             for pair in (DIP, LEVEL)
         )
-        within, recovery = level - dip, float(profile["recovery"])
+        interval, recovery = level - dip, float(profile["recovery"])
         row = {
             "model": model,
             "display_name": profile["display_name"],
@@ -53,8 +53,8 @@ def nope_recovery_recomputed(
             "dip": dip.middle,
             "level": level.middle,
             "recovery": recovery,
-            "recovery_low": round(within.low, 12),
-            "recovery_high": round(within.high, 12),
+            "recovery_low": round(interval.low, 12),
+            "recovery_high": round(interval.high, 12),
             "recovers": recovery > 0,
             **{name: profile[name] for name in ("draw_up", "draw_up_low", "draw_up_high", "distance", "shape")},
         }
@@ -62,7 +62,7 @@ def nope_recovery_recomputed(
         if model in printed.index:
             cell = printed.loc[model]
             value, digits = _number_in_cell(cell["value"]), int(_number_in_cell(cell["decimals"]))
-            row |= {"reported": value, "agreement": agreement(recovery, within, value, digits)}
+            row |= {"reported": value, "agreement": agreement(recovery, interval, value, digits)}
         else:
             row |= {"reported": None, "agreement": ""}
             notes.append("reported, agreement: not among the models of the study")
@@ -99,7 +99,7 @@ def nope_layer_cells(nope_layers: pd.DataFrame, nope_layer_kinds: pd.DataFrame) 
     for _, layer in numbers.iterrows():
         model, index = str(layer["model"]), int(layer["layer"])
         dip, level, printed = (_cell(nope_layers, model, index, metric) for metric in ("d45", "d67", "recovery"))
-        within = Interval(level["low"], level["high"]) - Interval(dip["low"], dip["high"])
+        interval = Interval(level["low"], level["high"]) - Interval(dip["low"], dip["high"])
         value = level["value"] - dip["value"]
         vision = model in crossed
         rows.append(
@@ -110,9 +110,9 @@ def nope_layer_cells(nope_layers: pd.DataFrame, nope_layer_kinds: pd.DataFrame) 
                 **{pair: layer[pair] for pair in PAIRS},
                 "recovery": layer["recovery"],
                 "recovery_recomputed": round(value, 12),
-                "recovery_low": round(within.low, 12),
-                "recovery_high": round(within.high, 12),
-                "agreement": agreement(value, within, printed["value"], int(printed["decimals"])),
+                "recovery_low": round(interval.low, 12),
+                "recovery_high": round(interval.high, 12),
+                "agreement": agreement(value, interval, printed["value"], int(printed["decimals"])),
                 "below_dip": bool(layer["d89"] < layer["d45"]),
                 "adjacency": adjacent[(model, index)] if vision else "",
                 "group": group_of(index) if vision else "",
@@ -136,7 +136,7 @@ def _cell(layers: pd.DataFrame, model: str, layer: int, metric: str) -> dict[str
         raise DataError(
             f"nope_layers has no value of {metric} of layer {layer} of {model}; give it, or leave out the layer"
         )
-    return {part: _number_in_cell(rows[part].iloc[0]) for part in ("value", "decimals", "low", "high")}
+    return {column: _number_in_cell(rows[column].iloc[0]) for column in ("value", "decimals", "low", "high")}
 
 
 def _group_and_index(kinds: pd.DataFrame) -> tuple[Callable[[int], str], Callable[[int], int]]:
@@ -151,7 +151,7 @@ def _group_and_index(kinds: pd.DataFrame) -> tuple[Callable[[int], str], Callabl
         return "after" if layer - 1 in cross else "before" if layer + 1 in cross else "far"
 
     def text_layer(layer: int) -> int:
-        return layer - sum(each < layer for each in cross)
+        return layer - sum(index < layer for index in cross)
 
     return group, text_layer
 
@@ -159,10 +159,10 @@ def _group_and_index(kinds: pd.DataFrame) -> tuple[Callable[[int], str], Callabl
 def nope_groups(nope_layer_kinds: pd.DataFrame, nope_adjacency_layers: pd.DataFrame) -> pd.DataFrame:
     """Return each self-attention layer's index among such layers, the group by the rule, and the group in the study."""
     group_of, text_layer = _group_and_index(nope_layer_kinds)
-    listed = nope_adjacency_layers.set_index("layer")["group"].to_dict()
+    groups = nope_adjacency_layers.set_index("layer")["group"].to_dict()
     layers = nope_layer_kinds.loc[nope_layer_kinds["kind"] != CROSS, "layer"]
     return pd.DataFrame(
-        {"layer": layer, "text_layer": text_layer(layer), "group": group_of(layer), "listed": listed.get(layer, "far")}
+        {"layer": layer, "text_layer": text_layer(layer), "group": group_of(layer), "listed": groups.get(layer, "far")}
         for layer in layers
     )
 
@@ -187,18 +187,18 @@ def nope_layer_pairs(
             continue
         values = [float(layer[pair]) for pair in PAIRS]
         low, high = ((sum(values) + end) / (len(values) + 1) for end in (min(values), max(values)))
-        other = overall.loc[index]
+        cell = overall.loc[index]
         rows.append(
             {
                 "text_layer": index,
-                "layer": int(_number_in_cell(other["layer"])),
+                "layer": int(_number_in_cell(cell["layer"])),
                 "overall_low": low,
                 "overall_high": high,
                 "least_range": max(values) - min(values),
                 "recovery": layer["recovery"],
-                "ap_overall": _number_in_cell(other["value"]),
-                "category": other["category"],
-                "gap": max(low - _number_in_cell(other["value"]), _number_in_cell(other["value"]) - high, 0.0),
+                "ap_overall": _number_in_cell(cell["value"]),
+                "category": cell["category"],
+                "gap": max(low - _number_in_cell(cell["value"]), _number_in_cell(cell["value"]) - high, 0.0),
             }
         )
     return pd.DataFrame(rows)
@@ -212,20 +212,20 @@ def nope_twins(
     Rows are quantities in units of plasticity: differences in the deciles, in the recovery (with the range allowed by
     rounding) and in the draw-up, and the threshold above which the study says that a layer recovers.
     """
-    shared = nope_recovery_recomputed[nope_recovery_recomputed["network"].duplicated(keep=False)]
-    if len(shared) != 2:
-        raise DataError(f"{len(shared)} models share the weights of their text network; exactly two are needed")
-    profiles = decile_profiles.set_index("model").loc[shared["model"]]
+    twins = nope_recovery_recomputed[nope_recovery_recomputed["network"].duplicated(keep=False)]
+    if len(twins) != 2:
+        raise DataError(f"{len(twins)} models share the weights of their text network; exactly two are needed")
+    profiles = decile_profiles.set_index("model").loc[twins["model"]]
     gaps = [abs(profiles[f"d{number}"].iloc[0] - profiles[f"d{number}"].iloc[1]) for number in range(TENTHS)]
-    one, two = (row for _, row in shared.sort_values("recovery", ascending=False).iterrows())
-    within = Interval(one["recovery_low"], one["recovery_high"]) - Interval(two["recovery_low"], two["recovery_high"])
+    one, two = (row for _, row in twins.sort_values("recovery", ascending=False).iterrows())
+    interval = Interval(one["recovery_low"], one["recovery_high"]) - Interval(two["recovery_low"], two["recovery_high"])
     threshold = nope_stated.set_index("statement").loc["finding_2_threshold", "value"]
     recovery = float(one["recovery"] - two["recovery"])
     draw_up = float(one["draw_up"] - two["draw_up"])
     rows = [
         ("decile_largest", max(gaps), None, None),
         ("decile_mean", sum(gaps) / len(gaps), None, None),
-        ("recovery", recovery, round(within.low, 12), round(within.high, 12)),
+        ("recovery", recovery, round(interval.low, 12), round(interval.high, 12)),
         ("draw_up", draw_up, None, None),
         ("threshold", _number_in_cell(threshold), None, None),
     ]

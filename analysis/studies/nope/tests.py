@@ -46,8 +46,8 @@ def nope_count_tests(
     if layers[0] != layers[1]:
         raise DataError(f"{layers[0]} and {layers[1]} text layers; the pairing needs the same layers in both models")
     n = layers[0]
-    for word, both in (("fewest", min(counts)), ("most", max(0, sum(counts) - n))):
-        table = (both, counts[0] - both, counts[1] - both, n - sum(counts) + both)
+    for word, recovering in (("fewest", min(counts)), ("most", max(0, sum(counts) - n))):
+        table = (recovering, counts[0] - recovering, counts[1] - recovering, n - sum(counts) + recovering)
         row = mcnemar_from_counts(*table, study=study, comparison=f"{word} discordant layers", unit="layer")
         pairing = with_note(row, "the pairing is not printed, this one is an extreme of those possible")
         tests.append(attach(pairing, _guard_of_one_network(n)))
@@ -71,13 +71,13 @@ def nope_adjacency_bounds(
     `difference` is first minus second in units of plasticity, `p_at_least` two-sided; `sd_at_least` is pooled.
     """
     cells = nope_adjacency[nope_adjacency["metric"] == "mean_recovery"].set_index("group")
-    means, lows, highs = ({str(g): float(v) for g, v in cells[part].items()} for part in ("value", "low", "high"))
+    means, lows, highs = ({str(g): float(v) for g, v in cells[column].items()} for column in ("value", "low", "high"))
     sizes = nope_adjacency[nope_adjacency["metric"] == "layers"].set_index("group")["value"]
     n = {str(group): int(size) for group, size in sizes.items()}
     single = nope_layers[(nope_layers["model"] == PAIR[1]) & (nope_layers["metric"] == "recovery")]
     group_of = nope_groups.set_index("layer")["group"]
-    known = {group: list(single.loc[single["layer"].map(group_of) == group, "low"]) for group in n}
-    least = {group: _least_squares(known[group], n[group], highs[group]) for group in n}
+    lows_of = {group: list(single.loc[single["layer"].map(group_of) == group, "low"]) for group in n}
+    least = {group: _least_squares(lows_of[group], n[group], highs[group]) for group in n}
     adjacent = n["after"] + n["before"]
     centre, low, high = (
         sum(n[group] * values[group] for group in ("after", "before")) / adjacent for values in (means, lows, highs)
@@ -88,24 +88,24 @@ def nope_adjacency_bounds(
     cases += [(g, n[g], means[g], lows[g], highs[g], least[g]) for g in ("after", "before")]
     for name, size, value, value_low, value_high, squares in cases:
         difference = value - means["far"]
-        ends = value_low - highs["far"], value_high - lows["far"]
+        limits = value_low - highs["far"], value_high - lows["far"]
         df = size + n["far"] - 2
         sd = math.sqrt((squares + least["far"]) / df)
-        largest = max(abs(end) for end in ends)
-        bound = largest / (sd * math.sqrt(1 / size + 1 / n["far"]))
+        largest = max(abs(end) for end in limits)
+        largest_t = largest / (sd * math.sqrt(1 / size + 1 / n["far"]))
         rows.append(
             {
                 "comparison": f"{name} - far",
                 "n_first": size,
                 "n_second": n["far"],
                 "difference": round(difference, 12),
-                "difference_low": round(ends[0], 12),
-                "difference_high": round(ends[1], 12),
+                "difference_low": round(limits[0], 12),
+                "difference_high": round(limits[1], 12),
                 "sd_at_least": sd,
                 "statistic": "t",
-                "statistic_at_most": bound,
+                "statistic_at_most": largest_t,
                 "df": df,
-                "p_at_least": float(2 * stats.t.sf(bound, df)),
+                "p_at_least": float(2 * stats.t.sf(largest_t, df)),
                 "note": "",
             }
         )
@@ -113,11 +113,11 @@ def nope_adjacency_bounds(
     return pd.DataFrame(rows)
 
 
-def _least_squares(known: Sequence[float], size: int, mean: float) -> float:
+def _least_squares(values: Sequence[float], size: int, mean: float) -> float:
     """Return the least sum of squares of `size` values with this mean and some known values (the others are equal)."""
-    rest = size - len(known)
-    off = sum(value - mean for value in known)
-    return sum((value - mean) ** 2 for value in known) + off**2 / rest
+    unknown = size - len(values)
+    surplus = sum(value - mean for value in values)
+    return sum((value - mean) ** 2 for value in values) + surplus**2 / unknown
 
 
 def _three_groups(
@@ -127,13 +127,13 @@ def _three_groups(
     # the means are farthest apart at the ends of their rounding ranges
     corners: list[dict[str, float]] = [{}]
     for group in groups:
-        corners = [{**one, group: end} for one in corners for end in (lows[group], highs[group])]
+        corners = [{**corner, group: end} for corner in corners for end in (lows[group], highs[group])]
     spread = max(
         sum(n[g] * (one[g] - sum(n[k] * one[k] for k in groups) / total) ** 2 for g in groups) for one in corners
     )
     df = len(groups) - 1, total - len(groups)
     sd = math.sqrt(sum(least.values()) / df[1])
-    bound = spread / df[0] / sd**2
+    largest_f = spread / df[0] / sd**2
     return {
         "comparison": "after, before, far",
         "n_first": n["after"] + n["before"],
@@ -143,9 +143,9 @@ def _three_groups(
         "difference_high": None,
         "sd_at_least": sd,
         "statistic": "F",
-        "statistic_at_most": bound,
+        "statistic_at_most": largest_f,
         "df": df[1],
-        "p_at_least": float(stats.f.sf(bound, *df)),
+        "p_at_least": float(stats.f.sf(largest_f, *df)),
         "note": f"difference: the largest of three; df of the denominator, {df[0]} of the numerator; "
         "difference_low, difference_high: no single difference",
     }
@@ -165,8 +165,8 @@ def nope_depth_tests(
     tests, fives = [], []
     for model in PAIR:
         top = [int(layer) for layer in nope_layer_cells.loc[nope_layer_cells["model"] == model, "text_layer"]]
-        rest = sorted(set(range(depth)) - set(top))
-        outcome = stats.mannwhitneyu(top, rest, alternative="two-sided", method="exact")
+        others = sorted(set(range(depth)) - set(top))
+        outcome = stats.mannwhitneyu(top, others, alternative="two-sided", method="exact")
         fives.append(set(top))
         tests.append(
             Estimate(
@@ -175,16 +175,16 @@ def nope_depth_tests(
                 test="rank_sum_exact",
                 unit="layer",
                 n=depth,
-                estimate=sum(top) / len(top) - sum(rest) / len(rest),
+                estimate=sum(top) / len(top) - sum(others) / len(others),
                 statistic=float(outcome.statistic),
                 p_value=float(outcome.pvalue),
                 note=join_notes(
-                    f"{len(top)} layers with the largest recovery against {len(rest)} others",
+                    f"{len(top)} layers with the largest recovery against {len(others)} others",
                     no("interval", "df", "effect", because="only the numbers of the top layers are printed"),
                 ),
             )
         )
-    common, size = len(fives[0] & fives[1]), len(fives[0])
+    shared, size = len(fives[0] & fives[1]), len(fives[0])
     chance = stats.hypergeom(depth, size, len(fives[1]))
     tests.append(
         Estimate(
@@ -193,9 +193,9 @@ def nope_depth_tests(
             test="hypergeometric",
             unit="layer",
             n=depth,
-            estimate=common,
+            estimate=shared,
             statistic=float(chance.mean()),
-            p_value=float(chance.cdf(common)),
+            p_value=float(chance.cdf(shared)),
             note=join_notes(
                 "statistic: the number expected by chance",
                 "p: as few or fewer by chance",
@@ -216,15 +216,15 @@ def nope_family_tests(
     captured ones; each once with all models, and once counting models with shared text weights as one.
     """
     tests = []
-    captured = nope_recovery_recomputed
-    for scope, rows in (("study", captured[captured["agreement"] != ""]), ("all captured", captured)):
+    recoveries = nope_recovery_recomputed
+    for scope, rows in (("study", recoveries[recoveries["agreement"] != ""]), ("all captured", recoveries)):
         for unit, units in (("model", rows), ("network", rows.drop_duplicates("network"))):
             splits = {
                 "Llama against others": units["family"] == "Llama 3",
                 f"{DEEP} layers or more against fewer": units["text_layers"] >= DEEP,
             }
-            for words, inside in splits.items():
-                arms = [units.loc[chosen, "recovers"].astype(bool) for chosen in (inside, ~inside)]
+            for words, members in splits.items():
+                arms = [units.loc[mask, "recovers"].astype(bool) for mask in (members, ~members)]
                 row = fisher(
                     int(arms[0].sum()),
                     len(arms[0]),
@@ -234,10 +234,10 @@ def nope_family_tests(
                     comparison=f"{words}, {scope}",
                     unit=unit,
                 )
-                seen = [str(model) for model in units["model"]]
-                split = [f"the same {len(units)} {unit}s, which suggested the split"]
-                tests.append(attach(row, shared_text_weights(seen, published_facts), same_data(split, split)))
-    llama = captured[captured["family"] == "Llama 3"].drop_duplicates("network")
+                names = [str(model) for model in units["model"]]
+                data = [f"the same {len(units)} {unit}s, which suggested the split"]
+                tests.append(attach(row, shared_text_weights(names, published_facts), same_data(data, data)))
+    llama = recoveries[recoveries["family"] == "Llama 3"].drop_duplicates("network")
     deep = llama["text_layers"] >= DEEP
     recovering = llama["recovers"].astype(bool)
     tests.append(

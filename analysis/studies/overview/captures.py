@@ -15,8 +15,8 @@ def capture_heads(
 ) -> pd.DataFrame:
     """Return each captured model's query heads, number of analysed heads, scaling of the rotation, and stated context.
 
-    `drawn` is the number of heads that the capture's configuration requests; `sampled` is the number analysed,
-    according to the author's notes or, for models missing from them, equal to `drawn`. Heads of cross-attention
+    `count` is the number of heads that the capture's configuration requests; `sampled` is the number analysed,
+    according to the author's notes or, for models missing from them, equal to `count`. Heads of cross-attention
     layers do not attend to the text and are excluded from `heads`. `beyond` is the share of the captured window
     beyond the context that the makers state, in percent.
     """
@@ -30,27 +30,27 @@ def capture_heads(
             if layers != int(crossed["layers"]):
                 raise DataError(f"{setting['model']} has {layers} layers, the study of it {int(crossed['layers'])}")
             layers = int(crossed["self_attention_layers"])
-        heads, drawn = layers * int(facts["query_heads"]), int(setting["heads_sampled"])
-        sampled = int(analysed.get(setting["model"], drawn))
+        heads, count = layers * int(facts["query_heads"]), int(setting["heads_sampled"])
+        sampled = int(analysed.get(setting["model"], count))
         stated, captured = int(facts["claimed_context"]), int(setting["capture_tokens"])
-        none = setting["scaling"] == "none"
+        unscaled = setting["scaling"] == "none"
         rows.append(
             {
                 "model": setting["model"],
                 "display_name": facts["display_name"],
                 "family": facts["family"],
                 "heads": heads,
-                "drawn": drawn,
+                "drawn": count,
                 "sampled": sampled,
                 "share": 100 * sampled / heads,
-                "scaling": "none" if none else f"{NAMES[str(setting['scaling'])]}, {float(setting['factor']):g}×",
+                "scaling": "none" if unscaled else f"{NAMES[str(setting['scaling'])]}, {float(setting['factor']):g}×",
                 "scaled_by": setting["scaled_by"],
-                "original_positions": None if none else int(setting["original_positions"]),
+                "original_positions": None if unscaled else int(setting["original_positions"]),
                 "stated": stated,
                 "captured": captured,
                 "beyond": 100 * max(0, captured - stated) / captured,
                 "texts": setting["texts"],
-                "note": "original_positions: no scaling" if none else "",
+                "note": "original_positions: no scaling" if unscaled else "",
             }
         )
     return pd.DataFrame(rows).astype({"original_positions": "Int64"})
@@ -72,24 +72,24 @@ def twin_heads(capture_settings: pd.DataFrame, models: pd.DataFrame, nope_layer_
     """
     kinds = nope_layer_kinds.sort_values("layer")["kind"].tolist()
     layers = {key: int(_model_row(models, key)["layers"]) for key in (CROSSED, PLAIN)}
-    own = [place for place, kind in enumerate(kinds) if kind != "cross-attention"]
-    if len(kinds) != layers[CROSSED] or len(own) != layers[PLAIN]:
+    text_layers = [place for place, kind in enumerate(kinds) if kind != "cross-attention"]
+    if len(kinds) != layers[CROSSED] or len(text_layers) != layers[PLAIN]:
         raise DataError(
-            f"nope_layer_kinds has {len(own)} of {len(kinds)} layers without cross-attention, where models has "
+            f"nope_layer_kinds has {len(text_layers)} of {len(kinds)} layers without cross-attention, where models has "
             f"{layers[PLAIN]} layers of {PLAIN} and {layers[CROSSED]} of {CROSSED}"
         )
-    text_layer = {layer: place for place, layer in enumerate(own)}
-    drawn = {key: _drawn_heads(key, capture_settings, models) for key in (CROSSED, PLAIN)}
-    crossed = {(text_layer[layer], head) for layer, head in drawn[CROSSED] if layer in text_layer}
+    text_layer = {layer: place for place, layer in enumerate(text_layers)}
+    heads_of = {key: _drawn_heads(key, capture_settings, models) for key in (CROSSED, PLAIN)}
+    crossed = {(text_layer[layer], head) for layer, head in heads_of[CROSSED] if layer in text_layer}
     heads = layers[PLAIN] * int(_model_row(models, PLAIN)["query_heads"])
     counts = {
         "kept_crossed": len(crossed),
-        "kept_plain": len(drawn[PLAIN]),
-        "common": len(crossed & drawn[PLAIN]),
-        "common_by_chance": len(crossed) * len(drawn[PLAIN]) / heads,
+        "kept_plain": len(heads_of[PLAIN]),
+        "common": len(crossed & heads_of[PLAIN]),
+        "common_by_chance": len(crossed) * len(heads_of[PLAIN]) / heads,
         "heads": heads,
     }
-    return pd.DataFrame({"quantity": list(counts), "value": [float(each) for each in counts.values()]})
+    return pd.DataFrame({"quantity": list(counts), "value": [float(count) for count in counts.values()]})
 
 
 def _model_row(table: pd.DataFrame, model: str) -> dict[str, Any]:
@@ -101,8 +101,8 @@ def _model_row(table: pd.DataFrame, model: str) -> dict[str, Any]:
 def _drawn_heads(model: str, capture_settings: pd.DataFrame, models: pd.DataFrame) -> Heads:
     """Return the layers and heads that the capture of a model drew."""
     facts, setting = _model_row(models, model), _model_row(capture_settings, model)
-    every = [(layer, head) for layer in range(int(facts["layers"])) for head in range(int(facts["query_heads"]))]
-    return frozenset(random.Random(int(setting["seed"])).sample(every, int(setting["heads_sampled"])))
+    pairs = [(layer, head) for layer in range(int(facts["layers"])) for head in range(int(facts["query_heads"]))]
+    return frozenset(random.Random(int(setting["seed"])).sample(pairs, int(setting["heads_sampled"])))
 
 
 def recalibration_tokens(drope_recalibration: pd.DataFrame) -> pd.DataFrame:

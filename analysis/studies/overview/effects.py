@@ -42,21 +42,21 @@ def effect_overview(
     verdicts = claims.set_index("claim")["verdict"]
     rows = []
     for _, effect in shown_effects.iterrows():
-        where = dict(part.split("=", 1) for part in str(effect["place"]).split(" & "))
-        row = pick(results[str(effect["result"])], **where)
+        cell = dict(pair.split("=", 1) for pair in str(effect["place"]).split(" & "))
+        row = pick(results[str(effect["result"])], **cell)
         claim, column, factor = (effect[name] for name in ("claim", "column", "factor"))
         if claim not in verdicts.index:
             raise DataError(f"effect_overview: the ledger has no claim {claim!r}; name the claim it decides")
-        tested = column == TEST
-        ends = ("ci_low", "ci_high") if tested else (f"{column}_low", f"{column}_high")
-        low, high = sorted(factor * float(row[name]) for name in ends)
+        is_test = column == TEST
+        columns = ("ci_low", "ci_high") if is_test else (f"{column}_low", f"{column}_high")
+        low, high = sorted(factor * float(row[name]) for name in columns)
         rows.append(
             {
                 **{"scale": effect["scale"], "effect": effect["effect"], "claim": claim},
                 **{"verdict": str(verdicts[claim]), "estimate": factor * float(row[column]), "low": low, "high": high},
-                "interval": "95 %" if tested else "rounding",
-                "unit": str(row["unit"]) if tested else "printed value",
-                "n": int(row["n"] if tested else effect["printed_values"]),
+                "interval": "95 %" if is_test else "rounding",
+                "unit": str(row["unit"]) if is_test else "printed value",
+                "n": int(row["n"] if is_test else effect["printed_values"]),
             }
         )
     return pd.DataFrame(rows)

@@ -48,9 +48,9 @@ def equivalence_p(seeds: FloatArray, margin: float) -> tuple[float | None, float
     """
     if not len(seeds):
         return None, None
-    above = sign_flip_p(seeds + margin, alternative="greater").p_value
-    below = sign_flip_p(seeds - margin, alternative="less").p_value
-    return max(above, below), 1.0 / 2 ** len(seeds)
+    upper_p = sign_flip_p(seeds + margin, alternative="greater").p_value
+    lower_p = sign_flip_p(seeds - margin, alternative="less").p_value
+    return max(upper_p, lower_p), 1.0 / 2 ** len(seeds)
 
 
 def corrected_as_planned(p: pd.Series, family: pd.Series) -> pd.Series:
@@ -61,11 +61,11 @@ def corrected_as_planned(p: pd.Series, family: pd.Series) -> pd.Series:
     Series
         Corrected p with the index of `p`; empty where p is empty.
     """
-    made = pd.Series(np.nan, index=p.index, dtype=float)
-    for _, part in p.groupby(family):
-        adjusted = pd.Series(holm_p(part.fillna(1.0).tolist()), index=part.index)
-        made.loc[part.index] = adjusted.where(part.notna())
-    return made
+    adjusted_p = pd.Series(np.nan, index=p.index, dtype=float)
+    for _, group in p.groupby(family):
+        adjusted = pd.Series(holm_p(group.fillna(1.0).tolist()), index=group.index)
+        adjusted_p.loc[group.index] = adjusted.where(group.notna())
+    return adjusted_p
 
 
 def corrected(table: pd.DataFrame, by: str | list[str]) -> pd.DataFrame:
@@ -73,9 +73,9 @@ def corrected(table: pd.DataFrame, by: str | list[str]) -> pd.DataFrame:
 
     The smallest value is the first Holm step applied to `p_least`. Rows without a p have neither.
     """
-    made = table.assign(p=table["p"].astype(float), p_least=table["p_least"].astype(float), p_holm=np.nan)
-    made["p_holm_least"] = np.nan
-    for _, part in made[made["p"].notna()].groupby(by):
-        made.loc[part.index, "p_holm"] = np.array(holm_p(part["p"].tolist()), dtype=float)
-        made.loc[part.index, "p_holm_least"] = np.minimum(1.0, len(part) * part["p_least"])
-    return made
+    adjusted = table.assign(p=table["p"].astype(float), p_least=table["p_least"].astype(float), p_holm=np.nan)
+    adjusted["p_holm_least"] = np.nan
+    for _, group in adjusted[adjusted["p"].notna()].groupby(by):
+        adjusted.loc[group.index, "p_holm"] = np.array(holm_p(group["p"].tolist()), dtype=float)
+        adjusted.loc[group.index, "p_holm_least"] = np.minimum(1.0, len(group) * group["p_least"])
+    return adjusted

@@ -33,25 +33,25 @@ def key_questions(keys: pd.DataFrame, prompts: pd.DataFrame, models: pd.DataFram
     if keys.empty:
         return pd.DataFrame(columns=list(QUESTION))
     seeds = dict(zip(models["model"], models["seed"], strict=True))
-    listed = {name: part.sort_values("item") for name, part in prompts.groupby(["seed", "multiple"])}
+    by_name = {name: group.sort_values("item") for name, group in prompts.groupby(["seed", "multiple"])}
     columns = ("item", "context", "keys", "distance")
-    held = {name: [part[column].to_numpy(dtype=int) for column in columns] for name, part in listed.items()}
+    numbers = {name: [arrays[column].to_numpy(dtype=int) for column in columns] for name, arrays in by_name.items()}
     sizes, parts, letters = [], [], []
     for row in each(keys):
-        part = held[seeds[row.model], row.multiple]
+        arrays = numbers[seeds[row.model], row.multiple]
         count = len(row.letters)
-        if count > len(part[0]):
+        if count > len(arrays[0]):
             raise DataError(f"{row.model}, {row.encoding} at {row.multiple:g}x: more answers than prompts of its seed")
         sizes.append(count)
-        parts.append([values[:count] for values in part])
+        parts.append([values[:count] for values in arrays])
         letters += list(row.letters)
-    made = pd.DataFrame({name: np.repeat(keys[name].to_numpy(), sizes) for name in ("model", "encoding", "multiple")})
+    table = pd.DataFrame({name: np.repeat(keys[name].to_numpy(), sizes) for name in ("model", "encoding", "multiple")})
     for place, column in enumerate(columns):
-        made[column] = np.concatenate([part[place] for part in parts])
-    made["letter"] = letters
-    made["right"] = made["letter"] == EXACT
-    made["far"] = made["distance"] > FAR * TRAINED
-    return made
+        table[column] = np.concatenate([arrays[place] for arrays in parts])
+    table["letter"] = letters
+    table["right"] = table["letter"] == EXACT
+    table["far"] = table["distance"] > FAR * TRAINED
+    return table
 
 
 def outcomes(
@@ -69,21 +69,21 @@ def outcomes(
     def put(model: Any, outcome: str, encoding: Any, multiple: Any, value: float, n: int) -> None:
         rows.append((model, outcome, encoding, multiple, value, n))
 
-    few = asked[asked["encoding"] != "own"].groupby("multiple")["item"].max()
-    far = asked[asked["far"].astype(bool)]
-    shared = far[far["item"] <= far["multiple"].map(few).fillna(-1)]
-    for outcome, part in (("keys_all", asked), ("keys_far", far), ("keys_far_extended", shared)):
-        shares = part.groupby(["model", "encoding", "multiple"])["right"].agg(["mean", "size"])
+    last_item = asked[asked["encoding"] != "own"].groupby("multiple")["item"].max()
+    far_keys = asked[asked["far"].astype(bool)]
+    common = far_keys[far_keys["item"] <= far_keys["multiple"].map(last_item).fillna(-1)]
+    for outcome, questions in (("keys_all", asked), ("keys_far", far_keys), ("keys_far_extended", common)):
+        shares = questions.groupby(["model", "encoding", "multiple"])["right"].agg(["mean", "size"])
         for (model, encoding, multiple), share, size in shares.itertuples():
             put(model, outcome, encoding, multiple, share, size)
-    own = asked[(asked["encoding"] == "own") & asked["multiple"].isin([1.0, 4.0])].astype({"right": float})
-    share = own.pivot_table(index="model", columns="multiple", values="right", aggfunc="mean")
-    counts = own["model"].value_counts().to_dict()
+    own_keys = asked[(asked["encoding"] == "own") & asked["multiple"].isin([1.0, 4.0])].astype({"right": float})
+    share = own_keys.pivot_table(index="model", columns="multiple", values="right", aggfunc="mean")
+    counts = own_keys["model"].value_counts().to_dict()
     for model, row in share.iterrows():
         if row[1.0] > 0:
             put(model, "decline", "own", 4.0, 1 - row[4.0] / row[1.0], int(counts[model]))
-    bare = tasks[(tasks["multiple"] == 0) & tasks["task"].isin(["fact", "fact_held"])]
-    for row in each(bare):
+    facts = tasks[(tasks["multiple"] == 0) & tasks["task"].isin(["fact", "fact_held"])]
+    for row in each(facts):
         name = "facts_held" if row.task == "fact_held" else "facts_seen"
         put(row.model, name, "own", 0.0, row.right / row.asked, int(row.asked))
     text = losses[(losses["text"] == "mixed") & (losses["words"] == "other") & (losses["low"] == 0)]
@@ -119,7 +119,7 @@ def counted_by_plan(models: pd.DataFrame) -> dict[str, bool]:
 def by_seed(found: pd.DataFrame, outcome: str, arm: str, base: int, multiple: float) -> pd.Series:
     """Return values of an outcome by seed, for counted models; `arm` may name an extension as in `B:yarn`."""
     letter, _, encoding = arm.partition(":")
-    part = found[
+    rows = found[
         found["counted"]
         & (found["outcome"] == outcome)
         & (found["arm"] == letter)
@@ -127,4 +127,4 @@ def by_seed(found: pd.DataFrame, outcome: str, arm: str, base: int, multiple: fl
         & (found["base"] == (0 if letter == "E" else base))
         & np.isclose(found["multiple"].astype(float), multiple)
     ]
-    return part.set_index("seed")["value"].sort_index()
+    return rows.set_index("seed")["value"].sort_index()

@@ -35,19 +35,19 @@ def relation_rows(plan: pd.DataFrame, found: pd.DataFrame, bases: Sequence[int],
         row: dict[str, object] = {"item": planned.item, "family": planned.family, "outcome": planned.outcome}
         row |= {"models": len(table), "seeds": table["seed"].nunique()}
         if table.empty:
-            empty = dict.fromkeys(("rho", "low", "high", "p", "p_least", "slope", "slope_low", "slope_high"))
-            rows.append({**row, **empty, "note": f"no seed with {FEWEST} models yet"})
+            no_values = dict.fromkeys(("rho", "low", "high", "p", "p_least", "slope", "slope_low", "slope_high"))
+            rows.append({**row, **no_values, "note": f"no seed with {FEWEST} models yet"})
             continue
         blocks = [np.flatnonzero(table["seed"] == seed).astype(np.int64) for seed in sorted(table["seed"].unique())]
         x, y = (_ranks_within_blocks(table[side].to_numpy(dtype=float), blocks) for side in ("x", "y"))
         count = len(blocks)
         seeds = np.array([float((x[block] * y[block]).sum()) for block in blocks])
         rho = float(seeds.mean())
-        ends = over_seeds(seeds)
+        interval = over_seeds(seeds)
         test = permutation_p(rho, _correlation_by_order(x, y, count), blocks)
         fitted = _mixed_model_slope(table["x"], table["y"], table["seed"]) if slopes else NO_SLOPE
         slope, low, high, note = fitted
-        row |= {"rho": rho, "low": ends[0], "high": ends[1], "p": test.p_value, "p_least": test.smallest}
+        row |= {"rho": rho, "low": interval[0], "high": interval[1], "p": test.p_value, "p_least": test.smallest}
         rows.append({**row, "slope": slope, "slope_low": low, "slope_high": high, "note": _note_on_seeds(count, note)})
     return _corrected_table(rows)
 
@@ -57,18 +57,18 @@ def head_damage_rows(plans: pd.DataFrame, table: pd.DataFrame, slopes: bool = Tr
     rows = []
     for plan in each(plans[plans["unit"] == OF_HEADS]):
         metric = str(plan.first)
-        part = table[table[metric].notna()]
+        valid = table[table[metric].notna()]
         row: dict[str, object] = {"item": plan.item, "family": plan.family, "metric": metric}
-        row |= {"models": part["model"].nunique(), "seeds": part["seed"].nunique(), "heads": len(part)}
-        values = part[metric].abs() if metric in SIZES else part[metric]
-        seeds = _mean_over_seeds(part.assign(x=values))
+        row |= {"models": valid["model"].nunique(), "seeds": valid["seed"].nunique(), "heads": len(valid)}
+        values = valid[metric].abs() if metric in SIZES else valid[metric]
+        seeds = _mean_over_seeds(valid.assign(x=values))
         if not len(seeds):
             rows.append({**row, **dict.fromkeys(_OF_HEADS), "note": "no model that counts yet"})
             continue
-        fitted = _mixed_model_slope(values, part["damage"], part["model"], part["layer"]) if slopes else NO_SLOPE
+        fitted = _mixed_model_slope(values, valid["damage"], valid["model"], valid["layer"]) if slopes else NO_SLOPE
         slope, low, high, note = fitted
-        found = effect_columns(seeds)
-        row |= {"rho": found["difference"], **{name: found[name] for name in _OF_SEEDS}}
+        effect = effect_columns(seeds)
+        row |= {"rho": effect["difference"], **{name: effect[name] for name in _OF_SEEDS}}
         rows.append(
             {**row, "slope": slope, "slope_low": low, "slope_high": high, "note": _note_on_seeds(len(seeds), note)}
         )
@@ -77,22 +77,22 @@ def head_damage_rows(plans: pd.DataFrame, table: pd.DataFrame, slopes: bool = Tr
 
 def _note_on_seeds(seeds: int, note: str) -> str:
     """Return the note of a row; with only one seed, also say that there is no interval."""
-    return "; ".join(part for part in ("one seed: no interval" if seeds == 1 else "", note) if part)
+    return "; ".join(text for text in ("one seed: no interval" if seeds == 1 else "", note) if text)
 
 
-def _decline_and_metric(found: pd.DataFrame, outcome: str, bases: Sequence[int]) -> pd.DataFrame:
-    own = found[found["counted"] & (found["encoding"] == "own") & found["base"].isin(bases)]
-    x = own[own["outcome"] == outcome].set_index("model")
-    y = own[own["outcome"] == "decline"].set_index("model")["value"]
+def _decline_and_metric(outcomes: pd.DataFrame, outcome: str, bases: Sequence[int]) -> pd.DataFrame:
+    counted = outcomes[outcomes["counted"] & (outcomes["encoding"] == "own") & outcomes["base"].isin(bases)]
+    x = counted[counted["outcome"] == outcome].set_index("model")
+    y = counted[counted["outcome"] == "decline"].set_index("model")["value"]
     table = pd.DataFrame({"seed": x["seed"], "x": x["value"], "y": y}).dropna()
     return table.rename_axis("model").reset_index().sort_values(["seed", "model"], ignore_index=True)
 
 
 def head_damages(models: pd.DataFrame, heads: pd.DataFrame, ablation: pd.DataFrame) -> pd.DataFrame:
-    whole = ablation[ablation["layer"] < 0].set_index("model")["nats_1x"]
-    out = ablation[ablation["layer"] >= 0]
-    table = heads.merge(out[["model", "layer", "head", "nats_1x"]], on=["model", "layer", "head"])
-    table["damage"] = table["nats_1x"].astype(float) - table["model"].map(whole).astype(float)
+    intact = ablation[ablation["layer"] < 0].set_index("model")["nats_1x"]
+    ablated = ablation[ablation["layer"] >= 0]
+    table = heads.merge(ablated[["model", "layer", "head", "nats_1x"]], on=["model", "layer", "head"])
+    table["damage"] = table["nats_1x"].astype(float) - table["model"].map(intact).astype(float)
     table = table.merge(models[["model", "base", "seed"]], on="model")
     return table[table["model"].map(counted_by_plan(models)).astype(bool)].reset_index(drop=True)
 
@@ -100,34 +100,34 @@ def head_damages(models: pd.DataFrame, heads: pd.DataFrame, ablation: pd.DataFra
 def _mean_over_seeds(table: pd.DataFrame) -> FloatArray:
     """Return mean rank correlations within layers, averaged over the layers of a model and the models of a seed."""
     means = []
-    for (seed, model), part in table.groupby(["seed", "model"]):
-        layers = [_rank_correlation(each["x"], each["damage"]) for _, each in part.groupby("layer")]
-        known = [value for value in layers if value is not None]
-        if known:
-            means.append((seed, model, float(np.mean(known))))
+    for (seed, model), group in table.groupby(["seed", "model"]):
+        layers = [_rank_correlation(cells["x"], cells["damage"]) for _, cells in group.groupby("layer")]
+        defined = [value for value in layers if value is not None]
+        if defined:
+            means.append((seed, model, float(np.mean(defined))))
     frame = pd.DataFrame(means, columns=["seed", "model", "rho"])
     return frame.groupby("seed")["rho"].mean().to_numpy(dtype=float)
 
 
 def _rank_correlation(x: pd.Series, y: pd.Series) -> float | None:
-    one, two = (_to_unit_length(rankdata(side)) for side in (x, y))
-    return None if one is None or two is None else float((one * two).sum())
+    first, second = (_to_unit_length(rankdata(side)) for side in (x, y))
+    return None if first is None or second is None else float((first * second).sum())
 
 
 def _ranks_within_blocks(values: FloatArray, blocks: list[IntArray]) -> FloatArray:
     """Return ranks within blocks, centred and scaled to length 1 per block; zero in a block without variance."""
-    made = np.zeros_like(values)
+    ranked = np.zeros_like(values)
     for block in blocks:
         ranks = _to_unit_length(rankdata(values[block]))
         if ranks is not None:
-            made[block] = ranks
-    return made
+            ranked[block] = ranks
+    return ranked
 
 
 def _to_unit_length(ranks: FloatArray) -> FloatArray | None:
-    centred = ranks - ranks.mean()
-    length = float(np.linalg.norm(centred))
-    return centred / length if length > 0 else None
+    deviations = ranks - ranks.mean()
+    length = float(np.linalg.norm(deviations))
+    return deviations / length if length > 0 else None
 
 
 def _correlation_by_order(x: FloatArray, y: FloatArray, count: int) -> Callable[[IntArray], FloatArray]:
@@ -141,7 +141,7 @@ def _correlation_by_order(x: FloatArray, y: FloatArray, count: int) -> Callable[
 
 
 def _mixed_model_slope(
-    x: pd.Series, y: pd.Series, groups: pd.Series, levels: pd.Series | None = None
+    x: pd.Series, y: pd.Series, groups: pd.Series, blocks: pd.Series | None = None
 ) -> tuple[float | None, float | None, float | None, str]:
     """Return the slope of standardised y on x with a random intercept per group, and its 95 % interval."""
     from statsmodels.regression.mixed_linear_model import MixedLM
@@ -149,8 +149,8 @@ def _mixed_model_slope(
     if groups.nunique() < 2 or x.std() == 0 or y.std() == 0:
         return None, None, None, "too little for a mixed model"
     design = pd.DataFrame({"one": 1.0, "x": ((x - x.mean()) / x.std()).to_numpy()})
-    if levels is not None:
-        dummies = pd.get_dummies(levels.reset_index(drop=True), drop_first=True, dtype=float)
+    if blocks is not None:
+        dummies = pd.get_dummies(blocks.reset_index(drop=True), drop_first=True, dtype=float)
         design = pd.concat([design, dummies.add_prefix("layer")], axis=1)
     target = ((y - y.mean()) / y.std()).to_numpy()
     with warnings.catch_warnings():

@@ -60,12 +60,12 @@ def side(words: str, item: str) -> Side:
     """
     if re.fullmatch(r"\d+(\.\d+)?", words):
         return Side(number=float(words))
-    for pattern, more in _SIDES.items():
-        if found := re.fullmatch(pattern, words):
-            parts = found.groupdict()
+    for pattern, settings in _SIDES.items():
+        if match := re.fullmatch(pattern, words):
+            parts = match.groupdict()
             quarter = {"first": 1, "last": QUARTERS}.get(parts.get("quarter") or "")
             width = int(parts["width"]) if parts.get("width") else None
-            return Side(arm=parts["arm"], quarter=quarter, width=width, **more)
+            return Side(arm=parts["arm"], quarter=quarter, width=width, **settings)
     raise DataError(f"population_amendment, item {item}: {words!r} names no arm, quarter, width or extension; mend it")
 
 
@@ -75,12 +75,12 @@ def head_values(aligned: pd.DataFrame, exchange: pd.DataFrame) -> pd.DataFrame:
     Plasticity is over all distances, like an exchange cell without distance limits. Heads without a value have no row.
     """
     reach = QUARTERS * TRAINED
-    every = {"apart_low": 0, "apart_high": reach, "away_low": 0, "away_high": reach}
-    profile = aligned.assign(quantity=PLASTICITY, texts="one", value=aligned[PLASTICITY].astype(float), **every)
+    all_pairs = {"apart_low": 0, "apart_high": reach, "away_low": 0, "away_high": reach}
+    profile = aligned.assign(quantity=PLASTICITY, texts="one", value=aligned[PLASTICITY].astype(float), **all_pairs)
     parts = [profile[[*PLACE, *CELL, "value"]]]
     for quantity in EXCHANGED:
-        part = exchange.assign(quantity=quantity, estimator=ALIGNED, value=exchange[quantity].astype(float))
-        parts.append(part[[*PLACE, *CELL, "value"]])
+        rows = exchange.assign(quantity=quantity, estimator=ALIGNED, value=exchange[quantity].astype(float))
+        parts.append(rows[[*PLACE, *CELL, "value"]])
     return pd.concat(parts, ignore_index=True).dropna(subset="value")
 
 
@@ -88,8 +88,8 @@ def head_costs(ablation: pd.DataFrame) -> pd.DataFrame:
     """Return the cost for keys of ablating each head, at least 0: `model, layer, head`, a column per kind of cost."""
     heads = ablation[ablation["layer"] >= 0].copy()
     for kind, column in COSTS.items():
-        whole = ablation[ablation["layer"] < 0].set_index("model")[column].astype(float)
-        heads[kind] = (heads[column].astype(float) - heads["model"].map(whole)).clip(lower=0.0)
+        intact = ablation[ablation["layer"] < 0].set_index("model")[column].astype(float)
+        heads[kind] = (heads[column].astype(float) - heads["model"].map(intact)).clip(lower=0.0)
     return heads[[*PLACE, *COSTS]]
 
 
@@ -116,9 +116,9 @@ def model_values(heads: pd.DataFrame, costs: pd.DataFrame, weights: str) -> pd.D
 def quarters(values: pd.DataFrame) -> pd.DataFrame:
     """Return rows of whole training lengths and all distances, with the `quarter` from 1."""
     reach = QUARTERS * TRAINED
-    whole = (values["high"] - values["low"] == TRAINED) & (values["apart_low"] == 0) & (values["away_low"] == 0)
-    whole &= (values["apart_high"] == reach) & (values["away_high"] == reach)
-    return values[whole].assign(quarter=values["low"] // TRAINED + 1).reset_index(drop=True)
+    is_whole = (values["high"] - values["low"] == TRAINED) & (values["apart_low"] == 0) & (values["away_low"] == 0)
+    is_whole &= (values["apart_high"] == reach) & (values["away_high"] == reach)
+    return values[is_whole].assign(quarter=values["low"] // TRAINED + 1).reset_index(drop=True)
 
 
 def share_of_far_keys(extensions: pd.DataFrame, prompts: pd.DataFrame, models: pd.DataFrame) -> pd.DataFrame:
@@ -130,14 +130,14 @@ def share_of_far_keys(extensions: pd.DataFrame, prompts: pd.DataFrame, models: p
         When a model has more letters than its seed has prompts.
     """
     seeds = dict(zip(models["model"], models["seed"], strict=True))
-    listed = {name: part.sort_values("item")["distance"] for name, part in prompts.groupby(["seed", "multiple"])}
+    distances = {name: group.sort_values("item")["distance"] for name, group in prompts.groupby(["seed", "multiple"])}
     rows = []
     for row in each(extensions):
-        distance = listed[seeds[row.model], row.multiple].to_numpy(dtype=float)
+        distance = distances[seeds[row.model], row.multiple].to_numpy(dtype=float)
         if len(row.letters) > len(distance):
             raise DataError(f"{row.model}, {row.encoding} at {row.multiple:g}x: more answers than prompts of its seed")
-        far = distance[: len(row.letters)] > FAR * TRAINED
-        if far.any():
+        is_far = distance[: len(row.letters)] > FAR * TRAINED
+        if is_far.any():
             right = np.array([letter == "e" for letter in row.letters])
-            rows.append((row.model, row.encoding, row.temperature, row.multiple, float(right[far].mean())))
+            rows.append((row.model, row.encoding, row.temperature, row.multiple, float(right[is_far].mean())))
     return pd.DataFrame(rows, columns=["model", "encoding", "temperature", "multiple", "value"])

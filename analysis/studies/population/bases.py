@@ -40,16 +40,16 @@ def population_bases(
     plan.
     """
     models = population_models.assign(reached=True)
-    asked = key_questions(population_keys, population_prompts, models)
-    found = outcomes(models, asked, population_tasks, population_losses, population_heads)
+    questions = key_questions(population_keys, population_prompts, models)
+    table = outcomes(models, questions, population_tasks, population_losses, population_heads)
     plans = population_plan[(population_plan["unit"] == UNIT) & (population_plan["base"].astype(str) == PRIMARY)]
     rows: list[dict[str, Any]] = []
     for plan in each(plans):
-        sides = [_arms_by_seed(found, plan, base) for base in BASES]
+        sides = [_arms_by_seed(table, plan, base) for base in BASES]
         effects = [side["first"] - side["second"] for side in sides]
-        for base, side, given in zip(BASES, sides, effects, strict=True):
+        for base, side, effect in zip(BASES, sides, effects, strict=True):
             means = {f"mean_{name}": float(side[name].mean()) if len(side) else None for name in ("first", "second")}
-            rows.append(_contrast_row(plan, str(base), given, means))
+            rows.append(_contrast_row(plan, str(base), effect, means))
         if {plan.first, plan.second} & {BLIND}:
             continue  # the arm without a base would cancel, so the difference would not be about it
         shift = (effects[0] - effects[1]).dropna()
@@ -73,15 +73,15 @@ def population_relations_bases(
     which finds hardly any keys that it could lose; it was added after seeing the result over both.
     """
     models = population_models.assign(reached=True)
-    asked = key_questions(population_keys, population_prompts, models)
-    found = outcomes(models, asked, population_tasks, population_losses, population_heads)
+    questions = key_questions(population_keys, population_prompts, models)
+    table = outcomes(models, questions, population_tasks, population_losses, population_heads)
     arms = models[models["base"] > 0].groupby(["seed", "base"])["arm"].agg(frozenset).unstack("base")
     arms = arms.reindex(columns=list(BASES)).dropna()
-    alike = [seed for seed, (one, two) in zip(arms.index, arms.to_numpy(), strict=True) if one == two and len(one) > 2]
+    equal = [seed for seed, (one, two) in zip(arms.index, arms.to_numpy(), strict=True) if one == two and len(one) > 2]
     tables = []
-    for of, (bases, chosen) in GROUPS.items():
-        held = found[found["arm"].isin(list(chosen)) & (found["seed"].isin(alike) | (len(bases) == 1))]
-        tables.append(relation_rows(population_plan, held, bases).assign(of=of))
+    for of, (bases, letters) in GROUPS.items():
+        selected = table[table["arm"].isin(list(letters)) & (table["seed"].isin(equal) | (len(bases) == 1))]
+        tables.append(relation_rows(population_plan, selected, bases).assign(of=of))
     return pd.concat(tables, ignore_index=True)
 
 
@@ -96,22 +96,22 @@ def population_head_damage_bases(
     return head_damage_rows(population_plan, table[table["base"] == BASES[1]])
 
 
-def _arms_by_seed(found: pd.DataFrame, plan: Any, base: int) -> pd.DataFrame:
+def _arms_by_seed(table: pd.DataFrame, plan: Any, base: int) -> pd.DataFrame:
     """Return values of both arms of a contrast at a base, by the seeds that have both."""
     sides = {
-        name: by_seed(found, plan.outcome, arm, base, plan.multiple)
+        name: by_seed(table, plan.outcome, arm, base, plan.multiple)
         for name, arm in (("first", plan.first), ("second", plan.second))
     }
     return pd.concat(sides, axis=1, join="inner")
 
 
-def _contrast_row(plan: Any, role: str, given: pd.Series, means: dict[str, float | None]) -> dict[str, Any]:
+def _contrast_row(plan: Any, role: str, effect: pd.Series, means: dict[str, float | None]) -> dict[str, Any]:
     facts = {name: getattr(plan, name) for name in ("item", "family", "outcome", "first", "second", "multiple")}
-    count = len(given)
+    count = len(effect)
     notes = ["mean_first, mean_second: a difference of two differences"] if role == LESS else []
     if not count:
         notes = ["no seed with both arms yet" if role != LESS else "no seed with both arms at both bases yet"]
     elif count == 1:
         notes.append("one seed: no interval")
-    effects = effect_columns(given.to_numpy(dtype=float))
+    effects = effect_columns(effect.to_numpy(dtype=float))
     return {**facts, "of": role, "seeds": count, **means, **effects, "note": "; ".join(notes)}

@@ -29,7 +29,7 @@ def population_record(population_members: pd.DataFrame, population_models: pd.Da
         else:
             status.append("excluded")
     table["status"] = status
-    table["note"] = ["" if each != "not trained" else "not trained yet" for each in status]
+    table["note"] = ["" if state != "not trained" else "not trained yet" for state in status]
     return table.drop(columns="reached")
 
 
@@ -49,30 +49,30 @@ def population_contrasts(
     contexts, for information only; `p` is from all sign flips, `p_least` the smallest possible with this number of
     seeds, `p_holm` is corrected within the family over contrasts with a p. `least` and `most` are over seeds.
     """
-    whole = key_questions(population_keys, population_prompts, population_models)
-    groups: Any = whole.groupby(KEYS)
-    asked: Asked = dict(list(groups))
-    measured = outcomes(population_models, whole, population_tasks, population_losses, population_heads)
+    questions = key_questions(population_keys, population_prompts, population_models)
+    groups: Any = questions.groupby(KEYS)
+    by_key: Asked = dict(list(groups))
+    table = outcomes(population_models, questions, population_tasks, population_losses, population_heads)
     rows = []
     for plan in each(population_plan[~population_plan["unit"].isin(UNITS)]):
         if plan.item == "base_interaction":
-            sides = [by_seed(measured, plan.outcome, arm, base, plan.multiple) for arm, base in _FOUR]
+            sides = [by_seed(table, plan.outcome, arm, base, plan.multiple) for arm, base in _FOUR]
             pairs = pd.concat(sides, axis=1, join="inner")
             pairs.columns = pd.Index(range(4))
-            given = (pairs[0] - pairs[1]) - (pairs[2] - pairs[3])
+            gap = (pairs[0] - pairs[1]) - (pairs[2] - pairs[3])
             one, two = pairs[0] - pairs[1], pairs[2] - pairs[3]
-            interval = _interval_over_seeds(given.to_numpy(dtype=float))
+            interval = _interval_over_seeds(gap.to_numpy(dtype=float))
         else:
             base = int(plan.base)
-            one = by_seed(measured, plan.outcome, plan.first, base, plan.multiple)
-            two = by_seed(measured, plan.outcome, plan.second, base, plan.multiple)
+            one = by_seed(table, plan.outcome, plan.first, base, plan.multiple)
+            two = by_seed(table, plan.outcome, plan.second, base, plan.multiple)
             pairs = pd.concat([one, two], axis=1, join="inner")
             pairs.columns = pd.Index(["first", "second"])
             one, two = pairs["first"], pairs["second"]
-            given = one - two
-            prompts = _differences_by_context(asked, population_models, plan, list(given.index)) if len(given) else []
-            interval = _drawn_contexts(prompts) if prompts else _interval_over_seeds(given.to_numpy(dtype=float))
-        rows.append(_contrast(plan, one, two, given, interval))
+            gap = one - two
+            prompts = _differences_by_context(by_key, population_models, plan, list(gap.index)) if len(gap) else []
+            interval = _drawn_contexts(prompts) if prompts else _interval_over_seeds(gap.to_numpy(dtype=float))
+        rows.append(_contrast(plan, one, two, gap, interval))
     return corrected(pd.DataFrame(rows), "family")
 
 
@@ -80,29 +80,29 @@ _FOUR = (("C", 400), ("B", 400), ("C", 10_000), ("B", 10_000))
 
 
 def _contrast(
-    plan: Any, one: pd.Series, two: pd.Series, given: pd.Series, interval: tuple[float, float] | None
+    plan: Any, one: pd.Series, two: pd.Series, gap: pd.Series, interval: tuple[float, float] | None
 ) -> dict[str, object]:
-    values = given.to_numpy(dtype=float)
+    values = gap.to_numpy(dtype=float)
     count = len(values)
     row: dict[str, object] = {name: getattr(plan, name) for name in ("item", "family", "role", "outcome")}
     row |= {name: getattr(plan, name) for name in ("first", "second", "base", "multiple")}
     drawn_low, drawn_high = interval or (None, None)
-    found = effect_columns(values)
+    effect = effect_columns(values)
     row |= {
         "seeds": count,
         "mean_first": float(one.mean()) if count else None,
         "mean_second": float(two.mean()) if count else None,
-        **{name: found[name] for name in ("difference", "low", "high")},
+        **{name: effect[name] for name in ("difference", "low", "high")},
         "drawn_low": drawn_low,
         "drawn_high": drawn_high,
-        **{name: found[name] for name in ("least", "most", "p", "p_least")},
+        **{name: effect[name] for name in ("least", "most", "p", "p_least")},
     }
     notes = []
     if not count:
         notes.append("no seed with both arms yet")
     elif interval is None:
         notes.append("one seed: no interval")
-    if found["p_least"] is not None and found["p_least"] > 0.05:
+    if effect["p_least"] is not None and effect["p_least"] > 0.05:
         notes.append(f"with {count} seed{'s' * (count > 1)} no test of signs can reach .05")
     row["note"] = "; ".join(notes)
     return row
@@ -112,7 +112,7 @@ Asked = dict[tuple[str, str, float], pd.DataFrame]
 """Questions by model, encoding and multiple."""
 
 
-def _differences_by_context(asked: Asked, models: pd.DataFrame, plan: Any, seeds: list[int]) -> list[list[FloatArray]]:
+def _differences_by_context(by_key: Asked, models: pd.DataFrame, plan: Any, seeds: list[int]) -> list[list[FloatArray]]:
     """Return each seed's differences by context; empty if the outcome is not a share of questions."""
     if plan.outcome not in ("keys_far", "keys_all", "keys_far_extended"):
         return []
@@ -122,12 +122,12 @@ def _differences_by_context(asked: Asked, models: pd.DataFrame, plan: Any, seeds
         for arm in (plan.first, plan.second):
             letter, _, encoding = arm.partition(":")
             base = 0 if letter == "E" else int(plan.base)
-            named = (models["arm"] == letter) & (models["base"] == base) & (models["seed"] == seed)
-            part = asked[models.loc[named, "model"].item(), encoding or "own", float(plan.multiple)]
-            sides.append(part if plan.outcome == "keys_all" else part[part["far"]])
-        both = sides[0].merge(sides[1][["item", "right"]], on="item", suffixes=("", "_second"))
-        gaps = (both["right"].astype(float) - both["right_second"].astype(float)).to_numpy()
-        contexts = both["context"].to_numpy()
+            is_model = (models["arm"] == letter) & (models["base"] == base) & (models["seed"] == seed)
+            items = by_key[models.loc[is_model, "model"].item(), encoding or "own", float(plan.multiple)]
+            sides.append(items if plan.outcome == "keys_all" else items[items["far"]])
+        pairs = sides[0].merge(sides[1][["item", "right"]], on="item", suffixes=("", "_second"))
+        gaps = (pairs["right"].astype(float) - pairs["right_second"].astype(float)).to_numpy()
+        contexts = pairs["context"].to_numpy()
         prompts.append([gaps[contexts == context] for context in np.unique(contexts)])
     return prompts
 
@@ -139,8 +139,8 @@ def _drawn_contexts(prompts: list[list[FloatArray]]) -> tuple[float, float] | No
     rng = np.random.default_rng(0)
     means = np.empty((len(prompts), DRAWS))
     for seed, contexts in enumerate(prompts):
-        sums = np.array([part.sum() for part in contexts])
-        sizes = np.array([len(part) for part in contexts])
+        sums = np.array([context.sum() for context in contexts])
+        sizes = np.array([len(context) for context in contexts])
         picks = rng.integers(len(contexts), size=(DRAWS, len(contexts)))
         means[seed] = sums[picks].sum(1) / sizes[picks].sum(1)
     seeds = rng.integers(len(prompts), size=(DRAWS, len(prompts)))

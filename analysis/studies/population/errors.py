@@ -17,9 +17,9 @@ def population_errors(population_keys: pd.DataFrame, population_models: pd.DataF
     `count` of the `errors` among the keys `asked` are of the class; `share` is empty for a model without a wrong key.
     """
     facts_of = population_models.set_index("model")[["arm", "base", "seed"]].to_dict("index")
-    own = population_keys[(population_keys["encoding"] == "own") & population_keys["multiple"].isin(LENGTHS)]
+    own_keys = population_keys[(population_keys["encoding"] == "own") & population_keys["multiple"].isin(LENGTHS)]
     rows = []
-    for row in each(own):
+    for row in each(own_keys):
         counts = Counter(row.letters)
         errors = len(row.letters) - counts[LETTERS[EXACT]]
         for letter, kind in KINDS.items():

@@ -36,44 +36,44 @@ def population_experiments(
     reported = experiments_reported.set_index("quantity")
     rows = []
     for quantity in QUANTITIES:
-        part = held[held["quantity"] == quantity.key]
-        printed = reported.loc[quantity.key] if quantity.key in reported.index else None
+        cells = held[held["quantity"] == quantity.key]
+        source = reported.loc[quantity.key] if quantity.key in reported.index else None
         row: dict[str, Any] = {
             "quantity": quantity.key,
             "experiment": quantity.experiment,
             "label": quantity.label,
             "unit": quantity.unit,
             "digits": quantity.digits,
-            "reported_rope": None if printed is None else printed["rope"],
-            "reported_drope": None if printed is None else printed["drope"],
-            "place": "" if printed is None else printed["place"],
-            "direction": "" if printed is None else printed["direction"],
+            "reported_rope": None if source is None else source["rope"],
+            "reported_drope": None if source is None else source["drope"],
+            "place": "" if source is None else source["place"],
+            "direction": "" if source is None else source["direction"],
             "unreported": quantity.unreported,
             "caveat": quantity.caveat,
         }
-        missing = part["reason"].dropna().astype(str).str.split(":").str[0]
-        counts = Counter(reason for reason in missing if reason)
+        absent = cells["reason"].dropna().astype(str).str.split(":").str[0]
+        counts = Counter(reason for reason in absent if reason)
         reasons = [
-            reason if count == len(part) else f"{reason} ({count} of {len(part)} models)"
+            reason if count == len(cells) else f"{reason} ({count} of {len(cells)} models)"
             for reason, count in sorted(counts.items())
         ]
         sides = {}
         for name, arm in ARMS.items():
-            values = part[part["arm"] == arm].set_index("seed")["value"].dropna().astype(float).sort_index()
+            values = cells[cells["arm"] == arm].set_index("seed")["value"].dropna().astype(float).sort_index()
             sides[name] = values
             row[name] = values.mean() if len(values) else None
             row[f"{name}_least"], row[f"{name}_most"] = (values.min(), values.max()) if len(values) else (None, None)
-        for name, other in (("difference", "kept"), ("since_start", "start")):
-            pairs = (sides["dropped"] - sides[other]).dropna()
-            given = np.asarray(pairs, dtype=np.float64)
-            row[name] = given.mean() if len(given) else None
-            row[f"{name}_low"], row[f"{name}_high"] = over_seeds(given)
-            row["seeds" if name == "difference" else "seeds_since_start"] = len(given)
-            if len(given) < 2:
-                reasons.append(f"{name}: {len(given)} {'seed' if len(given) == 1 else 'seeds'} with both, no interval")
+        for name, control in (("difference", "kept"), ("since_start", "start")):
+            pairs = (sides["dropped"] - sides[control]).dropna()
+            gaps = np.asarray(pairs, dtype=np.float64)
+            row[name] = gaps.mean() if len(gaps) else None
+            row[f"{name}_low"], row[f"{name}_high"] = over_seeds(gaps)
+            row["seeds" if name == "difference" else "seeds_since_start"] = len(gaps)
+            if len(gaps) < 2:
+                reasons.append(f"{name}: {len(gaps)} {'seed' if len(gaps) == 1 else 'seeds'} with both, no interval")
         row["appears"] = _direction_seen(row, "difference", sides["dropped"], sides["kept"])
         row["appears_since_start"] = _direction_seen(row, "since_start", sides["dropped"], sides["start"])
-        if printed is None:
+        if source is None:
             reasons.append(f"reported_rope, reported_drope: {quantity.unreported}")
         row["note"] = "; ".join(reasons)
         rows.append(row)

@@ -17,18 +17,18 @@ def population_near(population_distances: pd.DataFrame) -> pd.DataFrame:
     a base; `p_least` and `p_holm_least` are the smallest possible with this number of seeds. Intervals are Student's
     over seeds; all trained models are included.
     """
-    near = population_distances[population_distances["high"] <= TRAINED]
-    counts = near.groupby(["base", "arm", "multiple", "seed"])[["right", "n"]].sum()
+    near_keys = population_distances[population_distances["high"] <= TRAINED]
+    counts = near_keys.groupby(["base", "arm", "multiple", "seed"])[["right", "n"]].sum()
     share = counts["right"] / counts["n"]
     rows = []
-    levels: Any
-    for levels, seeds in share.groupby(level=["base", "arm", "multiple"]):
-        base, arm, multiple = levels
+    key: Any
+    for key, seeds in share.groupby(level=["base", "arm", "multiple"]):
+        base, arm, multiple = key
         rows.append(_near_row(base, arm, multiple, seeds.to_numpy()))
     wide = share.unstack("arm").reindex(columns=list(LESS)).dropna()
     first, second = (wide[arm] for arm in LESS)
-    for levels, seeds in (first - second).groupby(level=["base", "multiple"]):
-        base, multiple = levels
+    for key, seeds in (first - second).groupby(level=["base", "multiple"]):
+        base, multiple = key
         rows.append(_near_row(base, " minus ".join(LESS), multiple, seeds.to_numpy(), tested=True))
     table = corrected(pd.DataFrame(rows), "base")
     table["note"] = ["; ".join(_why_empty(row)) for _, row in table.iterrows()]
@@ -36,13 +36,13 @@ def population_near(population_distances: pd.DataFrame) -> pd.DataFrame:
 
 
 def _near_row(base: int, compared: str, multiple: float, seeds: FloatArray, tested: bool = False) -> dict[str, Any]:
-    found = effect_columns(seeds)
-    result: dict[str, Any] = {"base": base, "compared": compared, "multiple": multiple, "value": found["difference"]}
-    result |= {name: found[name] for name in ("low", "high", "least", "most")} | {"seeds": len(seeds)}
-    return result | {name: found[name] if tested else None for name in ("p", "p_least")}
+    effect = effect_columns(seeds)
+    result: dict[str, Any] = {"base": base, "compared": compared, "multiple": multiple, "value": effect["difference"]}
+    result |= {name: effect[name] for name in ("low", "high", "least", "most")} | {"seeds": len(seeds)}
+    return result | {name: effect[name] if tested else None for name in ("p", "p_least")}
 
 
 def _why_empty(row: pd.Series) -> list[str]:
     """Return which cells of a row are empty, and why."""
-    missing = ["low, high: one seed"] if pd.isna(row["low"]) else []
-    return missing + (["p, p_least, p_holm, p_holm_least: one arm is no test"] if pd.isna(row["p"]) else [])
+    reasons = ["low, high: one seed"] if pd.isna(row["low"]) else []
+    return reasons + (["p, p_least, p_holm, p_holm_least: one arm is no test"] if pd.isna(row["p"]) else [])

@@ -17,8 +17,8 @@ def population_outcomes(
     population_heads: pd.DataFrame,
 ) -> pd.DataFrame:
     """Return one row per model, outcome, encoding and multiple of the training length: `value`, over `n` units."""
-    asked = key_questions(population_keys, population_prompts, population_models)
-    table = outcomes(population_models, asked, population_tasks, population_losses, population_heads)
+    questions = key_questions(population_keys, population_prompts, population_models)
+    table = outcomes(population_models, questions, population_tasks, population_losses, population_heads)
     columns = ["model", "arm", "base", "seed", "counted", "outcome", "encoding", "multiple", "value", "n"]
     return table[columns]
 
@@ -34,14 +34,14 @@ def population_distances(
     asked = key_questions(population_keys, population_prompts, population_models)
     own = asked[(asked["encoding"] == "own") & asked["distance"].between(EDGES[0], EDGES[-1], inclusive="left")]
     places = pd.Series(np.searchsorted(EDGES, own["distance"], side="right") - 1, index=own.index, name="place")
-    found = own["right"].astype(int).groupby([own["model"], own["multiple"], places]).agg(["sum", "size", "mean"])
-    found = found.reset_index()
+    shares = own["right"].astype(int).groupby([own["model"], own["multiple"], places]).agg(["sum", "size", "mean"])
+    shares = shares.reset_index()
     counts = counted_by_plan(population_models)
     rows = []
     for model in each(population_models):
         row = {"model": model.model, "arm": model.arm, "base": model.base, "seed": model.seed}
         row["counted"] = counts[model.model]
-        for cell in each(found[found["model"] == model.model]):
+        for cell in each(shares[shares["model"] == model.model]):
             at = {"multiple": cell.multiple, "low": EDGES[cell.place], "high": EDGES[cell.place + 1]}
             rows.append({**row, **at, "right": int(cell.sum), "n": int(cell.size), "share": float(cell.mean)})
     columns = ["model", "arm", "base", "seed", "counted", "multiple", "low", "high", "right", "n", "share"]
@@ -52,17 +52,17 @@ def population_ablations(
     population_models: pd.DataFrame, population_heads: pd.DataFrame, population_ablation: pd.DataFrame
 ) -> pd.DataFrame:
     """Return one row per head: plasticity, bias, and the cost of its removal for keys and text."""
-    whole = population_ablation[population_ablation["layer"] < 0].set_index("model")
-    out = population_ablation[population_ablation["layer"] >= 0]
+    intact = population_ablation[population_ablation["layer"] < 0].set_index("model")
+    ablated = population_ablation[population_ablation["layer"] >= 0]
     columns = ["ap_overall", "ap_last_20", "bias_strength", "sink_backcopy"]
-    table = out.merge(population_heads[["model", "layer", "head", *columns]], on=["model", "layer", "head"])
+    table = ablated.merge(population_heads[["model", "layer", "head", *columns]], on=["model", "layer", "head"])
     table = table.merge(population_models[["model", "arm", "base", "seed"]], on="model")
     for size in ("1x", "4x"):
         share = table[f"right_{size}"] / table[f"asked_{size}"]
-        before = whole[f"right_{size}"] / whole[f"asked_{size}"]
-        table[f"lost_{size}"] = table["model"].map(before) - share
-        table[f"nats_{size}"] = table[f"nats_{size}"] - table["model"].map(whole[f"nats_{size}"])
-    table["text_nats"] = table["text_nats"] - table["model"].map(whole["text_nats"])
+        baseline = intact[f"right_{size}"] / intact[f"asked_{size}"]
+        table[f"lost_{size}"] = table["model"].map(baseline) - share
+        table[f"nats_{size}"] = table[f"nats_{size}"] - table["model"].map(intact[f"nats_{size}"])
+    table["text_nats"] = table["text_nats"] - table["model"].map(intact["text_nats"])
     table["counted"] = table["model"].map(counted_by_plan(population_models)).astype(bool)
-    kept = ["model", "arm", "base", "seed", "counted", "layer", "head", *columns]
-    return table[[*kept, "lost_1x", "nats_1x", "lost_4x", "nats_4x", "text_nats"]]
+    columns_kept = ["model", "arm", "base", "seed", "counted", "layer", "head", *columns]
+    return table[[*columns_kept, "lost_1x", "nats_1x", "lost_4x", "nats_4x", "text_nats"]]

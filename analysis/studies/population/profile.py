@@ -14,11 +14,11 @@ def population_profile(population_distances: pd.DataFrame) -> pd.DataFrame:
     """
     rows: list[dict[str, Any]] = []
     keys = ["base", "arm", "multiple", "low", "high"]
-    for place, part in population_distances.sort_values("seed", kind="stable").groupby(keys):
-        seeds = part["share"].to_numpy(dtype=float)
-        ends = over_seeds(seeds)
+    for place, group in population_distances.sort_values("seed", kind="stable").groupby(keys):
+        seeds = group["share"].to_numpy(dtype=float)
+        interval = over_seeds(seeds)
         row = dict(zip(keys, place, strict=True)) | {"value": float(seeds.mean())}
-        row |= {"ci_low": ends[0], "ci_high": ends[1], "least": float(seeds.min()), "most": float(seeds.max())}
-        rows.append({**row, "seeds": len(seeds), "note": "" if ends[0] is not None else "one seed has no interval"})
+        row |= {"ci_low": interval[0], "ci_high": interval[1], "least": float(seeds.min()), "most": float(seeds.max())}
+        rows.append({**row, "seeds": len(seeds), "note": "" if interval[0] is not None else "one seed has no interval"})
     columns = [*keys, "value", "ci_low", "ci_high", "least", "most", "seeds", "note"]
     return pd.DataFrame(rows, columns=columns)

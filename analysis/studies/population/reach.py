@@ -19,21 +19,21 @@ def population_reach_levels(population_reach: pd.DataFrame, population_models: p
     """
     values = _means_by_length(population_reach, population_models, BASES[0])
     rows = []
-    for _, part in values.groupby(["arm", "low"]):
-        seeds = part["plasticity"].to_numpy(dtype=np.float64)
-        ends = over_seeds(seeds)
+    for _, group in values.groupby(["arm", "low"]):
+        seeds = group["plasticity"].to_numpy(dtype=np.float64)
+        interval = over_seeds(seeds)
         rows.append(
             {
-                "arm": str(part["arm"].iloc[0]),
-                "low": int(part["low"].iloc[0]),
-                "high": int(part["high"].iloc[0]),
+                "arm": str(group["arm"].iloc[0]),
+                "low": int(group["low"].iloc[0]),
+                "high": int(group["high"].iloc[0]),
                 "value": float(seeds.mean()),
-                "ci_low": ends[0],
-                "ci_high": ends[1],
+                "ci_low": interval[0],
+                "ci_high": interval[1],
                 "least": float(seeds.min()),
                 "most": float(seeds.max()),
                 "seeds": len(seeds),
-                "note": "" if ends[0] is not None else "one seed has no interval",
+                "note": "" if interval[0] is not None else "one seed has no interval",
             }
         )
     return pd.DataFrame(rows)
@@ -51,19 +51,19 @@ def population_reach_tests(population_reach: pd.DataFrame, population_models: pd
             index="seed", columns=["arm", "low"], values="plasticity"
         )
         lows = sorted(wide[one].columns) if one in wide else []
-        first, last = (
+        early, last = (
             (wide[one][lows[-1]], wide[two][lows[0 if change else -1]]) if lows and two in wide else (None, None)
         )
-        given = (first - last).dropna().to_numpy(dtype=np.float64) if first is not None else np.empty(0)
-        note = "" if len(given) > 1 else "fewer than two seeds have both"
+        gaps = (early - last).dropna().to_numpy(dtype=np.float64) if early is not None else np.empty(0)
+        note = "" if len(gaps) > 1 else "fewer than two seeds have both"
         name = item if base == BASES[0] else f"{item}_{base}"
-        rows.append({"item": name, "base": base, **effect_columns(given), "seeds": len(given), "note": note})
+        rows.append({"item": name, "base": base, **effect_columns(gaps), "seeds": len(gaps), "note": note})
     return corrected(pd.DataFrame(rows), "base").drop(columns="base")
 
 
 def _means_by_length(reach: pd.DataFrame, models: pd.DataFrame, base: int) -> pd.DataFrame:
     """Return one row per model and training length: the mean over the heads that have a value."""
-    known = models.loc[models["base"] == base, ["model", "arm", "seed"]]
-    whole = reach.dropna(subset="plasticity").groupby(["model", "low", "high"], as_index=False)["plasticity"].mean()
-    joined: pd.DataFrame = whole.merge(known, on="model").sort_values(["arm", "seed", "low"], ignore_index=True)
-    return joined
+    members = models.loc[models["base"] == base, ["model", "arm", "seed"]]
+    means = reach.dropna(subset="plasticity").groupby(["model", "low", "high"], as_index=False)["plasticity"].mean()
+    table: pd.DataFrame = means.merge(members, on="model").sort_values(["arm", "seed", "low"], ignore_index=True)
+    return table

@@ -23,8 +23,8 @@ def population_relations(
     and its interval, for information only, come from a mixed model with the seed as group and standardised variables.
     It includes all counted arms of the base.
     """
-    asked = key_questions(population_keys, population_prompts, population_models)
-    table = outcomes(population_models, asked, population_tasks, population_losses, population_heads)
+    questions = key_questions(population_keys, population_prompts, population_models)
+    table = outcomes(population_models, questions, population_tasks, population_losses, population_heads)
     return relation_rows(population_plan, table, (BASE,))
 
 

@@ -48,8 +48,8 @@ def experiments_reported(
 
     for tensor in ("query", "key", "value"):
         row = pick(massive_counts, tensor=tensor, run="reported totals")
-        apart = bool(pick(massive_tests, comparison=tensor)["p_adjusted"] < ALPHA)
-        add(f"massive_{tensor}", row["rope_mean"], row["drope_mean"], "004 2.2 T1", apart)
+        differs = bool(pick(massive_tests, comparison=tensor)["p_adjusted"] < ALPHA)
+        add(f"massive_{tensor}", row["rope_mean"], row["drope_mean"], "004 2.2 T1", differs)
     tests = disruption_tests[disruption_tests["test"] == "log_perplexity_difference"]
     nats = [pick(tests, comparison=f"{NAMES[side]}: massive against random")["estimate"] for side in SIDES]
     add("massive_minus_random", nats[0], nats[1], "004 3.3 T1")
@@ -67,14 +67,14 @@ def experiments_reported(
     for key, ablation in (("bos_value_spike", "bos_value_spike_layer"), ("bos_value_all", "bos_value_all_layers")):
         losses = [pick(bos_ablations, ablation=ablation, positional=NAMES[side])["nats"] for side in SIDES]
         add(key, losses[0], losses[1], "004 6.3 T2")
-    for part, condition in (
+    for site, condition in (
         ("mlp", "layer1_mlp"),
         ("attention", "layer1_attn"),
         ("both", "layer1_both"),
         ("both_bos", "layer1_bos_only"),
     ):
         losses = [pick(layer1_effects, condition=condition, positional=NAMES[side])["nats"] for side in SIDES]
-        add(f"layer1_{part}", losses[0], losses[1], "004 7.3 T1")
+        add(f"layer1_{site}", losses[0], losses[1], "004 7.3 T1")
     cells("first_attention", drope_attention, metric="bos_attention")
     cells("local_attention", drope_attention, metric="local_attention")
     cells("layer1_share", drope_layer1_content, metric="attention_contribution")

@@ -94,21 +94,21 @@ def retrained_tests(
     aligned = retrained_heads[retrained_heads["estimator"] == ALIGNED]
 
     def run(models: pd.DataFrame) -> SecondRun:
-        asked = key_questions(retrained_keys, population_prompts, models)
-        found = outcomes(models, asked, retrained_tasks, retrained_losses, aligned)
+        questions = key_questions(retrained_keys, population_prompts, models)
+        table = outcomes(models, questions, retrained_tasks, retrained_losses, aligned)
         heads = head_damages(models, aligned, retrained_ablation)
         return SecondRun(
             models[models["model"].map(counted_by_plan(models)).astype(bool)],
             by_weights,
             keys,
-            lambda plan, base: relation_rows(plan, found, [base], slopes=False),
+            lambda plan, base: relation_rows(plan, table, [base], slopes=False),
             lambda plan, base: head_damage_rows(plan, heads[heads["base"] == base], slopes=False),
         )
 
-    every, criterion = run(retrained_models.assign(reached=True)), run(retrained_models)
+    all_models, criterion = run(retrained_models.assign(reached=True)), run(retrained_models)
     plans = population_amendment[population_amendment["role"].isin(TESTED)]
     planned = {base: _planned_seed_count(population_members, str(base)) for base in plans["base"].unique()}
-    rows = [_item_row(plan, every, criterion, planned[plan.base]) for plan in each(plans)]
+    rows = [_item_row(plan, all_models, criterion, planned[plan.base]) for plan in each(plans)]
     return _with_outcomes(pd.DataFrame(rows))
 
 
@@ -128,8 +128,8 @@ def retrained_levels(
     costs = head_costs(retrained_ablation)
     parts = []
     for kind in (ALL, COST, COST_LONG):
-        part = quarters(model_values(values, costs, kind)).assign(weights=kind)
-        parts.append(part[_levels_shown(part, kind)])
+        levels = quarters(model_values(values, costs, kind)).assign(weights=kind)
+        parts.append(levels[_levels_shown(levels, kind)])
     return _over_seeds(
         pd.concat(parts, ignore_index=True),
         retrained_models,
@@ -162,8 +162,8 @@ def retrained_apart(
     interval; the distance range from 0 to the whole text includes all pairs. Not in the amendment, but post hoc.
     """
     values = _by_distance(retrained_exchange)
-    whole = values["high"].max()
-    values = values[(values["away_low"] == 0) & (values["away_high"] == whole)]
+    longest = values["high"].max()
+    values = values[(values["away_low"] == 0) & (values["away_high"] == longest)]
     cells = ["quantity", "apart_low", "apart_high"]
     sides = values.pivot(index=["model", *cells], columns="low", values="value")
     change = (sides[sides.columns.max()] - sides[sides.columns.min()]).rename("value").dropna().reset_index()
@@ -172,11 +172,11 @@ def retrained_apart(
 
 def _by_distance(exchange: pd.DataFrame) -> pd.DataFrame:
     """Return means over heads of the exchange by model and distance cell, for aligned bins, keys of one text."""
-    made = []
+    parts = []
     for quantity in DISTANCES:
-        part = exchange.assign(quantity=quantity, estimator=ALIGNED)
-        made.append(part.assign(value=part[quantity].astype(float)))
-    values = pd.concat(made, ignore_index=True).dropna(subset="value")
+        rows = exchange.assign(quantity=quantity, estimator=ALIGNED)
+        parts.append(rows.assign(value=rows[quantity].astype(float)))
+    values = pd.concat(parts, ignore_index=True).dropna(subset="value")
     values = values[(values["width"] == WIDTH) & (values["texts"] == "one")]
     means: pd.DataFrame = values.groupby(["model", *CELL])[["value"]].mean().reset_index()
     return means
@@ -198,28 +198,28 @@ def retrained_points(
     costs = head_costs(retrained_ablation)
     rows = []
     for kind in (ALL, COST):
-        part = quarters(model_values(values, costs, kind)).assign(weights=kind)
-        part = part[(part["texts"] == "one") & part["quantity"].isin([PLASTICITY, "sway", "position_part"])]
-        at = (part["width"] == WIDTH) & (part["estimator"] == ALIGNED)
-        pooled = (part["width"] == 8) & (part["estimator"] == POOLED) & (part["quantity"] == PLASTICITY)
-        rows.append(part[at | pooled].rename(columns={"quarter": "place"}))
+        levels = quarters(model_values(values, costs, kind)).assign(weights=kind)
+        levels = levels[(levels["texts"] == "one") & levels["quantity"].isin([PLASTICITY, "sway", "position_part"])]
+        at = (levels["width"] == WIDTH) & (levels["estimator"] == ALIGNED)
+        pooled = (levels["width"] == 8) & (levels["estimator"] == POOLED) & (levels["quantity"] == PLASTICITY)
+        rows.append(levels[at | pooled].rename(columns={"quarter": "place"}))
     far = share_of_far_keys(retrained_extensions, population_prompts, retrained_models)
-    own = far[(far["encoding"] == "own") & (far["temperature"] == 0)].rename(columns={"multiple": "place"})
-    rows.append(own.assign(quantity=KEYS_FAR, estimator="none", weights="none"))
+    own_keys = far[(far["encoding"] == "own") & (far["temperature"] == 0)].rename(columns={"multiple": "place"})
+    rows.append(own_keys.assign(quantity=KEYS_FAR, estimator="none", weights="none"))
     table = pd.concat(rows, ignore_index=True)[["model", "quantity", "estimator", "weights", "place", "value"]]
-    joined = table.merge(retrained_models[["model", "arm", "base", "seed"]], on="model")
-    joined["place"] = joined["place"].astype(int)
+    points = table.merge(retrained_models[["model", "arm", "base", "seed"]], on="model")
+    points["place"] = points["place"].astype(int)
     order = ["base", "arm", "seed", "quantity", "estimator", "weights", "place"]
-    made: pd.DataFrame = joined.sort_values(order, ignore_index=True)[["model", *order, "value"]]
-    return made
+    result: pd.DataFrame = points.sort_values(order, ignore_index=True)[["model", *order, "value"]]
+    return result
 
 
-def _levels_shown(part: pd.DataFrame, kind: str) -> pd.Series:
+def _levels_shown(levels: pd.DataFrame, kind: str) -> pd.Series:
     """Select rows for the table of levels: all that weigh heads equally; of the others, those of aligned bins."""
     if kind == ALL:
-        return pd.Series(True, index=part.index)
-    bins = (part["width"] == WIDTH) & (part["texts"] == "one") & (part["estimator"] == ALIGNED)
-    return bins if kind == COST else bins & part["quantity"].isin([PLASTICITY, "sway"])
+        return pd.Series(True, index=levels.index)
+    bins = (levels["width"] == WIDTH) & (levels["texts"] == "one") & (levels["estimator"] == ALIGNED)
+    return bins if kind == COST else bins & levels["quantity"].isin([PLASTICITY, "sway"])
 
 
 def _planned_seed_count(members: pd.DataFrame, base: str) -> int:
@@ -227,37 +227,37 @@ def _planned_seed_count(members: pd.DataFrame, base: str) -> int:
     return int(members.loc[members["base"].astype(str) == base, "seed"].nunique())
 
 
-def _item_row(plan: Any, every: SecondRun, criterion: SecondRun, planned: int) -> dict[str, Any]:
+def _item_row(plan: Any, all_models: SecondRun, criterion: SecondRun, planned: int) -> dict[str, Any]:
     notes = {name: getattr(plan, name) for name in ("item", "family", "role", "quantity", "first", "second", "base")}
     notes |= {"place": plan.place, "margin": None if pd.isna(plan.margin) else float(plan.margin)}
     if plan.unit in (BLOCKED, OF_HEADS):
-        found, beside = _relation_row(plan, every), _relation_row(plan, criterion)
-        more = {"value": found["rho"], **{name: found[name] for name in ("low", "high", "p", "p_least")}}
-        more |= {"least": found.get("least"), "most": found.get("most"), "models": int(found["models"])}
-        more |= {"p_same": None, "p_same_least": None, "mean_first": None, "mean_second": None}
-        more |= {"counted_value": beside["rho"], "counted_p": beside["p"], "counted_seeds": int(beside["seeds"])}
-        more |= dict.fromkeys(("single_value", "single_p", "unseen_value", "unseen_p"))
-        return {**notes, "seeds": int(found["seeds"]), "planned": planned, **more}
-    one, two = _both_sides(plan, every)
-    given = (one - two).to_numpy(dtype=np.float64)
-    found = effect_columns(given)
-    same = equivalence_p(given, notes["margin"]) if notes["margin"] is not None else (None, None)
-    seen = (one - two).drop(index=SEEN, errors="ignore").to_numpy(dtype=np.float64)
-    unseen = effect_columns(seen if str(plan.base) == SEEN_AT else np.empty(0))
+        found, beside = _relation_row(plan, all_models), _relation_row(plan, criterion)
+        columns = {"value": found["rho"], **{name: found[name] for name in ("low", "high", "p", "p_least")}}
+        columns |= {"least": found.get("least"), "most": found.get("most"), "models": int(found["models"])}
+        columns |= {"p_same": None, "p_same_least": None, "mean_first": None, "mean_second": None}
+        columns |= {"counted_value": beside["rho"], "counted_p": beside["p"], "counted_seeds": int(beside["seeds"])}
+        columns |= dict.fromkeys(("single_value", "single_p", "unseen_value", "unseen_p"))
+        return {**notes, "seeds": int(found["seeds"]), "planned": planned, **columns}
+    one, two = _both_sides(plan, all_models)
+    gaps = (one - two).to_numpy(dtype=np.float64)
+    found = effect_columns(gaps)
+    equal_p = equivalence_p(gaps, notes["margin"]) if notes["margin"] is not None else (None, None)
+    tuned = (one - two).drop(index=SEEN, errors="ignore").to_numpy(dtype=np.float64)
+    unseen = effect_columns(tuned if str(plan.base) == SEEN_AT else np.empty(0))
     counted = _difference(*_both_sides(plan, criterion))
     counts = effect_columns(counted)
-    single = effect_columns(_difference(*_both_sides(plan, every, SINGLE)) if _has_width(plan) else np.empty(0))
+    single = effect_columns(_difference(*_both_sides(plan, all_models, SINGLE)) if _has_width(plan) else np.empty(0))
     return {
         **notes,
-        "seeds": len(given),
+        "seeds": len(gaps),
         "planned": planned,
         "models": 0,
-        "mean_first": float(one.mean()) if len(given) else None,
-        "mean_second": float(two.mean()) if len(given) else None,
+        "mean_first": float(one.mean()) if len(gaps) else None,
+        "mean_second": float(two.mean()) if len(gaps) else None,
         "value": found["difference"],
         **{name: found[name] for name in ("low", "high", "least", "most", "p", "p_least")},
-        "p_same": same[0],
-        "p_same_least": same[1],
+        "p_same": equal_p[0],
+        "p_same_least": equal_p[1],
         "single_value": single["difference"],
         "single_p": single["p"],
         "unseen_value": unseen["difference"],
@@ -268,8 +268,8 @@ def _item_row(plan: Any, every: SecondRun, criterion: SecondRun, planned: int) -
     }
 
 
-def _difference(one: pd.Series, two: pd.Series) -> FloatArray:
-    return (one - two).to_numpy(dtype=np.float64)
+def _difference(first: pd.Series, second: pd.Series) -> FloatArray:
+    return (first - second).to_numpy(dtype=np.float64)
 
 
 def _has_width(plan: Any) -> bool:
@@ -280,11 +280,11 @@ def _has_width(plan: Any) -> bool:
 def _both_sides(plan: Any, run: SecondRun, width: int = WIDTH) -> tuple[pd.Series, pd.Series]:
     """Return both sides of an item by seed, for the seeds that have both."""
     sides = [side(str(words), plan.item) for words in (plan.first, plan.second)]
-    known = {each: _by_seed(plan, each, run, width) for each in sides if each.number is None}
-    seeds = next(iter(known.values())).index
-    made = [known[each] if each in known else pd.Series(each.number, index=seeds) for each in sides]
-    both = pd.concat(made, axis=1, join="inner", keys=["first", "second"]).sort_index()
-    return both["first"], both["second"]
+    by_side = {end: _by_seed(plan, end, run, width) for end in sides if end.number is None}
+    seeds = next(iter(by_side.values())).index
+    columns = [by_side[end] if end in by_side else pd.Series(end.number, index=seeds) for end in sides]
+    joined = pd.concat(columns, axis=1, join="inner", keys=["first", "second"]).sort_index()
+    return joined["first"], joined["second"]
 
 
 def _by_seed(plan: Any, asked: Side, run: SecondRun, width: int) -> pd.Series:
@@ -296,13 +296,13 @@ def _by_seed(plan: Any, asked: Side, run: SecondRun, width: int) -> pd.Series:
         cells = run.by_weights[WEIGHTS["" if pd.isna(plan.weights) else str(plan.weights)]]
         cell = (plan.quantity, "one", plan.estimator, asked.width or width, asked.quarter or _quarter_of(plan))
         table = cells.get(cell, NONE)
-    held = table[table["model"].isin(models.index)]
-    return pd.Series(held["value"].to_numpy(dtype=float), index=held["model"].map(models).to_numpy(dtype=int))
+    rows = table[table["model"].isin(models.index)]
+    return pd.Series(rows["value"].to_numpy(dtype=float), index=rows["model"].map(models).to_numpy(dtype=int))
 
 
 def _values_by_cell(values: pd.DataFrame, names: list[str]) -> Cells:
     """Return the values of models by the cells that items name."""
-    return {key: part[["model", "value"]] for key, part in values.groupby(names) if isinstance(key, tuple)}
+    return {key: group[["model", "value"]] for key, group in values.groupby(names) if isinstance(key, tuple)}
 
 
 def _quarter_of(plan: Any) -> int:
@@ -321,33 +321,33 @@ def _length_of(plan: Any) -> float:
 
 def _relation_row(plan: Any, run: SecondRun) -> dict[str, Any]:
     row = {"item": plan.item, "family": plan.family, "unit": plan.unit, "outcome": plan.quantity}
-    one = pd.DataFrame([{**row, "first": plan.quantity}])
-    made = run.related if plan.unit == BLOCKED else run.damaging
-    return dict(made(one, int(plan.base)).iloc[0])
+    planned = pd.DataFrame([{**row, "first": plan.quantity}])
+    relate = run.related if plan.unit == BLOCKED else run.damaging
+    return dict(relate(planned, int(plan.base)).iloc[0])
 
 
 def _with_outcomes(table: pd.DataFrame) -> pd.DataFrame:
     """Return the table with corrected p, smallest possible p, outcomes, and reasons for empty cells."""
     numbers = ["value", "low", "high", "least", "most", "p", "p_least", "p_same", "p_same_least", "mean_first"]
     numbers += ["mean_second", "single_value", "single_p", "unseen_value", "unseen_p", "counted_value", "counted_p"]
-    made = table.astype(dict.fromkeys([*numbers, "margin"], float))
-    sizes = made.groupby("family")["item"].transform("size")
-    widths = made["family"] == "widths"  # a family that tests only equivalence
-    made.loc[widths, ["p", "p_least", "unseen_p", "counted_p"]] = np.nan
-    made["p_holm"] = corrected_as_planned(made["p"], made["family"])
-    made["p_holm_least"] = (sizes * made["p_least"]).clip(upper=1.0)
-    margins = made[made["margin"].notna()]
-    made["p_same_holm"] = corrected_as_planned(margins["p_same"], margins["family"])
-    held = margins.groupby("family")["item"].transform("size")
-    made["p_same_holm_least"] = (held * margins["p_same_least"]).clip(upper=1.0)
-    least = made[["p_holm_least", "p_same_holm_least"]].min(axis=1)
-    different, same = made["p_holm"] < LEVEL, made["p_same_holm"] < LEVEL
-    made["outcome"] = np.select(
-        [different & same, different, same], ["different within the margin", "different", "equivalent"], "open"
+    results = table.astype(dict.fromkeys([*numbers, "margin"], float))
+    sizes = results.groupby("family")["item"].transform("size")
+    widths = results["family"] == "widths"  # a family that tests only equivalence
+    results.loc[widths, ["p", "p_least", "unseen_p", "counted_p"]] = np.nan
+    results["p_holm"] = corrected_as_planned(results["p"], results["family"])
+    results["p_holm_least"] = (sizes * results["p_least"]).clip(upper=1.0)
+    margins = results[results["margin"].notna()]
+    results["p_same_holm"] = corrected_as_planned(margins["p_same"], margins["family"])
+    sizes_of = margins.groupby("family")["item"].transform("size")
+    results["p_same_holm_least"] = (sizes_of * margins["p_same_least"]).clip(upper=1.0)
+    least = results[["p_holm_least", "p_same_holm_least"]].min(axis=1)
+    different, equal = results["p_holm"] < LEVEL, results["p_same_holm"] < LEVEL
+    results["outcome"] = np.select(
+        [different & equal, different, equal], ["different within the margin", "different", "equivalent"], "open"
     )
-    made["reachable"] = least.fillna(1.0) < LEVEL
-    made["note"] = [_row_note(row) for row in each(made)]
-    return made
+    results["reachable"] = least.fillna(1.0) < LEVEL
+    results["note"] = [_row_note(row) for row in each(results)]
+    return results
 
 
 def _row_note(row: Any) -> str:
@@ -367,11 +367,11 @@ def _row_note(row: Any) -> str:
 
 def _over_seeds(values: pd.DataFrame, models: pd.DataFrame, members: pd.DataFrame, cells: list[str]) -> pd.DataFrame:
     """Return means over seeds by base, arm and cell, with Student's interval and how many planned seeds are present."""
-    joined = values.merge(models[["model", "arm", "base", "seed"]], on="model").sort_values("seed", kind="stable")
-    planned = {base: _planned_seed_count(members, str(base)) for base in joined["base"].unique()}
+    table = values.merge(models[["model", "arm", "base", "seed"]], on="model").sort_values("seed", kind="stable")
+    planned = {base: _planned_seed_count(members, str(base)) for base in table["base"].unique()}
     rows = []
-    for key, part in joined.groupby(["base", "arm", *cells])["value"]:
-        seeds = part.to_numpy(dtype=np.float64)
+    for key, group in table.groupby(["base", "arm", *cells])["value"]:
+        seeds = group.to_numpy(dtype=np.float64)
         low, high = over_seeds(seeds)
         row = dict(zip(["base", "arm", *cells], key if isinstance(key, tuple) else (key,), strict=True))
         row |= {"value": float(seeds.mean()), "ci_low": low, "ci_high": high}

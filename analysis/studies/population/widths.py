@@ -29,7 +29,7 @@ def width_levels(
         parts.append(swayed.assign(estimator=ALIGNED))
     cells = ["model", "quantity", "estimator", "width", "low", "high"]
     heads = pd.concat([part[[*cells, "layer", "head", "value"]] for part in parts]).dropna(subset="value")
-    names = {which.name: name for name, which in SUBJECTS.items()}
+    names = {subject.name: name for name, subject in SUBJECTS.items()}
     cost = head_costs(population_ablation[population_ablation["model"].isin(names)])
     cost["model"] = cost["model"].map(names)
     weighed = heads.merge(cost[[*PLACE, COST]], on=PLACE)
@@ -53,15 +53,15 @@ def width_ranges(width_levels: pd.DataFrame, bin_kept: pd.DataFrame) -> pd.DataF
     """
     rows = []
     plasticity = width_levels[width_levels["quantity"] == "plasticity"]
-    for (model, estimator, weights), part in plasticity.groupby(["model", "estimator", "weights"]):
-        most = float(part["off"].abs().max())
-        rows.append({"model": model, "estimator": estimator, "weights": weights, "most": most})
+    for (model, estimator, weights), cells in plasticity.groupby(["model", "estimator", "weights"]):
+        largest = float(cells["off"].abs().max())
+        rows.append({"model": model, "estimator": estimator, "weights": weights, "most": largest})
     for model in sorted(set(bin_kept["model"]) - set(plasticity["model"])):
-        part = bin_kept[bin_kept["model"] == model].sort_values("width")
+        cells = bin_kept[bin_kept["model"] == model].sort_values("width")
         for estimator, column in ((ALIGNED, "aligned"), (POOLED, "pooled")):
-            by_width = part.pivot(index="width", columns="low", values=column)
-            most = float((by_width - by_width.iloc[0]).abs().to_numpy().max())
-            rows.append({"model": model, "estimator": estimator, "weights": ALL, "most": most})
+            by_width = cells.pivot(index="width", columns="low", values=column)
+            largest = float((by_width - by_width.iloc[0]).abs().to_numpy().max())
+            rows.append({"model": model, "estimator": estimator, "weights": ALL, "most": largest})
     return pd.DataFrame(rows)
 
 
@@ -71,18 +71,18 @@ def null_levels(null_initialisations: pd.DataFrame) -> pd.DataFrame:
     Quantities are plasticity and sway in the first and last training length, and `change`, last minus first; `own_size`
     says whether the population's models are as large.
     """
-    own = f"{PopulationRecipe().layers} x {PopulationRecipe().width}"
+    own_size = f"{PopulationRecipe().layers} x {PopulationRecipe().width}"
     cells = ["size", "positional", "estimator", "width"]
     rows = []
-    for key, part in null_initialisations.groupby(cells):
+    for key, group in null_initialisations.groupby(cells):
         for quantity in ("plasticity", "sway"):
-            quarters = part.pivot(index="seed", columns="low", values=quantity).astype(float)
+            quarters = group.pivot(index="seed", columns="low", values=quantity).astype(float)
             first, last = quarters[0], quarters[quarters.columns.max()]
             for place, values in (("first", first), ("last", last), ("change", last - first)):
                 low, high = over_seeds(values.to_numpy(dtype=np.float64))
                 row = dict(zip(cells, key, strict=True)) | {"quantity": quantity, "place": place}
                 row |= {"value": float(values.mean()), "low": low, "high": high, "seeds": len(values)}
-                rows.append(row | {"own_size": row["size"] == own})
+                rows.append(row | {"own_size": row["size"] == own_size})
     return pd.DataFrame(rows)
 
 
@@ -95,21 +95,21 @@ def null_causes(null_layers: pd.DataFrame) -> pd.DataFrame:
     of the first, with Student's interval over initialisations.
     """
     rows = []
-    for (size, positional), part in null_layers.groupby(["size", "positional"]):
+    for (size, positional), group in null_layers.groupby(["size", "positional"]):
         for case, (attention, queries) in CASES.items():
-            chosen = part[(part["attention"] == attention) & (part["queries"] == queries)]
-            first, last = chosen[chosen["layer"] == 0], chosen[chosen["layer"] == chosen["layer"].max()]
-            for depth, some in {"first": first, "last": last, "all": chosen}.items():
-                means = some.groupby(["low", "seed"])[OF_LAYERS].mean()
-                early, late = means.loc[0], means.loc[some["low"].max()]
+            cells = group[(group["attention"] == attention) & (group["queries"] == queries)]
+            first, last = cells[cells["layer"] == 0], cells[cells["layer"] == cells["layer"].max()]
+            for depth, layers in {"first": first, "last": last, "all": cells}.items():
+                means = layers.groupby(["low", "seed"])[OF_LAYERS].mean()
+                early, late = means.loc[0], means.loc[layers["low"].max()]
                 for name in OF_LAYERS:
                     change = (late[name] - early[name]) / (early[name] if name in SIZES else 1.0)
                     low, high = over_seeds(change.to_numpy(dtype=np.float64))
                     row = {"size": size, "positional": positional, "case": case, "depth": depth, "quantity": name}
-                    ends: dict[str, float | None] = {
+                    columns: dict[str, float | None] = {
                         "first": float(early[name].mean()),
                         "last": float(late[name].mean()),
                     }
-                    ends |= {"change": float(change.mean()), "low": low, "high": high}
-                    rows.append(row | ends | {"seeds": len(change)})
+                    columns |= {"change": float(change.mean()), "low": low, "high": high}
+                    rows.append(row | columns | {"seeds": len(change)})
     return pd.DataFrame(rows)

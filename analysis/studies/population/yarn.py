@@ -20,30 +20,30 @@ def population_yarn(population_outcomes: pd.DataFrame) -> pd.DataFrame:
     interval, `p` is from exact sign flips over seeds, `p_holm` Holm-corrected over the lengths, for each base and
     temperature of C. C's temperature is the planned one, half of YaRN's in the exponent.
     """
-    far = population_outcomes[population_outcomes["outcome"] == OUTCOME]
+    far_keys = population_outcomes[population_outcomes["outcome"] == OUTCOME]
     rows: list[dict[str, Any]] = []
-    for _, part in far.groupby(["base", "multiple"]):
-        base, multiple = int(part["base"].iloc[0]), float(part["multiple"].iloc[0])
-        by_seed = part.pivot_table(index="seed", columns=["arm", "encoding"], values="value")
+    for _, group in far_keys.groupby(["base", "multiple"]):
+        base, multiple = int(group["base"].iloc[0]), float(group["multiple"].iloc[0])
+        by_seed = group.pivot_table(index="seed", columns=["arm", "encoding"], values="value")
         for encoding in WITHOUT:
             if ("C", encoding) not in by_seed or ("B", YARN) not in by_seed:
                 continue
-            both = by_seed[[("C", encoding), ("B", YARN)]].dropna()
-            values = (both.iloc[:, 0] - both.iloc[:, 1]).to_numpy(dtype=np.float64)
+            pairs = by_seed[[("C", encoding), ("B", YARN)]].dropna()
+            values = (pairs.iloc[:, 0] - pairs.iloc[:, 1]).to_numpy(dtype=np.float64)
             if not len(values):
                 continue
-            found = effect_columns(values)
+            effect = effect_columns(values)
             rows.append(
                 {
                     "base": base,
                     "multiple": multiple,
                     "encoding": encoding,
-                    "dropped": float(both.iloc[:, 0].mean()),
-                    "stretched": float(both.iloc[:, 1].mean()),
-                    **{name: found[name] for name in ("difference", "low", "high")},
+                    "dropped": float(pairs.iloc[:, 0].mean()),
+                    "stretched": float(pairs.iloc[:, 1].mean()),
+                    **{name: effect[name] for name in ("difference", "low", "high")},
                     "seeds": len(values),
-                    **{name: found[name] for name in ("p", "p_least")},
-                    "note": "" if found["low"] is not None else "low, high: one seed has no interval",
+                    **{name: effect[name] for name in ("p", "p_least")},
+                    "note": "" if effect["low"] is not None else "low, high: one seed has no interval",
                 }
             )
     return corrected(pd.DataFrame(rows, columns=list(COLUMNS)), ["base", "encoding"])

@@ -17,6 +17,6 @@ class TextQuantity(NamedTuple):
 
 def values_by_text(table: pd.DataFrame, model: str, read: TextQuantity) -> pd.Series:
     """Return the values of a model by text, in percent if the quantity is a share."""
-    part = table[(table["model"] == model) & (table["metric"] == read.metric) & (table["condition"] == read.condition)]
-    part = part[(part["unit_id"] != "") & part["layer"].isna()]
-    return part.set_index("unit_id")["value"].astype(float).sort_index() * read.scale
+    rows = table[(table["model"] == model) & (table["metric"] == read.metric) & (table["condition"] == read.condition)]
+    rows = rows[(rows["unit_id"] != "") & rows["layer"].isna()]
+    return rows.set_index("unit_id")["value"].astype(float).sort_index() * read.scale

@@ -7,12 +7,12 @@ import pandas as pd
 from scipy import stats
 
 
-def cost(part: pd.DataFrame, metric: str = "delta_nats") -> dict[str, Any] | None:
+def cost(rows: pd.DataFrame, metric: str = "delta_nats") -> dict[str, Any] | None:
     """Return value, interval, layer and number of texts for the rows of one condition; None if they lack the metric.
 
     The standard deviation over texts is in the row `METRIC_sd`. If a value or its spread is missing, `note` says so.
     """
-    mean, deviation = (part[part["metric"] == name] for name in (metric, f"{metric}_sd"))
+    mean, deviation = (rows[rows["metric"] == name] for name in (metric, f"{metric}_sd"))
     if len(mean) != 1:
         return None
     value, count, layer = (mean[name].iloc[0] for name in ("value", "n", "layer"))

@@ -10,9 +10,9 @@ REPORTED = "reported"  # role of models with measurements reported in a document
 
 def display_names(pretrained_models: pd.DataFrame, subjects: pd.DataFrame) -> dict[str, str]:
     """Return the printed names of the pretrained models, by key."""
-    chosen = subjects.loc[subjects["role"] == ROLE, "model"]
-    part = pretrained_models[pretrained_models["model"].isin(chosen)]
-    return dict(zip(part["model"], part["display_name"], strict=True))
+    models = subjects.loc[subjects["role"] == ROLE, "model"]
+    rows = pretrained_models[pretrained_models["model"].isin(models)]
+    return dict(zip(rows["model"], rows["display_name"], strict=True))
 
 
 def measured_here(subjects: pd.DataFrame, tables: Iterable[pd.DataFrame]) -> dict[str, str]:

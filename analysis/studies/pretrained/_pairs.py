@@ -32,20 +32,20 @@ def model_pairs(pretrained_models: pd.DataFrame, subjects: pd.DataFrame) -> list
     student without rotation to the one trained further with it, and `token in front` texts with a beginning token to
     texts without. `reported pair` compares a document's models without and with rotation, if both were measured.
     """
-    couples = []
+    pairs = []
     for model in display_names(pretrained_models, subjects):
         part = subjects[subjects["pair"] == model]
         for untouched in part.loc[part["role"] == UNTOUCHED, "model"]:
-            couples.append(ModelPair(model, "rotation removed", str(untouched), model))
+            pairs.append(ModelPair(model, "rotation removed", str(untouched), model))
         arms = {ARMS[str(row["side"])]: str(row["model"]) for _, row in part[part["role"] == STUDENT].iterrows()}
         if set(arms) == set(ARMS.values()):
-            couples.append(ModelPair(model, "trained without", arms["nope"], arms["continued"]))
-        couples.append(ModelPair(model, "token in front", model + STARTS["token"], model + STARTS["word"]))
+            pairs.append(ModelPair(model, "trained without", arms["nope"], arms["continued"]))
+        pairs.append(ModelPair(model, "token in front", model + STARTS["token"], model + STARTS["word"]))
     for name, part in subjects[subjects["role"] == REPORTED].groupby("pair"):
         sides = dict(zip(part["side"], part["model"], strict=True))
         if name and set(sides) == set(ARMS):
-            couples.append(ModelPair(str(name), "reported pair", str(sides["drope"]), str(sides["rope"])))
-    return couples
+            pairs.append(ModelPair(str(name), "reported pair", str(sides["drope"]), str(sides["rope"])))
+    return pairs
 
 
 def pair_names(pretrained_models: pd.DataFrame, subjects: pd.DataFrame) -> dict[str, str]:
@@ -57,8 +57,8 @@ def pair_names(pretrained_models: pd.DataFrame, subjects: pd.DataFrame) -> dict[
 def students_of_pairs(subjects: pd.DataFrame, role: str = STUDENT) -> dict[str, dict[str, str]]:
     """Return the models of each pair of students by column: teacher (the pair's name), untouched, and both arms."""
     arms: dict[str, dict[str, str]] = {}
-    for _, each in subjects[subjects["role"] == role].iterrows():
-        arms.setdefault(str(each["pair"]), {})[ARMS[str(each["side"])]] = str(each["model"])
+    for _, row in subjects[subjects["role"] == role].iterrows():
+        arms.setdefault(str(row["pair"]), {})[ARMS[str(row["side"])]] = str(row["model"])
     for pair, models in arms.items():
         models["teacher"] = pair
         untouched = subjects[(subjects["role"] == UNTOUCHED) & (subjects["pair"] == pair)]
@@ -67,7 +67,7 @@ def students_of_pairs(subjects: pd.DataFrame, role: str = STUDENT) -> dict[str, 
     return arms
 
 
-def by_quarter(part: pd.DataFrame, quantity: str) -> pd.DataFrame:
+def by_quarter(cells: pd.DataFrame, quantity: str) -> pd.DataFrame:
     """Return a quantity by head and quarter of the context, shape (heads, quarters with such keys)."""
-    places = part.pivot(index=HEAD, columns="low", values=quantity)
+    places = cells.pivot(index=HEAD, columns="low", values=quantity)
     return places.dropna(axis=1, how="all").dropna()

@@ -23,10 +23,10 @@ def pretrained_ablations(
     rows: list[dict[str, Any]] = []
     for model, name in display_names(pretrained_models, subjects).items():
         selected = layer_ablation[layer_ablation["model"] == model]
-        for part in SWEPT:
-            for layer, each in selected[selected["condition"] == f"sweep_{part}"].groupby("layer"):
-                if costs := cost(each):
-                    rows.append({"model": model, "display_name": name, "part": part, **costs, "layer": layer})
+        for site in SWEPT:
+            for layer, cells in selected[selected["condition"] == f"sweep_{site}"].groupby("layer"):
+                if costs := cost(cells):
+                    rows.append({"model": model, "display_name": name, "part": site, **costs, "layer": layer})
     if not rows:
         raise DataError(f"layer_ablation has no pretrained model with rows for every layer; run: {RERUN}")
     columns = ["model", "display_name", "part", "layer", "value", "low", "high", "n", "note"]
@@ -38,33 +38,33 @@ def pretrained_disruption(
 ) -> pd.DataFrame:
     """Return the cost of filling dimensions, one row per model, selection, fill and target.
 
-    `value` is the loss in nats per token; `less` the additional cost of the massive dimensions over this control,
+    `value` is the loss in nats per token; `extra` the additional cost of the massive dimensions over this control,
     with Student's interval over texts; `dims` the number of filled dimensions, and `removed` the removed share of the
     squared norm. `p` is the permutation p of the massive dimensions among `masks` random ones, (1 + number at or
     above) / (1 + all). Raises DataError if no pretrained model has rows.
     """
     rows: list[dict[str, Any]] = []
     for model, name in display_names(pretrained_models, subjects).items():
-        part = disruption[(disruption["model"] == model) & (disruption["unit_id"] == "")]
-        costs: Any = part[(part["metric"] == "delta_nats") & part["condition"].str.endswith("_pre")]
-        for _, each in costs.iterrows():
-            select, target, fill, _ = str(each["condition"]).split("_")
-            whole = part[part["condition"] == f"{select}_massive_{fill}_pre"]
-            own = part[part["condition"] == each["condition"]]
-            less = cost(whole, f"minus_{target}") if target != TARGETS[0] else None
+        rows_of = disruption[(disruption["model"] == model) & (disruption["unit_id"] == "")]
+        costs: Any = rows_of[(rows_of["metric"] == "delta_nats") & rows_of["condition"].str.endswith("_pre")]
+        for _, row in costs.iterrows():
+            select, target, fill, _ = str(row["condition"]).split("_")
+            whole = rows_of[rows_of["condition"] == f"{select}_massive_{fill}_pre"]
+            same_rows = rows_of[rows_of["condition"] == row["condition"]]
+            extra = cost(whole, f"minus_{target}") if target != TARGETS[0] else None
             rows.append(
                 {
                     **{"model": model, "display_name": name, "select": select, "fill": fill, "target": target},
                     **{
-                        "dims": _metric_value(own, "dims"),
-                        "removed": _metric_value(own, "removed_share"),
-                        "value": each["value"],
+                        "dims": _metric_value(same_rows, "dims"),
+                        "removed": _metric_value(same_rows, "removed_share"),
+                        "value": row["value"],
                     },
-                    **({"less": less["value"], "low": less.get("low"), "high": less.get("high")} if less else {}),
+                    **({"less": extra["value"], "low": extra.get("low"), "high": extra.get("high")} if extra else {}),
                     **(
                         {"p": _metric_value(whole, "permutation_p"), "masks": _n(whole)} if target == TARGETS[0] else {}
                     ),
-                    **{"texts": int(each["n"]), "note": _empty_cell_note(each, target, whole)},
+                    **{"texts": int(row["n"]), "note": _empty_cell_note(row, target, whole)},
                 }
             )
     if not rows:
@@ -73,24 +73,24 @@ def pretrained_disruption(
         *("model", "display_name", "select", "fill", "target", "dims", "removed", "value", "less", "low", "high"),
         *("p", "masks", "texts", "note"),
     ]
-    made = pd.DataFrame(rows).reindex(columns=columns)
-    return made.assign(masks=made["masks"].fillna(0).astype(int))
+    table = pd.DataFrame(rows).reindex(columns=columns)
+    return table.assign(masks=table["masks"].fillna(0).astype(int))
 
 
-def _metric_value(part: pd.DataFrame, metric: str) -> float | None:
-    values = part.loc[part["metric"] == metric, "value"]
+def _metric_value(cells: pd.DataFrame, metric: str) -> float | None:
+    values = cells.loc[cells["metric"] == metric, "value"]
     return None if values.empty or pd.isna(values.iloc[0]) else float(values.iloc[0])
 
 
-def _n(part: pd.DataFrame) -> int:
-    counts = part.loc[part["metric"] == "permutation_p", "n"]
+def _n(cells: pd.DataFrame) -> int:
+    counts = cells.loc[cells["metric"] == "permutation_p", "n"]
     return 0 if counts.empty else int(counts.iloc[0])
 
 
-def _empty_cell_note(each: pd.Series, target: str, whole: pd.DataFrame) -> str:
+def _empty_cell_note(row: pd.Series, target: str, massive: pd.DataFrame) -> str:
     """Return why cells of a row are empty."""
-    if pd.isna(each["value"]):
-        return str(each["reason"])
+    if pd.isna(row["value"]):
+        return str(row["reason"])
     if target != TARGETS[0]:
         return "p: of the massive dimensions"
-    return "less, low, high: of controls" + ("" if _n(whole) else "; p: not ranked among random masks")
+    return "less, low, high: of controls" + ("" if _n(massive) else "; p: not ranked among random masks")

@@ -29,19 +29,19 @@ def pretrained_retrieval(
     rows: list[dict[str, Any]] = []
     for model, name in display_names(pretrained_models, subjects).items():
         positions = int(pretrained_models.loc[pretrained_models["model"] == model, "positions"].iloc[0])
-        own = [model, *(model + ending for ending in LONG)]
-        part = context_length[context_length["model"].isin(own) & (context_length["unit_id"] == "")]
+        model_names = [model, *(model + ending for ending in LONG)]
+        part = context_length[context_length["model"].isin(model_names) & (context_length["unit_id"] == "")]
         for task, metric, chance in (
             ("passkey", "passkey_exact", 0.0),
             ("verification", "verification_accuracy", CHANCE),
         ):
             cells = part[part["metric"].eq(metric) & part["condition"].str.fullmatch(OWN) & part["value"].notna()]
-            for _, each in cells.iterrows():
-                ratio = float(str(each["condition"]).removeprefix("own/").removesuffix("x"))
-                share, n = float(each["value"]), int(each["n"])
+            for _, cell in cells.iterrows():
+                ratio = float(str(cell["condition"]).removeprefix("own/").removesuffix("x"))
+                share, n = float(cell["value"]), int(cell["n"])
                 low, high = wilson_interval(round(share * n), n)
                 ranked = part.loc[
-                    part["metric"].eq("verification_auc") & part["condition"].eq(each["condition"]), "value"
+                    part["metric"].eq("verification_auc") & part["condition"].eq(cell["condition"]), "value"
                 ]
                 rows.append(
                     {
@@ -55,12 +55,12 @@ def pretrained_retrieval(
     return pd.DataFrame(rows).sort_values(["model", "task", "tokens"], ignore_index=True)
 
 
-def _auc_columns(found: pd.Series | None) -> dict[str, Any]:
-    if found is None:
+def _auc_columns(aucs: pd.Series | None) -> dict[str, Any]:
+    if aucs is None:
         return {"auc": None, "note": "auc: of verification"}
-    if found.empty or pd.isna(found.iloc[0]):
+    if aucs.empty or pd.isna(aucs.iloc[0]):
         return {"auc": None, "note": "auc: not measured"}
-    return {"auc": float(found.iloc[0]), "note": ""}
+    return {"auc": float(aucs.iloc[0]), "note": ""}
 
 
 def pretrained_answers(
@@ -74,20 +74,20 @@ def pretrained_answers(
     """
     rows: list[dict[str, Any]] = []
     for model, name in display_names(pretrained_models, subjects).items():
-        part = knowledge[(knowledge["model"] == model) & (knowledge["unit_id"] == "")]
-        known: Any = part.set_index(["condition", "metric"])
-        for task, held in TASKS.items():
+        answers = knowledge[(knowledge["model"] == model) & (knowledge["unit_id"] == "")]
+        cells: Any = answers.set_index(["condition", "metric"])
+        for task, kind in TASKS.items():
             for condition in CONDITIONS:
-                if (condition, f"{task}_accuracy") not in known.index:
+                if (condition, f"{task}_accuracy") not in cells.index:
                     continue
                 right, unparsed, chance = (
-                    known.loc[(condition, f"{task}_{metric}")] for metric in ("accuracy", "unparsed", "chance")
+                    cells.loc[(condition, f"{task}_{metric}")] for metric in ("accuracy", "unparsed", "chance")
                 )
                 n = int(right["n"])
                 low, high = wilson_interval(round(float(right["value"]) * n), n)
                 rows.append(
                     {
-                        **{"model": model, "display_name": name, "task": task, "held_in": held},
+                        **{"model": model, "display_name": name, "task": task, "held_in": kind},
                         **{"condition": condition, "share": float(right["value"]), "low": low, "high": high},
                         **{"unparsed": float(unparsed["value"]), "chance": float(chance["value"]), "n": n},
                     }

@@ -65,40 +65,38 @@ def pretrained_beginning(
     for model, name in display_names(pretrained_models, subjects).items():
         if not all((sinks["model"] == model + ending).any() for ending in STARTS.values()):
             continue
-        common = {"model": model, "display_name": name}
+        facts = {"model": model, "display_name": name}
         texts = {
             read.name: {
                 start: _values_by_text(tables[read.table], model + ending, read) for start, ending in STARTS.items()
             }
             for read in BY_TEXT
         }
-        for key, (after, before) in ROTATION.items():
-            texts[key] = {start: texts[after][start] - texts[before][start] for start in STARTS}
+        for key, (removed, kept) in ROTATION.items():
+            texts[key] = {start: texts[removed][start] - texts[kept][start] for start in STARTS}
         for key, by_start in texts.items():
             word, token = by_start["word"], by_start["token"]
             if list(word.index) != list(token.index):
                 raise DataError(f"{model}: texts with and without the beginning token differ; measure both: {RERUN}")
             for start, values in {**by_start, DIFFERENCE: token - word}.items():
-                rows.append({**common, "quantity": key, "start": start, **_mean_columns(values.to_numpy(dtype=float))})
+                rows.append({**facts, "quantity": key, "start": start, **_mean_columns(values.to_numpy(dtype=float))})
         for start, ending in STARTS.items():
             selected = sinks[(sinks["model"] == model + ending) & sinks["head"].isna() & (sinks["unit_id"] == "")]
             ratios: Any = selected[(selected["metric"] == "first_ratio") & selected["layer"].notna()]
             top = ratios.loc[ratios["value"].astype(float).idxmax()]
-            rows.append({**common, "quantity": "largest_ratio", "start": start, **_single_value(top["value"])})
-            rows.append({**common, "quantity": "largest_ratio_layer", "start": start, **_single_value(top["layer"])})
-            rows.append(
-                {**common, "quantity": "tokens", "start": start, **_single_value(_text_length(selected), GIVEN)}
-            )
+            rows.append({**facts, "quantity": "largest_ratio", "start": start, **_single_value(top["value"])})
+            rows.append({**facts, "quantity": "largest_ratio_layer", "start": start, **_single_value(top["layer"])})
+            rows.append({**facts, "quantity": "tokens", "start": start, **_single_value(_text_length(selected), GIVEN)})
             for key, (table, condition) in COSTS.items():
-                part = tables[table]
-                part = part[(part["model"] == model + ending) & (part["condition"] == condition)]
-                if found_cost := cost(part):
-                    rows.append({**common, "quantity": key, "start": start, **found_cost})
+                cells = tables[table]
+                cells = cells[(cells["model"] == model + ending) & (cells["condition"] == condition)]
+                if found_cost := cost(cells):
+                    rows.append({**facts, "quantity": key, "start": start, **found_cost})
     if not rows:
         raise DataError(f"sinks has no pretrained model measured with and without its beginning token; run: {RERUN}")
     columns = ["model", "display_name", "quantity", "start", "value", "low", "high", "layer", "n", "note"]
-    made = pd.DataFrame(rows).reindex(columns=columns).fillna({"note": ""})
-    return made.assign(note=made["note"].mask((made["note"] == "") & made["layer"].isna(), ALL_LAYERS))
+    result = pd.DataFrame(rows).reindex(columns=columns).fillna({"note": ""})
+    return result.assign(note=result["note"].mask((result["note"] == "") & result["layer"].isna(), ALL_LAYERS))
 
 
 def pretrained_sweeps(
@@ -114,14 +112,14 @@ def pretrained_sweeps(
     for model, name in display_names(pretrained_models, subjects).items():
         selected = sinks[sinks["model"] == model + STARTS["token"]]
         peaks: Any = selected[selected["metric"] == "bos_peak"].set_index(["condition", "layer"])["value"]
-        for part, table, condition in (
+        for site, table, condition in (
             ("mlp", selected, "sweep_bos_mlp"),
             ("values", bos_value[bos_value["model"] == model + STARTS["token"]], "sweep_bos_value"),
         ):
-            swept = table[table["condition"] == condition]
-            for layer, each in swept.groupby("layer"):
-                row = {"model": model, "display_name": name, "part": part, **(cost(each) or {}), "layer": layer}
-                if part != "mlp":
+            sweep = table[table["condition"] == condition]
+            for layer, cells in sweep.groupby("layer"):
+                row = {"model": model, "display_name": name, "part": site, **(cost(cells) or {}), "layer": layer}
+                if site != "mlp":
                     row["note"] = "; ".join(filter(None, [row["note"], "peak, usual_peak: of MLP outputs only"]))
                 else:
                     row |= {

@@ -34,17 +34,17 @@ def pretrained_competition(
         if part.empty:
             continue
         part = part.assign(distance=pd.to_numeric(part["key_distance"]))
-        every = (
+        pooled = (
             part.assign(mean_gap=part["mean_gap"] * part["pairs"], spread=part["spread"] * part["pairs"])
             .groupby("bin", as_index=False)[["mean_gap", "spread", "pairs"]]
             .sum()
         )
-        every = every.assign(mean_gap=every["mean_gap"] / every["pairs"], spread=every["spread"] / every["pairs"])
-        rows.append(_first_and_last_bin(model, name, 0.0, every))
-        whole = part[part["heads"] == part["heads"].max()]
+        pooled = pooled.assign(mean_gap=pooled["mean_gap"] / pooled["pairs"], spread=pooled["spread"] / pooled["pairs"])
+        rows.append(_first_and_last_bin(model, name, 0.0, pooled))
+        complete = part[part["heads"] == part["heads"].max()]
         rows += [
             _first_and_last_bin(model, name, float(distance), cells)
-            for distance, cells in whole.groupby("distance", sort=True)
+            for distance, cells in complete.groupby("distance", sort=True)
             if cells["bin"].nunique() > 1
         ]
     return pd.DataFrame(rows)
@@ -52,8 +52,8 @@ def pretrained_competition(
 
 def _first_and_last_bin(model: str, name: str, distance: float, cells: pd.DataFrame) -> dict[str, Any]:
     """Return one row from the first and the last bin of these cells."""
-    ordered = cells.sort_values("bin")
-    first, last = ordered.iloc[0], ordered.iloc[-1]
+    bins = cells.sort_values("bin")
+    first, last = bins.iloc[0], bins.iloc[-1]
     row: dict[str, Any] = {"model": model, "display_name": name, "distance": distance}
     row |= {"first_bin": int(first["bin"]), "last_bin": int(last["bin"])}
     for column, short in (("mean_gap", "gap"), ("spread", "spread")):

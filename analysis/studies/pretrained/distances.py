@@ -21,28 +21,28 @@ def pretrained_map(head_pairs: pd.DataFrame, pretrained_models: pd.DataFrame, su
     cells = head_pairs[head_pairs["model"].isin(list(names)) & (head_pairs["pairs"] >= FEWEST * head_pairs["heads"])]
     if cells.empty:
         raise DataError(f"head_pairs has no pretrained model; run: {RERUN}")
-    named = cells.assign(display_name=cells["model"].map(names))
+    labelled = cells.assign(display_name=cells["model"].map(names))
     columns = ["model", "display_name", "key_distance", "query_distance", "plasticity", "heads", "pairs"]
-    return named[columns].sort_values(["model", "key_distance", "query_distance"], ignore_index=True)
+    return labelled[columns].sort_values(["model", "key_distance", "query_distance"], ignore_index=True)
 
 
 def pretrained_map_spans(pretrained_map: pd.DataFrame) -> pd.DataFrame:
     """Return plasticity at the smallest and largest value of one distance, with the other distance fixed.
 
-    `held` is the fixed distance, at `at` tokens: for keys the smallest one, for the query the one with the most
+    `fixed` is the fixed distance, at `at` tokens: for keys the smallest one, for the query the one with the most
     cells. `first` and `last` are the values at the ends, `change` is last minus first. There is no interval, since
     cells do not store a spread.
     """
     rows: list[dict[str, Any]] = []
     for model, cells in pretrained_map.groupby("model"):
         widest = cells.groupby("query_distance").size()
-        for held, other, at in (
+        for fixed, other, at in (
             ("key_distance", "query_distance", cells["key_distance"].min()),
             ("query_distance", "key_distance", widest[widest == widest.max()].index.min()),
         ):
-            line = cells[cells[held] == at].sort_values(other)
+            line = cells[cells[fixed] == at].sort_values(other)
             first, last = line.iloc[0], line.iloc[-1]
             ends = {"start": first[other], "end": last[other], "first": first["plasticity"], "last": last["plasticity"]}
-            named = {"model": model, "display_name": first["display_name"], "held": held.removesuffix("_distance")}
-            rows.append({**named, "at": at, **ends, "change": last["plasticity"] - first["plasticity"]})
+            facts = {"model": model, "display_name": first["display_name"], "held": fixed.removesuffix("_distance")}
+            rows.append({**facts, "at": at, **ends, "change": last["plasticity"] - first["plasticity"]})
     return pd.DataFrame(rows)

@@ -18,8 +18,8 @@ def distillation_curves(distillation: pd.DataFrame, subjects: pd.DataFrame) -> p
 
     Raises DataError if no pair is measured, or the arms of a pair have different teachers.
     """
-    kept = subjects.loc[subjects["role"] == ROLE, ["model", "pair", "side"]]
-    rows = distillation[distillation["metric"].isin(HELD_OUT)].merge(kept, on="model")
+    students = subjects.loc[subjects["role"] == ROLE, ["model", "pair", "side"]]
+    rows = distillation[distillation["metric"].isin(HELD_OUT)].merge(students, on="model")
     if rows.empty:
         raise DataError(
             "distillation: subjects.csv lists no student with the role own; train both arms: python build.py lab distil"
@@ -36,7 +36,7 @@ def distillation_curves(distillation: pd.DataFrame, subjects: pd.DataFrame) -> p
     if losses.empty:
         raise DataError("distillation: the arms of a pair have no common step; train the other arm as far")
     for column in ("teacher_loss", "tokens", "of"):
-        spread = losses.groupby(keys)[column].agg(lambda each: each.max() - each.min())
+        spread = losses.groupby(keys)[column].agg(lambda losses: losses.max() - losses.min())
         if (spread > 1e-6).any():
             raise DataError(f"distillation: arms of a pair differ in {column}; they come from different trainings")
     return losses.sort_values(["pair", "seed", "text", "arm", "step"], ignore_index=True)[
@@ -51,22 +51,22 @@ def distillation_outcomes(distillation_curves: pd.DataFrame) -> pd.DataFrame:
     interval.
     """
     rows = []
-    for (pair, seed, text), part in distillation_curves.groupby(["pair", "seed", "text"], sort=True):
-        arms = {arm: each.set_index("step").sort_index() for arm, each in part.groupby("arm")}
+    for (pair, seed, text), group in distillation_curves.groupby(["pair", "seed", "text"], sort=True):
+        arms = {arm: curve.set_index("step").sort_index() for arm, curve in group.groupby("arm")}
         nope, control = arms["nope"], arms["continued"]
         if nope.index[0] != 0:
             raise DataError("distillation: the curve lacks step 0, the untrained model without rotation")
-        first, last, held = nope.iloc[0], nope.iloc[-1], control.iloc[-1]
-        lost = first["loss"] - first["teacher_loss"]
+        first, last, control_end = nope.iloc[0], nope.iloc[-1], control.iloc[-1]
+        damage = first["loss"] - first["teacher_loss"]
         rows.append(
             {
                 **{"pair": pair, "seed": seed, "text": text, "step": int(nope.index[-1]), "of": int(last["of"])},
                 **{"tokens": int(last["tokens"]), "n": int(last["n"]), "teacher": first["teacher_loss"]},
-                **{"untouched": first["loss"], "nope": last["loss"], "continued": held["loss"]},
-                **{"untouched_kl": first["kl"], "nope_kl": last["kl"], "continued_kl": held["kl"]},
-                "difference": last["loss"] - held["loss"],
-                "recovered": (first["loss"] - last["loss"]) / lost if lost > 0 else None,
-                "note": "" if lost > 0 else "recovered: removing the rotation cost nothing here",
+                **{"untouched": first["loss"], "nope": last["loss"], "continued": control_end["loss"]},
+                **{"untouched_kl": first["kl"], "nope_kl": last["kl"], "continued_kl": control_end["kl"]},
+                "difference": last["loss"] - control_end["loss"],
+                "recovered": (first["loss"] - last["loss"]) / damage if damage > 0 else None,
+                "note": "" if damage > 0 else "recovered: removing the rotation cost nothing here",
             }
         )
     return pd.DataFrame(rows)

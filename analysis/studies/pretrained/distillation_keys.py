@@ -45,18 +45,18 @@ def distillation_key_tests(
     `study` is the pair, `comparison` has the form `CONTRAST, N tokens`. Holm is over the lengths of one contrast of a
     pair. Raises DataError if no student has rows, or two models had different prompts.
     """
-    asked = {(pair, column, ratio): items for pair, column, ratio, items in _right_by_prompt(context_length, subjects)}
+    by_key = {(pair, column, ratio): items for pair, column, ratio, items in _right_by_prompt(context_length, subjects)}
     tests: list[Estimate] = []
-    for pair, ratio in sorted({(pair, ratio) for pair, _, ratio in asked}):
+    for pair, ratio in sorted({(pair, ratio) for pair, _, ratio in by_key}):
         tokens = round(ratio * _position_count(pretrained_models, pair))
         for contrast, (first, second) in CONTRASTS.items():
-            one, other = asked.get((pair, first, ratio)), asked.get((pair, second, ratio))
-            if one is None or other is None:
+            right, other_right = by_key.get((pair, first, ratio)), by_key.get((pair, second, ratio))
+            if right is None or other_right is None:
                 continue
-            if set(one.index) != set(other.index):
+            if set(right.index) != set(other_right.index):
                 raise DataError(f"context_length: {first} and {second} of {pair} got different prompts; run: {RERUN}")
             name = f"{contrast}, {tokens} tokens"
-            tests.append(mcnemar(one, other.reindex(one.index), study=pair, comparison=name, unit="prompt"))
+            tests.append(mcnemar(right, other_right.reindex(right.index), study=pair, comparison=name, unit="prompt"))
     return frame(corrected(tests, test_families, "distillation_key_tests", lambda row: row.study))
 
 
@@ -66,8 +66,8 @@ def _right_by_prompt(context_length: pd.DataFrame, subjects: pd.DataFrame) -> li
     found = []
     for pair, models in students_of_pairs(subjects).items():
         for column, model in models.items():
-            own = answers[answers["model"] == (model + NEAR if column == "teacher" else model)]
-            for condition, items in own.groupby("condition"):
+            cells = answers[answers["model"] == (model + NEAR if column == "teacher" else model)]
+            for condition, items in cells.groupby("condition"):
                 if match := OWN.fullmatch(str(condition)):
                     right = items.assign(item=items["seed"].astype(str) + "/" + items["unit_id"].astype(str))
                     found.append((pair, column, float(match["ratio"]), right.set_index("item")["value"].sort_index()))

@@ -44,11 +44,11 @@ def distillation_quantities(
         "crosslayer_balance": crosslayer_balance,
     }
     rows: list[dict[str, object]] = []
-    for pair, plain in students_of_pairs(subjects).items():
-        for quantity in (each for each in QUANTITIES if each.frame in frames):
+    for pair, pair_models in students_of_pairs(subjects).items():
+        for quantity in (quantity for quantity in QUANTITIES if quantity.frame in frames):
             frame = frames[quantity.frame]
             ending = STARTS["token"] if quantity.frame in BEGUN else ""
-            models = {column: model + ending for column, model in plain.items()}
+            models = {column: model + ending for column, model in pair_models.items()}
             parts = {column: frame[frame["model"] == model] for column, model in models.items()}
             if not len(parts["teacher"]) or not any(len(part) for name, part in parts.items() if name != "teacher"):
                 continue
@@ -56,13 +56,13 @@ def distillation_quantities(
             values: dict[str, float | None] = {}
             notes = []
             for column in COLUMNS:
-                part = parts.get(column, frame.iloc[:0])
-                value, why = np.nan, "not measured on this model"
-                if len(part):
+                rows_of = parts.get(column, frame.iloc[:0])
+                value, reason = np.nan, "not measured on this model"
+                if len(rows_of):
                     file = f"artifacts/measurements/{quantity.frame}/{models[column]}"
-                    value, why = quantity_of_model(quantity, part, file)
+                    value, reason = quantity_of_model(quantity, rows_of, file)
                 values[column] = None if np.isnan(value) else float(value)
-                notes += [f"{column}: {why.split(':')[0]}"] if np.isnan(value) else []
+                notes += [f"{column}: {reason.split(':')[0]}"] if np.isnan(value) else []
             if all(value is None for value in values.values()):
                 continue  # this model has no such part
             rows.append({"pair": pair, "quantity": quantity.key, **facts, **values, "note": "; ".join(notes)})

@@ -23,23 +23,23 @@ def distilled_exchange(pretrained_exchange: pd.DataFrame, subjects: pd.DataFrame
 
     Raises DataError if one of the four models of a pair is not measured.
     """
-    apart = pretrained_exchange["apart_high"] - pretrained_exchange["apart_low"]
-    measured = pretrained_exchange[apart == apart.max()]
+    width = pretrained_exchange["apart_high"] - pretrained_exchange["apart_low"]
+    widest = pretrained_exchange[width == width.max()]
     rows = []
     for pair, models in students_of_pairs(subjects, AGAIN).items():
-        parts = {name: measured[measured["model"] == models.get(name)] for name in MODELS}
-        if missing := [name for name, part in parts.items() if part.empty]:
-            raise DataError(f"pretrained_exchange has no rows of {pair}, {', '.join(missing)}; run: {RERUN}")
+        parts = {name: widest[widest["model"] == models.get(name)] for name in MODELS}
+        if absent := [name for name, cells in parts.items() if cells.empty]:
+            raise DataError(f"pretrained_exchange has no rows of {pair}, {', '.join(absent)}; run: {RERUN}")
         for quantity in QUANTITIES:
-            quarters = {name: by_quarter(part, quantity) for name, part in parts.items()}
+            quarters = {name: by_quarter(cells, quantity) for name, cells in parts.items()}
             units = (quarters["nope"] - quarters["continued"]).groupby(level=KEY_HEAD).mean()
             for low in quarters["teacher"].columns:
-                means = {name: float(each[low].mean()) for name, each in quarters.items()}
+                means = {name: float(quarter[low].mean()) for name, quarter in quarters.items()}
                 ends = student_interval(units[low].to_numpy(dtype=float))
                 row = {"pair": pair, "quantity": quantity, "from_token": low, **means}
                 row |= {"difference": float(units[low].mean()), "low": ends and ends[0], "high": ends and ends[1]}
-                why = "" if ends else "low, high: one key head, or several that agree exactly"
-                rows.append(row | {"key_heads": len(units), "note": why})
+                reason = "" if ends else "low, high: one key head, or several that agree exactly"
+                rows.append(row | {"key_heads": len(units), "note": reason})
     return pd.DataFrame(rows)
 
 
@@ -48,17 +48,17 @@ def distillation_again(distillation: pd.DataFrame, subjects: pd.DataFrame) -> pd
 
     Raises DataError if one of them is not measured, or they end at different steps.
     """
-    ends = distillation[(distillation["metric"] == HELD_OUT[0]) & (distillation["step"] == distillation["of"])]
-    again, rows = students_of_pairs(subjects, AGAIN), []
+    final = distillation[(distillation["metric"] == HELD_OUT[0]) & (distillation["step"] == distillation["of"])]
+    repeats, rows = students_of_pairs(subjects, AGAIN), []
     for pair, models in students_of_pairs(subjects).items():
         for arm in ARMS:
-            names = {"first": models[arm], "again": again.get(pair, {}).get(arm, "")}
-            values = {name: ends[ends["model"] == model].set_index("text") for name, model in names.items()}
+            names = {"first": models[arm], "again": repeats.get(pair, {}).get(arm, "")}
+            values = {name: final[final["model"] == model].set_index("text") for name, model in names.items()}
             first, second = values["first"], values["again"]
             if first.empty or second.empty or set(first["step"]) != set(second["step"]):
                 raise DataError(f"distillation of {pair}, {arm}: trainings must end at one step; run: {TRAIN}")
             for text in first.index:
-                pairs = {name: float(each.loc[text, "value"]) for name, each in values.items()}
+                pairs = {name: float(value.loc[text, "value"]) for name, value in values.items()}
                 row = {"pair": pair, "arm": arm, "text": text, "step": int(first.loc[text, "step"]), **pairs}
                 rows.append(row | {"difference": pairs["again"] - pairs["first"]})
     return pd.DataFrame(rows)

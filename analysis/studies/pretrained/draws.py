@@ -36,32 +36,32 @@ def pretrained_draws(
     head of the captured layers was captured, the spread is that of the captured heads. Raises DataError if no
     pretrained model is measured.
     """
-    theirs = {str(row["quantity"]): int(row["value"]) for _, row in twin_heads.iterrows()}
-    one, other, common = (theirs[each] for each in ("kept_plain", "kept_crossed", "common"))
-    twin = (one, theirs["heads"], float(np.sqrt(1 / one + 1 / other - 2 * common / (one * other))))
+    counts = {str(row["quantity"]): int(row["value"]) for _, row in twin_heads.iterrows()}
+    first, second, common = (counts[key] for key in ("kept_plain", "kept_crossed", "common"))
+    twin = (first, counts["heads"], float(np.sqrt(1 / first + 1 / second - 2 * common / (first * second))))
     reported: Any = capture_noise.drop_duplicates("metric").set_index("metric")["twin_difference"]
     rows: list[dict[str, Any]] = []
     for model, name in display_names(pretrained_models, subjects).items():
         selected = head_metrics[head_metrics["model"] == model]
         for metric in METRICS:
-            part = selected.dropna(subset=[metric])
-            if len(part) < 2:
+            heads_of = selected.dropna(subset=[metric])
+            if len(heads_of) < 2:
                 continue
-            groups = [np.asarray(each[metric], dtype=float) for _, each in part.groupby(["layer", "key_head"])]
+            groups = [np.asarray(group[metric], dtype=float) for _, group in heads_of.groupby(["layer", "key_head"])]
             spread, ends = _deviation_with_interval(groups)
-            named = {"model": model, "display_name": name, "metric": metric, "key_heads": len(groups)}
-            cases = [("own", k, len(part), float("nan")) for k in DRAWN if k < len(part)] + [("source", *twin)]
-            for of, k, heads, apart in cases:
+            facts = {"model": model, "display_name": name, "metric": metric, "key_heads": len(groups)}
+            cases = [("own", k, len(heads_of), float("nan")) for k in DRAWN if k < len(heads_of)] + [("source", *twin)]
+            for of, k, heads, factor in cases:
                 share = float(np.sqrt((1 - k / heads) / k))
-                twice = apart if of == "source" else float(np.sqrt(2)) * share
+                of_two = factor if of == "source" else float(np.sqrt(2)) * share
                 difference = abs(float(reported[metric])) if of == "source" else None
-                pair = {"drawn_other": other, "common": common} if of == "source" else {}
+                pair = {"drawn_other": second, "common": common} if of == "source" else {}
                 rows.append(
                     {
-                        **named,
+                        **facts,
                         **({"drawn_other": None, "common": None} | pair),
                         **{"of": of, "drawn": k, "heads": heads, "spread": spread, "draw_sd": share * spread},
-                        **{"twice_sd": twice * spread, "twice_low": twice * ends[0], "twice_high": twice * ends[1]},
+                        **{"twice_sd": of_two * spread, "twice_low": of_two * ends[0], "twice_high": of_two * ends[1]},
                         "twin_difference": difference,
                         "note": "" if of == "source" else OWN,
                     }
@@ -76,11 +76,11 @@ def pretrained_draws(
 
 def _deviation_with_interval(groups: list[NDArray[np.float64]]) -> tuple[float, tuple[float, float]]:
     """Return the standard deviation over heads, and its interval from resampled key heads."""
-    counts = np.array([len(each) for each in groups], dtype=float)
-    sums = np.array([each.sum() for each in groups])
-    squares = np.array([np.square(each).sum() for each in groups])
+    counts = np.array([len(group) for group in groups], dtype=float)
+    sums = np.array([group.sum() for group in groups])
+    squares = np.array([np.square(group).sum() for group in groups])
     spreads = []
     for index in resamples(len(groups), DRAWS):
-        n, total, square = (each[index].sum(axis=-1) for each in (counts, sums, squares))
+        n, total, square = (array[index].sum(axis=-1) for array in (counts, sums, squares))
         spreads.append(np.sqrt(np.maximum(square - total**2 / n, 0.0) / (n - 1)))
     return float(np.concatenate(groups).std(ddof=1)), percentile_interval(np.concatenate(spreads))

@@ -30,30 +30,30 @@ def pretrained_exchange_levels(
     rows = []
     told_as = subjects.set_index("model")
     names = told_as["label"].to_dict() | display_names(pretrained_models, subjects)
-    for (model, low, high), part in pretrained_exchange.groupby(["model", "apart_low", "apart_high"]):
+    for (model, low, high), cells in pretrained_exchange.groupby(["model", "apart_low", "apart_high"]):
         plain = str(model).removesuffix(CODE)
-        known: dict[str, Any] = {"model": model, "display_name": names[plain], "role": told_as.loc[plain, "role"]}
-        known |= {"texts": "code" if str(model).endswith(CODE) else "prose", "apart_low": low, "apart_high": high}
+        facts: dict[str, Any] = {"model": model, "display_name": names[plain], "role": told_as.loc[plain, "role"]}
+        facts |= {"texts": "code" if str(model).endswith(CODE) else "prose", "apart_low": low, "apart_high": high}
         for quantity in QUANTITIES:
-            places = by_quarter(part, quantity)
+            places = by_quarter(cells, quantity)
             if places.shape[1] < 2:
                 continue
             early, late = places.iloc[:, 0], places.iloc[:, -1]
             units = (late - early).groupby(level=KEY_HEAD).mean().to_numpy(dtype=float)
-            ends = student_interval(units)
-            for weights, some in _weights(part, places).items():
-                first, last = (float(np.average(each, weights=some)) for each in (early, late))
-                told: dict[str, Any] = {"quantity": quantity, "weights": weights, "first_low": places.columns[0]}
-                change, shown = (float(units.mean()), ends) if weights == ALIKE else (last - first, None)
-                told |= {"first": first, "last": last, "change": change}
-                told |= {"low": shown and shown[0], "high": shown and shown[1], "most": float(some.max() / some.sum())}
-                why = "equal weights only" if weights == COST else "one key head, or several that agree exactly"
-                told |= {"key_heads": len(units), "heads": len(places), "note": "" if shown else f"low, high: {why}"}
-                rows.append(known | told)
+            interval = student_interval(units)
+            for weights, some in _weights(cells, places).items():
+                first, last = (float(np.average(values, weights=some)) for values in (early, late))
+                row: dict[str, Any] = {"quantity": quantity, "weights": weights, "first_low": places.columns[0]}
+                change, span = (float(units.mean()), interval) if weights == ALIKE else (last - first, None)
+                row |= {"first": first, "last": last, "change": change}
+                row |= {"low": span and span[0], "high": span and span[1], "most": float(some.max() / some.sum())}
+                reason = "equal weights only" if weights == COST else "one key head, or several that agree exactly"
+                row |= {"key_heads": len(units), "heads": len(places), "note": "" if span else f"low, high: {reason}"}
+                rows.append(facts | row)
     return pd.DataFrame(rows)
 
 
-def _weights(part: pd.DataFrame, places: pd.DataFrame) -> dict[str, NDArray[np.float64]]:
+def _weights(cells: pd.DataFrame, places: pd.DataFrame) -> dict[str, NDArray[np.float64]]:
     """Return the weights of the heads of `places`: equal, and by cost."""
-    cost = part.groupby(HEAD)[COST].first().reindex(places.index).to_numpy(dtype=np.float64)
+    cost = cells.groupby(HEAD)[COST].first().reindex(places.index).to_numpy(dtype=np.float64)
     return {ALIKE: np.ones(len(places)), COST: np.maximum(cost, 0.0)}

@@ -58,16 +58,16 @@ def pretrained_experiments(
     rows: list[dict[str, Any]] = []
     for quantity in QUANTITIES:
         frame = frames[quantity.frame]
-        measured = {model: frame[frame["model"] == model] for model in names}
-        if not any(len(part) for part in measured.values()):
+        by_model = {model: frame[frame["model"] == model] for model in names}
+        if not any(len(rows) for rows in by_model.values()):
             continue
         facts = {name: getattr(quantity, name) for name in ("experiment", "label", "unit", "digits")}
         facts = {"quantity": quantity.key, **facts}
-        printed = reported.get(quantity.key)
-        note = quantity.unreported if printed is None else "low, high: the source prints no interval of this"
-        rows.append({**facts, "column": REPORTED, "name": "Llama-2-7B", "value": printed, "n": 0, "note": note})
+        value = reported.get(quantity.key)
+        note = quantity.unreported if value is None else "low, high: the source prints no interval of this"
+        rows.append({**facts, "column": REPORTED, "name": "Llama-2-7B", "value": value, "n": 0, "note": note})
         rows.append({**facts, "column": SMALL, "name": "Small, rotary", **_small_model_columns(small, quantity)})
-        for model, part in measured.items():
+        for model, part in by_model.items():
             cell = _value_columns(quantity, part, model) if len(part) else {"value": None, "n": 0, "note": UNMEASURED}
             rows.append({**facts, "column": model, "name": names[model], **cell})
     if not rows:
@@ -79,32 +79,32 @@ def pretrained_experiments(
 
 
 def _small_model_columns(rows: pd.DataFrame, quantity: Quantity) -> dict[str, Any]:
-    part = rows[rows["quantity"] == quantity.key]
-    values = part["value"].dropna().to_numpy(dtype=float)
+    cells = rows[rows["quantity"] == quantity.key]
+    values = cells["value"].dropna().to_numpy(dtype=float)
     if not len(values):
-        reasons = sorted({str(reason).split(":")[0] for reason in part["reason"].dropna()} - {""})
+        reasons = sorted({str(reason).split(":")[0] for reason in cells["reason"].dropna()} - {""})
         return {"value": None, "n": 0, "note": "; ".join(reasons)}
     low, high = student_interval(values) or (None, None)
     note = "" if low is not None else "the seeds have one value"
     return {"value": values.mean(), "low": low, "high": high, "n": len(values), "note": note}
 
 
-def _value_columns(quantity: Quantity, part: pd.DataFrame, model: str) -> dict[str, Any]:
+def _value_columns(quantity: Quantity, rows: pd.DataFrame, model: str) -> dict[str, Any]:
     """Return the value for a model, with its interval over texts if the spread over texts is known."""
-    value, reason = quantity_of_model(quantity, part, f"artifacts/measurements/{quantity.frame}/{model}")
+    value, reason = quantity_of_model(quantity, rows, f"artifacts/measurements/{quantity.frame}/{model}")
     if np.isnan(value):
         return {"value": None, "n": 0, "note": reason.split(":")[0]}
-    above = part[(part["condition"] == quantity.condition) & (part["metric"] == f"{quantity.metric}_over_chance")]
-    if len(above) and above["value"].isna().all():
+    over_chance = rows[(rows["condition"] == quantity.condition) & (rows["metric"] == f"{quantity.metric}_over_chance")]
+    if len(over_chance) and over_chance["value"].isna().all():
         return {"value": None, "n": 0, "note": "no better than a guess as it is, so that nothing can fall"}
-    whole = part[(part["condition"] == quantity.condition) & (part["unit_id"] == "") & part["head"].isna()]
+    model_rows = rows[(rows["condition"] == quantity.condition) & (rows["unit_id"] == "") & rows["head"].isna()]
     if quantity.over not in ("model", "layer"):
         return {"value": value, "n": 0, "note": "low, high: taken over layers, no spread over texts is kept"}
     if quantity.over == "layer":
-        whole = whole[whole["layer"] == quantity.layer]
-    elif whole["layer"].isna().any():
-        whole = whole[whole["layer"].isna()]
-    spread, mean = (whole[whole["metric"] == name] for name in (f"{quantity.metric}_sd", quantity.metric))
+        model_rows = model_rows[model_rows["layer"] == quantity.layer]
+    elif model_rows["layer"].isna().any():
+        model_rows = model_rows[model_rows["layer"].isna()]
+    spread, mean = (model_rows[model_rows["metric"] == name] for name in (f"{quantity.metric}_sd", quantity.metric))
     if len(spread) != 1 or len(mean) != 1:
         return {"value": value, "n": 0, "note": "low, high: no spread over texts is kept"}
     count = int(mean["n"].iloc[0])

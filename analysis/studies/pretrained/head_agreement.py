@@ -31,32 +31,32 @@ def pretrained_head_agreement(
     `r` is Pearson's correlation of the heads' attention to the first token, over all layers after subtracting each
     layer's mean. Raises DataError if no network was measured in two states, or their heads differ.
     """
-    known = pair_names(pretrained_models, subjects)
+    names = pair_names(pretrained_models, subjects)
     rows: list[dict[str, Any]] = []
     for pair in model_pairs(pretrained_models, subjects):
         heads = _heads_in_both_states(attention_patterns, pair)
         if heads is None:
             continue
-        common = {"model": pair.model, "display_name": known[pair.model], "contrast": pair.contrast}
-        layers = [(layer, each, *_same_and_expected(each)) for layer, each in heads.groupby(level="layer")]
+        facts_of = {"model": pair.model, "display_name": names[pair.model], "contrast": pair.contrast}
+        layers = [(layer, cells, *_same_and_expected(cells)) for layer, cells in heads.groupby(level="layer")]
         for layer, each, same, expected in layers:
             facts = {"layer": layer, "heads": len(each), "same": same, "expected": expected, "r": _r(each)}
             rows.append(
-                {**common, **facts, "kappa": _kappa(same, expected, len(each)), "note": "low, high: of all layers"}
+                {**facts_of, **facts, "kappa": _kappa(same, expected, len(each)), "note": "low, high: of all layers"}
             )
         counts = np.array([(same, expected, len(each)) for _, each, same, expected in layers])
         sides = ["first_attention", "second_attention"]
-        centred = heads[sides] - heads.groupby(level="layer")[sides].transform("mean")
+        deviations = heads[sides] - heads.groupby(level="layer")[sides].transform("mean")
         same, expected, n = counts.sum(axis=0)
-        whole = {"heads": int(n), "same": int(same), "expected": expected, "kappa": _kappa(same, expected, n)}
-        rows.append({**common, **whole, "r": _r(centred), **_kappa_interval(counts), "note": "layer: all of them"})
+        total = {"heads": int(n), "same": int(same), "expected": expected, "kappa": _kappa(same, expected, n)}
+        rows.append({**facts_of, **total, "r": _r(deviations), **_kappa_interval(counts), "note": "layer: all of them"})
     if not rows:
         raise DataError(f"attention_patterns has no network in two states; run: {RERUN}")
-    made = pd.DataFrame(rows).reindex(columns=list(COLUMNS)).astype({"layer": "Int64"})
-    for column, why in (("kappa", "every head is of one class"), ("r", "attention that does not vary")):
-        gap = made[column].isna()
-        made.loc[gap, "note"] = [f"{note}; {column}: {why}" for note in made.loc[gap, "note"]]
-    return made
+    result = pd.DataFrame(rows).reindex(columns=list(COLUMNS)).astype({"layer": "Int64"})
+    for column, reason in (("kappa", "every head is of one class"), ("r", "attention that does not vary")):
+        gap = result[column].isna()
+        result.loc[gap, "note"] = [f"{note}; {column}: {reason}" for note in result.loc[gap, "note"]]
+    return result
 
 
 def _heads_in_both_states(table: pd.DataFrame, pair: ModelPair) -> pd.DataFrame | None:

@@ -17,10 +17,10 @@ def pretrained_heads(
     for model, name in display_names(pretrained_models, subjects).items():
         selected = head_metrics[head_metrics["model"] == model]
         for metric in ("ap_overall", "ap_drop"):
-            known = selected.dropna(subset=[metric]).groupby("layer")[metric]
-            part = known.agg(value="median", least="min", most="max", heads="count").reset_index()
-            rows.append(part.assign(model=model, display_name=name, metric=metric))
-    made = pd.concat(rows, ignore_index=True) if rows else pd.DataFrame()
-    if made.empty:
+            by_layer = selected.dropna(subset=[metric]).groupby("layer")[metric]
+            summary = by_layer.agg(value="median", least="min", most="max", heads="count").reset_index()
+            rows.append(summary.assign(model=model, display_name=name, metric=metric))
+    table = pd.concat(rows, ignore_index=True) if rows else pd.DataFrame()
+    if table.empty:
         raise DataError("head_metrics has no pretrained model; measure one: python build.py heads CAPTURE")
-    return made[["model", "display_name", "metric", "layer", "value", "least", "most", "heads"]]
+    return table[["model", "display_name", "metric", "layer", "value", "least", "most", "heads"]]

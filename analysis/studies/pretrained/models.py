@@ -139,7 +139,7 @@ def pretrained_noise(
     rows = []
     for model, name in display_names(pretrained_models, subjects).items():
         part = capture_halves[(capture_halves["model"] == model) & capture_halves["value"].notna()]
-        for metric in [each for each in METRICS if each in set(part["metric"])]:
+        for metric in [metric for metric in METRICS if metric in set(part["metric"])]:
             own = part[part["metric"] == metric]
             sides: Any = own.pivot(index="split", columns="half", values=["value", "documents"]).dropna()
             first, second = (sides["documents", half].astype(float) for half in (0, 1))

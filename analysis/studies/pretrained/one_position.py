@@ -21,8 +21,8 @@ def pretrained_one_position(
     rows = []
     names = display_names(pretrained_models, subjects)
     widest = pretrained_widths["width"] == pretrained_widths.groupby("model")["width"].transform("max")
-    for model, part in pretrained_widths[widest & (pretrained_widths["estimator"] == ALIGNED)].groupby("model"):
-        places = part.pivot(index=[*KEY_HEAD, "head"], columns="low", values="plasticity").dropna()
+    for model, cells in pretrained_widths[widest & (pretrained_widths["estimator"] == ALIGNED)].groupby("model"):
+        places = cells.pivot(index=[*KEY_HEAD, "head"], columns="low", values="plasticity").dropna()
         first, last = places.iloc[:, 0], places.iloc[:, -1]
         fall = (first - last).groupby(level=KEY_HEAD).mean()
         low, high = student_interval(fall.to_numpy(dtype=float)) or (None, None)
@@ -30,7 +30,7 @@ def pretrained_one_position(
         rows.append(
             {
                 **{"model": model, "display_name": names[str(model).removesuffix(CODE)]},
-                **{"texts": "code" if on_code else "prose", "tokens": int(part["high"].max())},
+                **{"texts": "code" if on_code else "prose", "tokens": int(cells["high"].max())},
                 **{"first": float(first.mean()), "last": float(last.mean())},
                 **{"fall": float(fall.mean()), "low": low, "high": high},
                 **{"key_heads": len(fall), "heads": len(places)},

@@ -27,7 +27,7 @@ def pretrained_repeated(
 ) -> pd.DataFrame:
     """Return the cost of filling massive dimensions on natural text and on repeated sentences, in nats per token.
 
-    There is one row per model, fill and target. `plain` is the unchanged model's loss on each kind, `natural` and
+    There is one row per model, fill and target. `unchanged` is the unchanged model's loss on each kind, `natural` and
     `repeated` the added loss, mean over texts with Student's interval, and `difference` is repeated minus natural with
     Welch's interval. Massive dimensions are those above 5 times the mean on other texts of the kind. Raises DataError
     if no pretrained model has rows on both.
@@ -48,8 +48,8 @@ def pretrained_repeated(
                 }
                 if min(map(len, values.values())) < BOTH:
                     continue
-                plain = {f"plain_{kind}": _unchanged_nats(part) for kind, part in by_kind.items()}
-                rows.append({"model": model, "display_name": name, "fill": fill, "target": target, **plain})
+                unchanged = {f"plain_{kind}": _unchanged_nats(part) for kind, part in by_kind.items()}
+                rows.append({"model": model, "display_name": name, "fill": fill, "target": target, **unchanged})
                 rows[-1] |= _compare_groups(values)
     if not rows:
         raise DataError(
@@ -67,17 +67,17 @@ def pretrained_kinds(
     Means over texts with Student's interval; `difference` is code minus prose, with Welch's. Raises DataError when no
     pretrained model was measured on both.
     """
-    whole = massive_values[massive_values["unit_id"] != ""]
-    parts = whole["condition"].str.extract(r"^(?P<where>pre|post) lambda=(?P<threshold>[\d.]+)$")
-    tensors = whole["metric"].str.extract(r"^massive_total_([qkv])$")[0].map(TENSORS)
-    whole = whole.assign(**parts, tensor=tensors).dropna(subset=["where", "tensor", "value"])
+    by_text = massive_values[massive_values["unit_id"] != ""]
+    parts = by_text["condition"].str.extract(r"^(?P<where>pre|post) lambda=(?P<threshold>[\d.]+)$")
+    tensors = by_text["metric"].str.extract(r"^massive_total_([qkv])$")[0].map(TENSORS)
+    by_text = by_text.assign(**parts, tensor=tensors).dropna(subset=["where", "tensor", "value"])
     rows: list[dict[str, Any]] = []
     for model, name in display_names(pretrained_models, subjects).items():
-        both = whole[whole["model"].isin([model, model + CODE])]
-        for (where, threshold, tensor), each in both.groupby(["where", "threshold", "tensor"], sort=True):
+        cells = by_text[by_text["model"].isin([model, model + CODE])]
+        for (where, threshold, tensor), group in cells.groupby(["where", "threshold", "tensor"], sort=True):
             values = {
-                "prose": each.loc[each["model"] == model, "value"],
-                "code": each.loc[each["model"] == model + CODE, "value"],
+                "prose": group.loc[group["model"] == model, "value"],
+                "code": group.loc[group["model"] == model + CODE, "value"],
             }
             if min(map(len, values.values())) < BOTH:
                 continue
@@ -103,19 +103,19 @@ def pretrained_plasticity_kinds(
     rows: list[dict[str, Any]] = []
     for model, name in display_names(pretrained_models, subjects).items():
         prose, code = (
-            head_metrics[head_metrics["model"] == each].set_index(["layer", "key_head", "head"])
-            for each in (model, model + CODE)
+            head_metrics[head_metrics["model"] == measured].set_index(["layer", "key_head", "head"])
+            for measured in (model, model + CODE)
         )
         for metric in PLASTICITY if len(prose) and len(code) else ():
-            both = pd.DataFrame({"prose": prose[metric], "code": code[metric]}).dropna()
-            change = (both["code"] - both["prose"]).groupby(level=["layer", "key_head"]).mean()
+            pairs = pd.DataFrame({"prose": prose[metric], "code": code[metric]}).dropna()
+            change = (pairs["code"] - pairs["prose"]).groupby(level=["layer", "key_head"]).mean()
             low, high = student_interval(change.to_numpy(dtype=float)) or (None, None)
             rows.append(
                 {
                     **{"model": model, "display_name": name, "metric": metric},
-                    **{kind: float(both[kind].mean()) for kind in ("prose", "code")},
+                    **{kind: float(pairs[kind].mean()) for kind in ("prose", "code")},
                     **{"difference": float(change.mean()), "low": low, "high": high, "key_heads": len(change)},
-                    **{"heads": len(both), "r": float(stats.spearmanr(both["prose"], both["code"]).statistic)},
+                    **{"heads": len(pairs), "r": float(stats.spearmanr(pairs["prose"], pairs["code"]).statistic)},
                     "note": "" if low is not None else "low, high: key heads that agree exactly, or one",
                 }
             )
@@ -127,19 +127,19 @@ def pretrained_plasticity_kinds(
     return pd.DataFrame(rows)
 
 
-def _unchanged_nats(part: pd.DataFrame) -> float:
+def _unchanged_nats(rows: pd.DataFrame) -> float:
     """Return the unchanged model's nats per token, as the nats under a condition minus the condition's cost."""
-    whole: Any = part[part["unit_id"] == ""].set_index("metric")["value"]
-    return math.log(float(whole["perplexity"])) - float(whole["delta_nats"])
+    values: Any = rows[rows["unit_id"] == ""].set_index("metric")["value"]
+    return math.log(float(values["perplexity"])) - float(values["delta_nats"])
 
 
 def _compare_groups(values: dict[str, Any]) -> dict[str, Any]:
     """Return the means of two groups and the difference (second minus first), each with its interval."""
     columns: dict[str, Any] = {}
-    for kind, some in values.items():
-        mean = float(some.mean())
-        low, high = student_interval(some.to_numpy(dtype=float)) or (mean, mean)  # texts that agree exactly
-        columns |= {kind: mean, f"{kind}_low": low, f"{kind}_high": high, f"{kind}_texts": len(some)}
+    for kind, value in values.items():
+        mean = float(value.mean())
+        low, high = student_interval(value.to_numpy(dtype=float)) or (mean, mean)  # texts that agree exactly
+        columns |= {kind: mean, f"{kind}_low": low, f"{kind}_high": high, f"{kind}_texts": len(value)}
     first, second = values.values()
     columns["difference"] = float(second.mean() - first.mean())
     columns["low"], columns["high"] = _welch_interval(first, second, columns["difference"])
@@ -149,7 +149,7 @@ def _compare_groups(values: dict[str, Any]) -> dict[str, Any]:
 def _welch_interval(first: pd.Series, second: pd.Series, difference: float) -> tuple[float, float]:
     if first.nunique() == second.nunique() == 1:
         return difference, difference
-    moments = [(float(each.mean()), float(each.std()), len(each)) for each in (second, first)]
+    moments = [(float(values.mean()), float(values.std()), len(values)) for values in (second, first)]
     test = welch_t_from_stats(*moments[0], *moments[1], study="texts", comparison="kinds", unit="text")
     if test.ci_low is None or test.ci_high is None:
         return difference, difference

@@ -48,14 +48,14 @@ def pretrained_retrieval_parts(
     rows: list[dict[str, Any]] = []
     for model, name in display_names(pretrained_models, subjects).items():
         positions = int(pretrained_models.loc[pretrained_models["model"] == model, "positions"].iloc[0])
-        own = [model, *(model + ending for ending in LONG)]
-        part = context_length[context_length["model"].isin(own) & (context_length["unit_id"] == "")]
-        known = part[part["value"].notna()]
-        aucs: Any = part.set_index(["condition", "metric"])["value"]
+        models = [model, *(model + ending for ending in LONG)]
+        cells_of = context_length[context_length["model"].isin(models) & (context_length["unit_id"] == "")]
+        defined = cells_of[cells_of["value"].notna()]
+        aucs: Any = cells_of.set_index(["condition", "metric"])["value"]
         together: dict[str, list[tuple[str, float, int]]] = defaultdict(list)
-        for _, each in known.iterrows():
-            condition, metric = str(each["condition"]), str(each["metric"])
-            value, n = float(each["value"]), int(each["n"])
+        for _, cell in defined.iterrows():
+            condition, metric = str(cell["condition"]), str(cell["metric"])
+            value, n = float(cell["value"]), int(cell["n"])
             if metric == "passkey_exact" and (match := PART.fullmatch(condition)):
                 low, high = wilson_interval(round(value * n), n)
                 cells = {
@@ -69,8 +69,8 @@ def pretrained_retrieval_parts(
                 if kind.startswith("raw_") or kind.endswith("_sd"):
                     continue
                 auc = aucs.get((condition, f"verification_auc_{kind}"))
-                why = "low, high: a mean probability" + ("; auc: the key itself" if kind == "exact" else "")
-                cells = {"part": "shown", "which": kind, "auc": auc, "note": why}
+                reason = "low, high: a mean probability" + ("; auc: the key itself" if kind == "exact" else "")
+                cells = {"part": "shown", "which": kind, "auc": auc, "note": reason}
                 together[condition].append((kind, value, n))
             else:
                 continue
@@ -80,29 +80,29 @@ def pretrained_retrieval_parts(
             _wrong_key_row(kinds, aucs.get((condition, "verification_auc"))) for condition, kinds in together.items()
         ]
         lengths = [round(float(condition.removeprefix("own/").removesuffix("x")) * positions) for condition in together]
-        tested = [row["p"] for row in wrong if row.get("p") is not None]
-        adjusted = iter(holm_p(tested))
+        p_values = [row["p"] for row in wrong if row.get("p") is not None]
+        adjusted = iter(holm_p(p_values))
         for tokens, row in zip(lengths, wrong, strict=True):
             holm = next(adjusted) if row.get("p") is not None else None
             if row:
                 rows.append({"model": model, "display_name": name, "tokens": tokens, **row, "p_holm": holm})
     if not rows:
         raise DataError(f"context_length has no pretrained model; run: {RERUN}")
-    made = pd.DataFrame(rows).reindex(columns=list(COLUMNS))
-    made["note"] = [
+    table = pd.DataFrame(rows).reindex(columns=list(COLUMNS))
+    table["note"] = [
         f"{note}; p, p_holm: of any wrong key" if pd.isna(p) else note
-        for note, p in zip(made["note"], made["p"], strict=True)
+        for note, p in zip(table["note"], table["p"], strict=True)
     ]
-    return made.sort_values(["model", "part", "tokens", "which"], ignore_index=True)
+    return table.sort_values(["model", "part", "tokens", "which"], ignore_index=True)
 
 
 def _wrong_key_row(kinds: list[tuple[str, float, int]], auc: float | None) -> dict[str, Any]:
     """Compare all wrong keys of a length with the right key; empty if there are no wrong keys."""
-    own = sum(n for kind, _, n in kinds if kind == EXACT)
-    others = [(value, n) for kind, value, n in kinds if kind != EXACT]
-    count = sum(n for _, n in others)
-    if not own or not count or auc is None or pd.isna(auc):
+    exact = sum(n for kind, _, n in kinds if kind == EXACT)
+    wrong = [(value, n) for kind, value, n in kinds if kind != EXACT]
+    count = sum(n for _, n in wrong)
+    if not exact or not count or auc is None or pd.isna(auc):
         return {}
-    mean = sum(value * n for value, n in others) / count
-    shown = {"part": "shown", "which": "wrong", "value": mean, "n": count, "auc": float(auc)}
-    return {**shown, "p": rank_sum_p(float(auc), own, count), "note": "low, high: a mean probability"}
+    mean = sum(value * n for value, n in wrong) / count
+    columns = {"part": "shown", "which": "wrong", "value": mean, "n": count, "auc": float(auc)}
+    return {**columns, "p": rank_sum_p(float(auc), exact, count), "note": "low, high: a mean probability"}

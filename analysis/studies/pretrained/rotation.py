@@ -22,23 +22,23 @@ def pretrained_rotation(
     """Return attention of pretrained models, as computed and recomputed without the rotation.
 
     There is one row per model, quantity (attention to the first token, to the five preceding ones) and computation
-    (`kept`, `left_out`, and `change`, the second minus the first by text); `even` is the value of uniform attention
+    (`rotated`, `left_out`, and `change`, the second minus the first by text); `even` is the value of uniform attention
     for texts of the recipe's length. Values are percentages, means over heads and texts (with the tokenizer's usual
     beginning); intervals are Student's over texts. Raises DataError if no pretrained model was measured both ways, or
     the texts differ.
     """
     rows: list[dict[str, Any]] = []
     for model, name in display_names(pretrained_models, subjects).items():
-        part = attention_patterns[(attention_patterns["model"] == model) & (attention_patterns["unit_id"] != "")]
-        if not (part["condition"] == UNROTATED).any():
+        by_text = attention_patterns[(attention_patterns["model"] == model) & (attention_patterns["unit_id"] != "")]
+        if not (by_text["condition"] == UNROTATED).any():
             continue
         for quantity, metric in QUANTITIES.items():
-            kept, left_out = (_values_by_text(part, metric, condition) for condition in ("", UNROTATED))
-            if list(kept.index) != list(left_out.index):
+            rotated, left_out = (_values_by_text(by_text, metric, condition) for condition in ("", UNROTATED))
+            if list(rotated.index) != list(left_out.index):
                 raise DataError(
                     f"{model}: {metric} with and without rotation was measured on different texts; run: {RERUN}"
                 )
-            for computed, values in {"kept": kept, "left_out": left_out, "change": left_out - kept}.items():
+            for computed, values in {"kept": rotated, "left_out": left_out, "change": left_out - rotated}.items():
                 low, high = student_interval(values.to_numpy(dtype=float)) or (None, None)
                 rows.append(
                     {
@@ -50,7 +50,7 @@ def pretrained_rotation(
                         "note": "" if low is not None else "low, high: one text, or texts that agree exactly",
                     }
                 )
-        counts = {"value": EVEN, "n": len(kept), "note": "low, high: follows from the length alone"}
+        counts = {"value": EVEN, "n": len(rotated), "note": "low, high: follows from the length alone"}
         rows.append({"model": model, "display_name": name, "quantity": "local", "computed": "even", **counts})
     if not rows:
         raise DataError(f"attention_patterns has no pretrained model measured without rotation; run: {RERUN}")
@@ -58,5 +58,5 @@ def pretrained_rotation(
 
 
 def _values_by_text(rows: pd.DataFrame, metric: str, condition: str) -> pd.Series:
-    chosen = rows[(rows["metric"] == metric) & (rows["condition"] == condition) & rows["layer"].isna()]
-    return chosen.set_index("unit_id")["value"].astype(float).sort_index() * 100
+    cells = rows[(rows["metric"] == metric) & (rows["condition"] == condition) & rows["layer"].isna()]
+    return cells.set_index("unit_id")["value"].astype(float).sort_index() * 100

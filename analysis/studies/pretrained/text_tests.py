@@ -69,12 +69,12 @@ def _test_family(row: Estimate) -> str:
     return f"{row.study}, {row.comparison.split(':')[0]}"
 
 
-def _paired_test(pair: ModelPair, read: TextQuantity, first: pd.Series, second: pd.Series) -> Estimate:
+def _paired_test(pair: ModelPair, quantity: TextQuantity, first: pd.Series, second: pd.Series) -> Estimate:
     return paired_t(
         first.to_numpy(),
         second.to_numpy(),
         study=pair.model,
-        comparison=f"{pair.contrast}: {read.name}",
+        comparison=f"{pair.contrast}: {quantity.name}",
         unit="text",
         note=f"{pair.first} minus {pair.second}",
         names=(pair.first, pair.second),

@@ -43,37 +43,37 @@ def training_comparison(
             *ENDS,
         ]
     ].merge(captured_models[["model", "parameters_nominal_b", "ap_drop", "ap_last_20"]], on="model")
-    own = training_trajectory[training_trajectory["checkpoint"] == LAST].iloc[0]
+    last_row = training_trajectory[training_trajectory["checkpoint"] == LAST].iloc[0]
     described = models[models["model"] == TRAINED].iloc[0]
-    window = int(own["context"])
-    trained = {name: described[name] for name in ("model", "display_name", "family", "claimed_context")}
-    trained |= {"parameters_nominal_b": described["parameters_nominal_b"], "captured_context": window}
-    trained |= {name: own[name] for name in ("bias_strength", "bias_window", *ENDS, "ap_drop", "ap_last_20")}
-    table = _bias_range_per_token(pd.concat([pd.DataFrame([trained]), facts], ignore_index=True), "captured_context")
+    window = int(last_row["context"])
+    smollm = {name: described[name] for name in ("model", "display_name", "family", "claimed_context")}
+    smollm |= {"parameters_nominal_b": described["parameters_nominal_b"], "captured_context": window}
+    smollm |= {name: last_row[name] for name in ("bias_strength", "bias_window", *ENDS, "ap_drop", "ap_last_20")}
+    table = _bias_range_per_token(pd.concat([pd.DataFrame([smollm]), facts], ignore_index=True), "captured_context")
 
     deciles = reported_deciles.assign(decile=reported_deciles["decile"].astype(int)).set_index(["model", "decile"])
     rows = []
     for _, row in table.iterrows():
         first, last = (deciles.loc[(row["model"], d)] if row["model"] != TRAINED else None for d in (0, 4))
         if first is None or last is None:
-            ends = {"drop_same_low": own["ap_drop_low"], "drop_same_high": own["ap_drop_high"]}
-            rows.append({"drop_same": own["ap_drop"], **ends, "far_same": own["ap_last_20"], "note": ""})
+            bounds = {"drop_same_low": last_row["ap_drop_low"], "drop_same_high": last_row["ap_drop_high"]}
+            rows.append({"drop_same": last_row["ap_drop"], **bounds, "far_same": last_row["ap_last_20"], "note": ""})
         elif int(row["captured_context"]) == 2 * window:
             drop = {"drop_same": first["value"] - last["value"], "far_same": last["value"], "note": ""}
             rows.append(
                 {**drop, "drop_same_low": first["low"] - last["high"], "drop_same_high": first["high"] - last["low"]}
             )
         else:
-            empty = dict.fromkeys(("drop_same", "drop_same_low", "drop_same_high", "far_same"), np.nan)
-            rows.append({**empty, "note": "captured over a shorter window"})
+            missing_cells = dict.fromkeys(("drop_same", "drop_same_low", "drop_same_high", "far_same"), np.nan)
+            rows.append({**missing_cells, "note": "captured over a shorter window"})
     table = pd.concat([table, pd.DataFrame(rows)], axis=1)
-    stated = reported_training_comparison.drop_duplicates("model").set_index("model")["context_trained"]
-    table["compared"] = table["model"].isin(set(stated.index))
-    table["context_stated"] = table["model"].map(stated.str.rstrip("K").astype(float) * 1024)
-    alone = "context_stated: the source does not compare this model"
+    source = reported_training_comparison.drop_duplicates("model").set_index("model")["context_trained"]
+    table["compared"] = table["model"].isin(set(source.index))
+    table["context_stated"] = table["model"].map(source.str.rstrip("K").astype(float) * 1024)
+    reason = "context_stated: the source does not compare this model"
     table["note"] = [
-        "; ".join(part for part in (note, "" if compared else alone) if part)
-        for note, compared in zip(table["note"], table["compared"], strict=True)
+        "; ".join(text for text in (note, "" if in_source else reason) if text)
+        for note, in_source in zip(table["note"], table["compared"], strict=True)
     ]
     for name in ("bias_strength", "bias_window", "ap_drop", "drop_same"):
         table[f"{name}_of_smollm3"] = table[name] / table[name].iloc[0]
@@ -86,9 +86,9 @@ def bias_plasticity(captured_models: pd.DataFrame, training_trajectory: pd.DataF
     `bias_window_low` and `bias_window_high`, and the same for the bias per token, are the ranges allowed by rounding.
     """
     columns = ["name", "display_name", "family", "context", "bias_strength", "bias_window", "ap_drop", "kind"]
-    known = captured_models.rename(columns={"model": "name", "captured_context": "context"}).assign(kind="model")
+    models = captured_models.rename(columns={"model": "name", "captured_context": "context"}).assign(kind="model")
     run = training_trajectory.rename(columns={"checkpoint": "name"}).assign(family="SmolLM3", kind="checkpoint")
-    return _bias_range_per_token(pd.concat([known[columns + ENDS], run[columns + ENDS]], ignore_index=True), "context")
+    return _bias_range_per_token(pd.concat([models[columns + ENDS], run[columns + ENDS]], ignore_index=True), "context")
 
 
 def _bias_range_per_token(table: pd.DataFrame, window: str) -> pd.DataFrame:
@@ -121,8 +121,8 @@ def bias_plasticity_tests(
     for group, rows in groups.items():
         unit = "checkpoint" if group == "checkpoints" else "model" if group == "captured models" else "model or state"
         runs = ["SmolLM3" if kind == "checkpoint" else None for kind in rows["kind"]]
-        shared = guards.dependent_units(list(rows["name"]), runs, "one training run")
-        shared += shared_text_weights(list(rows["name"]), published_facts)
+        guard = guards.dependent_units(list(rows["name"]), runs, "one training run")
+        guard += shared_text_weights(list(rows["name"]), published_facts)
         for bias, label in (("bias_strength", "per token"), ("bias_window", "per window")):
             for method in (correlation.pearson, correlation.spearman):
                 test = method(
@@ -133,12 +133,12 @@ def bias_plasticity_tests(
                     unit=unit,
                     names=(bias, "ap_drop"),
                 )
-                tests.append(guards.attach(test, shared))
+                tests.append(guards.attach(test, guard))
             if group == "captured models":
                 about = {"study": STUDY, "comparison": f"{label}, {group}", "unit": unit}
                 names = list(rows["display_name"])
                 left_out = correlation.leave_one_out(rows[bias], rows["ap_drop"], units=names, **about)
-                tests.append(guards.attach(left_out, shared))
+                tests.append(guards.attach(left_out, guard))
         difference = correlation_difference(
             rows["ap_drop"],
             rows["bias_window"],
@@ -148,15 +148,15 @@ def bias_plasticity_tests(
             unit=unit,
             note="of absolute correlations, so a turn of the sign does not show",
         )
-        tests.append(guards.attach(difference, shared))
+        tests.append(guards.attach(difference, guard))
     same = training_comparison[training_comparison["drop_same"].notna()]
     copy, _ = twin(published_facts)
     for words, unit, rows in (("models", "model", same), ("networks", "network", same[same["model"] != copy])):
-        shared = shared_text_weights(list(rows["model"]), published_facts)
+        guard = shared_text_weights(list(rows["model"]), published_facts)
         about = {"study": STUDY, "comparison": f"per token, {words} over the same window", "unit": unit}
         pair, named = (rows["bias_strength"], rows["drop_same"]), ("bias_strength", "drop_same")
         estimates = [method(*pair, names=named, **about) for method in (correlation.pearson, correlation.spearman)]
         estimates.append(correlation.leave_one_out(*pair, units=list(rows["display_name"]), **about))
         estimates.append(covariate.within_family(*pair, list(rows["family"]), **about))
-        tests += [guards.attach(test, shared) for test in estimates]
+        tests += [guards.attach(test, guard) for test in estimates]
     return frame(corrected(tests, test_families, STUDY))

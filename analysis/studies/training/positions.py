@@ -23,8 +23,8 @@ def training_positions(reported_training_positions: pd.DataFrame, training_traje
     """
     facts = training_trajectory[["checkpoint", "display_name", "phase", "order", "context", "bias_strength"]]
     table = facts.merge(reported_training_positions, on="checkpoint")
-    ends = [_bin_ends(text) for text in table["bin"]]
-    table["start"], table["end"] = [low for low, _ in ends], [high for _, high in ends]
+    limits = [_bin_ends(text) for text in table["bin"]]
+    table["start"], table["end"] = [low for low, _ in limits], [high for _, high in limits]
     table["middle"] = (table["start"] + table["end"]) / 2
     table["share"] = table["middle"] / table["context"].astype(float)
     table["gathered_bias"] = table["bias_strength"] * table["middle"]
@@ -83,16 +83,16 @@ def training_equal_positions(training_positions: pd.DataFrame, training_trajecto
         notes = []
         for name in SHARED:
             low, high = _bin_ends(name)
-            inside = bins[(bins["start"] >= low) & (bins["end"] <= high)]
-            known = inside[inside["plasticity"].notna()]
+            range_bins = bins[(bins["start"] >= low) & (bins["end"] <= high)]
+            defined = range_bins[range_bins["plasticity"].notna()]
             key = name.replace("-", "_").lower()
-            if known.empty or (known["end"] - known["start"]).sum() < high - low:
+            if defined.empty or (defined["end"] - defined["start"]).sum() < high - low:
                 row |= {f"at_{key}": np.nan, f"at_{key}_low": np.nan, f"at_{key}_high": np.nan, f"bins_{key}": 0}
-                notes.append(f"at_{key}: {inside['note'].iloc[0]}")
+                notes.append(f"at_{key}: {range_bins['note'].iloc[0]}")
                 continue
-            mean, interval = intervals[name] = _weighted_mean(known)
+            mean, interval = intervals[name] = _weighted_mean(defined)
             row |= {f"at_{key}": mean, f"at_{key}_low": interval.low, f"at_{key}_high": interval.high}
-            row[f"bins_{key}"] = len(known)
+            row[f"bins_{key}"] = len(defined)
         for name, nearer in (("drop", "0-1K"), ("drop_outer", "1K-2K")):
             if nearer not in intervals:
                 row |= {name: np.nan, f"{name}_low": np.nan, f"{name}_high": np.nan}
@@ -112,10 +112,10 @@ def _bin_ends(text: str) -> tuple[float, float]:
     Each end has its own K; a bare number is in tokens. Raises ValueError if the text is not such a bin, or its ends
     do not increase.
     """
-    parts = [_END.fullmatch(part) for part in text.split("-")]
+    parts = [_END.fullmatch(end) for end in text.split("-")]
     if len(parts) != 2 or None in parts:
         raise ValueError(f"bin {text!r}: write it as 512-1K")
-    low, high = (float(part[1]) * (1024 if part[2] else 1) for part in parts if part)
+    low, high = (float(match[1]) * (1024 if match[2] else 1) for match in parts if match)
     if low >= high:
         raise ValueError(f"bin {text!r}: its ends do not increase")
     return low, high

@@ -28,21 +28,21 @@ def training_tests(
     the accumulated bias. Checkpoints of one run, and bins of one checkpoint, are dependent, so each row has a guard
     that says so, and no p is corrected.
     """
-    every = training_trajectory.sort_values("order")
-    short = every[every["context"] == every["context"].min()]
+    run = training_trajectory.sort_values("order")
+    short = run[run["context"] == run["context"].min()]
     tests: list[Estimate] = []
     for method in (correlation.pearson, correlation.spearman):
         tests += [
             guards.attach(
                 method(
-                    every[bias],
-                    every[outcome],
+                    run[bias],
+                    run[outcome],
                     study=STUDY,
                     comparison=f"{outcome} against {label}, all checkpoints",
                     unit="checkpoint",
                     names=(bias, outcome),
                 ),
-                _run(every),
+                _run(run),
             )
             for bias, label in BIASES.items()
             for outcome in OUTCOMES
@@ -54,12 +54,12 @@ def training_tests(
                 "comparison": f"{outcome} against {label}, all checkpoints",
                 "unit": "checkpoint",
             }
-            tests.append(guards.attach(levels_and_differences(every[bias], every[outcome], **about)[1], _run(every)))
-            context = every["context"].to_numpy(dtype=float)
+            tests.append(guards.attach(levels_and_differences(run[bias], run[outcome], **about)[1], _run(run)))
+            context = run["context"].to_numpy(dtype=float)
             for size, name, place in ((np.log2(context), "log2 context", ""), (context, "context", ", plain context")):
-                held = {**about, "comparison": f"{about['comparison']}{place}"}
-                given = covariate.partial(every[bias], every[outcome], size, given_name=name, **held)
-                tests.append(guards.attach(given, _run(every)))
+                names = {**about, "comparison": f"{about['comparison']}{place}"}
+                partial = covariate.partial(run[bias], run[outcome], size, given_name=name, **names)
+                tests.append(guards.attach(partial, _run(run)))
     for outcome in OUTCOMES:
         about = {
             "study": STUDY,
@@ -83,8 +83,8 @@ def training_tests(
                 names=(column, "plasticity"),
                 note="chosen after seeing the data",
             )
-            shared = guards.dependent_units(list(rows["bin"]), list(rows["checkpoint"]), "a checkpoint")
-            tests.append(guards.attach(test, shared))
+            guard = guards.dependent_units(list(rows["bin"]), list(rows["checkpoint"]), "a checkpoint")
+            tests.append(guards.attach(test, guard))
     return frame(corrected(tests, test_families, STUDY))
 
 

@@ -66,35 +66,35 @@ def training_changes(training_trajectory: pd.DataFrame, reported_training: pd.Da
     Spans: `pretraining` from the first checkpoint to annealing, `onset` to the first checkpoint of the first extension,
     `second` between the last checkpoints of the two extensions, `extensions` from annealing to the last checkpoint.
     """
-    known = {row["checkpoint"]: row for _, row in training_trajectory.iterrows()}
+    computed = {row["checkpoint"]: row for _, row in training_trajectory.iterrows()}
     printed = {(row["checkpoint"], row["metric"]): _row_interval(row) for _, row in reported_training.iterrows()}
 
     def interval(checkpoint: str, metric: str) -> Interval:
         if (checkpoint, metric) in printed:
             return printed[checkpoint, metric]
-        row = known[checkpoint]
+        row = computed[checkpoint]
         return Interval(float(row[f"{metric}_low"]), float(row[f"{metric}_high"]))
 
     rows = []
     for span, (start, end) in SPANS.items():
         for metric in METRICS:
-            before, after = float(known[start][metric]), float(known[end][metric])
-            early, late = interval(start, metric), interval(end, metric)
-            grows = after >= before
+            old, new = float(computed[start][metric]), float(computed[end][metric])
+            old_range, new_range = interval(start, metric), interval(end, metric)
+            grows = new >= old
             rows.append(
                 {
                     "span": span,
                     "metric": metric,
                     "start": start,
                     "end": end,
-                    "before": before,
-                    "after": after,
-                    "ratio": after / before,
-                    **_end_columns("ratio", ratio(late, early)),
-                    "fold": after / before if grows else before / after,
-                    **_end_columns("fold", ratio(late, early) if grows else ratio(early, late)),
-                    "difference": after - before,
-                    **_end_columns("difference", late - early),
+                    "before": old,
+                    "after": new,
+                    "ratio": new / old,
+                    **_end_columns("ratio", ratio(new_range, old_range)),
+                    "fold": new / old if grows else old / new,
+                    **_end_columns("fold", ratio(new_range, old_range) if grows else ratio(old_range, new_range)),
+                    "difference": new - old,
+                    **_end_columns("difference", new_range - old_range),
                 }
             )
     return pd.DataFrame(rows)

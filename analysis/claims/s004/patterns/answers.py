@@ -78,9 +78,9 @@ def c004_ans_figure_i_truncations(drope_captions: pd.DataFrame, error_shares: pd
     return _judge_error_share(drope_captions, "fig_i_truncation_share", error_shares, TRUNCATION)
 
 
-def _judge_error_share(stated: pd.DataFrame, key: str, shares: pd.DataFrame, category: str) -> Verdict:
+def _judge_error_share(statement: pd.DataFrame, key: str, shares: pd.DataFrame, category: str) -> Verdict:
     row = pick(shares, positional="DroPE", context=2048, category=category)
-    reported = quote(stated, statement=key)
+    reported = quote(statement, statement=key)
     return judge(
         abs(row["share_of_errors"] - reported.number) <= 0.5,
         f"{row['count']} of {row['errors']} errors are {row['share_of_errors']:.1f} %, {row['count']} of "
@@ -112,12 +112,12 @@ def c004_ans_dominant(error_shares: pd.DataFrame) -> Verdict:
 def c004_ans_drope_truncates(error_totals: pd.DataFrame) -> Verdict:
     """DroPE's errors are truncations."""
     row = pick(error_totals, category=TRUNCATION)
-    first = error_totals.sort_values("count", ascending=False).iloc[0]
+    largest = error_totals.sort_values("count", ascending=False).iloc[0]
     return judge(
-        first["category"] == TRUNCATION,
+        largest["category"] == TRUNCATION,
         f"Over the three lengths {row['count']} of {row['errors']} errors ({row['share']:.0f} %) are one digit off, "
-        f"{first['count']} ({first['share']:.0f} %) of {str(first['category']).replace('_', ' ')}"
-        f"{'' if first['category'] == TRUNCATION else '; the statement is that of 2048 tokens alone'}.",
+        f"{largest['count']} ({largest['share']:.0f} %) of {str(largest['category']).replace('_', ' ')}"
+        f"{'' if largest['category'] == TRUNCATION else '; the statement is that of 2048 tokens alone'}.",
         recomputed=float(row["share"]),
         n=int(row["errors"]),
     )
@@ -149,12 +149,12 @@ def c004_ans_4096_defaults(error_shares: pd.DataFrame) -> Verdict:
 def c004_ans_8192_both_fail(context_cells: pd.DataFrame) -> Verdict:
     """At 8192 tokens both models fail completely."""
     rows = context_cells[(context_cells["context"] == 8192) & (context_cells["positional"] == "DroPE")]
-    here, other = (pick(rows, protocol=protocol) for protocol in ("errors", "lengths"))
+    errors, lengths = (pick(rows, protocol=protocol) for protocol in ("errors", "lengths"))
     return judge(
         bool((rows["share"] == 0).all()),
-        f"Section 11.5 has {int(here['correct'])} of {here['trials']} right for DroPE, section 11.2 "
-        f"{int(other['correct'])} of {other['trials']} at the same length.",
-        recomputed=f"{here['share']:.0f} and {other['share']:.0f} %",
+        f"Section 11.5 has {int(errors['correct'])} of {errors['trials']} right for DroPE, section 11.2 "
+        f"{int(lengths['correct'])} of {lengths['trials']} at the same length.",
+        recomputed=f"{errors['share']:.0f} and {lengths['share']:.0f} %",
         n=int(rows["trials"].sum()),
     )
 
@@ -188,11 +188,11 @@ def c004_ans_figure_i(drope_figures: pd.DataFrame, error_shares: pd.DataFrame) -
         model, context = str(point["x"]).split()
         kind = str(point["series"]).lower()
         rows = error_shares[(error_shares["positional"] == model) & (error_shares["context"] == int(context))]
-        chosen = rows[rows["category"].isin(kinds[str(point["series"])])]
+        cells = rows[rows["category"].isin(kinds[str(point["series"])])]
         yield compare(
             quote(drope_figures, figure="I", series=point["series"], x=point["x"]),
-            float(chosen["share"].sum()),
-            reason=f"{int(chosen['count'].sum())} of {rows['trials'].iloc[0]} answers.",
+            float(cells["share"].sum()),
+            reason=f"{int(cells['count'].sum())} of {rows['trials'].iloc[0]} answers.",
             places=0,
             key=f"{model}-{context}-{kind}",
             statement=f"Figure I draws the share of {kind} answers of {model} at {context} tokens.",

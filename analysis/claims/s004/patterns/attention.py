@@ -75,11 +75,11 @@ def c004_pat_texts(drope_stated: pd.DataFrame, drope_protocols: pd.DataFrame) ->
 @claim("004, 8.2 Method")
 def c004_pat_threshold(drope_stated: pd.DataFrame) -> Verdict:
     """A head counts as a sink from the same attention to BOS as in Experiment 4."""
-    other = quote(drope_stated, statement="s5_1_sink_threshold_formula")
+    source = quote(drope_stated, statement="s5_1_sink_threshold_formula")
     return compare(
         quote(drope_stated, statement="s8_2_sink_threshold"),
-        other.number,
-        reason=f"The formula of section 5.1 has {other.printed}.",
+        source.number,
+        reason=f"The formula of section 5.1 has {source.printed}.",
         kind="cell check",
     )
 
@@ -107,14 +107,14 @@ def c004_pat_sink_heads_alike(drope_stated: pd.DataFrame, drope_attention: pd.Da
     """In both models about 93 % of the heads are sinks."""
     for model in PAIR:
         cell = quote(drope_attention, positional=model, metric="sink_heads")
-        made = about(
+        verdict = about(
             quote(drope_stated, statement="s8_4_sink_heads"),
             cell.number,
             reason=f"The table prints {cell.printed}.",
             key=model,
             statement=f"About 93 % of the heads of {model} are sinks.",
         )
-        yield mark_repeat(made, f"c004_pat_head_classes.{model}-sink_heads")
+        yield mark_repeat(verdict, f"c004_pat_head_classes.{model}-sink_heads")
 
 
 @claim("004, 8.4 Key Finding")
@@ -183,14 +183,14 @@ def c004_pat_similarity_against_function(
 @claim("004, 8.3 Results, pattern table", failure="control")
 def c004_pat_bos_order(attention_experiments: pd.DataFrame, drope_attention_origins: pd.DataFrame) -> Verdict:
     """By mean attention to BOS the models stand in one order, DroPE above RoPE."""
-    here, other = (
+    exp7, exp5 = (
         pick(attention_experiments, quantity="attention to BOS", layers="all layers", experiment=e) for e in (7, 5)
     )
     return judge(
-        here["difference"] > 0 and other["difference"] > 0 and not unrotated(drope_attention_origins, 7),
-        f"Here {here['drope']:.1f} against {here['rope']:.1f} %, in Experiment 5 {other['drope']:.1f} against "
-        f"{other['rope']:.1f} % on other texts{': the order turns' if other['difference'] < 0 else ''}."
+        exp7["difference"] > 0 and exp5["difference"] > 0 and not unrotated(drope_attention_origins, 7),
+        f"Here {exp7['drope']:.1f} against {exp7['rope']:.1f} %, in Experiment 5 {exp5['drope']:.1f} against "
+        f"{exp5['rope']:.1f} % on other texts{': the order turns' if exp5['difference'] < 0 else ''}."
         f"{caveat(drope_attention_origins, 7)}",
         otherwise="not supported",
-        recomputed=f"{here['difference']:+.1f} and {other['difference']:+.1f} points",
+        recomputed=f"{exp7['difference']:+.1f} and {exp5['difference']:+.1f} points",
     )

@@ -123,15 +123,15 @@ def c004_bal_figure_g_mean(drope_crosslayer: pd.DataFrame, figure_g_layers: pd.D
 def c004_bal_figure_g_measured(figure_g_layers: pd.DataFrame) -> Verdict:
     """The curves of Figure G are the measured shares of the 32 layers."""
     later = figure_g_layers[figure_g_layers["layer"] >= 2]
-    repeated = later[later["layer"] >= 8]
-    far = later["difference"].abs()
+    from_8 = later[later["layer"] >= 8]
+    distance = later["difference"].abs()
     return judge(
-        bool((far <= 0.5).all()),
-        f"From layer 8 on {int(repeated['repeats'].sum())} of {len(repeated)} coordinates repeat the one four layers "
+        bool((distance <= 0.5).all()),
+        f"From layer 8 on {int(from_8['repeats'].sum())} of {len(from_8)} coordinates repeat the one four layers "
         f"before, all within {later['drawn'].min():.1f} to {later['drawn'].max():.1f} %, while the published shares of "
         f"layers 2 to 31 lie between {later['published'].min():.1f} and {later['published'].max():.1f} % (mean "
-        f"distance {far.mean():.1f} points).",
-        recomputed=float(far.mean()),
+        f"distance {distance.mean():.1f} points).",
+        recomputed=float(distance.mean()),
         n=len(later),
     )
 

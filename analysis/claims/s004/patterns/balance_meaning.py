@@ -81,10 +81,10 @@ def c004_bal_identical(balance_layers: pd.DataFrame, drope_captions: pd.DataFram
     """Layers 2 to 31 are identical in the two models."""
     reported = quote(drope_captions, statement="fig_g_identical_layers")
     gaps = balance_layers.set_index("layer")["difference"].abs().loc[_layers_in_range(reported)]
-    near = int((gaps <= 0.5).sum())
+    count = int((gaps <= 0.5).sum())
     return judge(
-        near == len(gaps),
-        f"{near} of {len(gaps)} layers differ by half a point or less; the largest difference is {gaps.max():.1f} "
+        count == len(gaps),
+        f"{count} of {len(gaps)} layers differ by half a point or less; the largest difference is {gaps.max():.1f} "
         f"points in layer {gaps.idxmax()}.",
         reported=reported.printed,
         recomputed=float(gaps.max()),
@@ -99,15 +99,15 @@ def c004_bal_localized(
     """The rewiring is localized to the first two layers."""
     gaps = balance_layers.set_index("layer")["difference"].abs().sort_values(ascending=False)
     first = pick(balance_summary, layers="0-1")
-    stated = pick(drope_stated, statement="s10_4_rewired_layers")
-    count = int(stated_number(stated))
+    statement = pick(drope_stated, statement="s10_4_rewired_layers")
+    count = int(stated_number(statement))
     return judge(
         set(gaps.index[:count]) == set(range(count)) and gaps.iloc[count - 1] > 2 * gaps.iloc[count],
         f"Layers 0 and 1 differ by {gaps[0]:.1f} and {gaps[1]:.1f} points, of the others layer "
         f"{gaps.drop(index=[0, 1]).idxmax()} most, by {gaps.drop(index=[0, 1]).max():.1f}; layers 0 and 1 hold "
         f"{first['total_share_squared']:.0f} % of the squared differences and {first['total_share']:.0f} % of the "
         "absolute ones.",
-        reported=str(stated["printed"]),
+        reported=str(statement["printed"]),
         recomputed=float(first["total_share"]),
         n=len(gaps),
     )
@@ -148,12 +148,12 @@ def c004_bal_opposite(balance_layers: pd.DataFrame, drope_captions: pd.DataFrame
     """Layers 0 and 1 show opposite patterns."""
     reported = quote(drope_captions, statement="fig_23_opposite_layers")
     gaps = balance_layers.set_index("layer")["difference"].loc[_layers_in_range(reported)]
-    zero, one = float(gaps.iloc[0]), float(gaps.iloc[-1])
+    zero, gap_1 = float(gaps.iloc[0]), float(gaps.iloc[-1])
     return judge(
-        len(gaps) == 2 and zero < 0 < one,
-        f"DroPE's share of attention is lower by {-zero:.1f} points in layer 0 and higher by {one:.1f} in layer 1.",
+        len(gaps) == 2 and zero < 0 < gap_1,
+        f"DroPE's share of attention is lower by {-zero:.1f} points in layer 0 and higher by {gap_1:.1f} in layer 1.",
         reported=reported.printed,
-        recomputed=f"{zero:.1f} and {one:+.1f}",
+        recomputed=f"{zero:.1f} and {gap_1:+.1f}",
     )
 
 
@@ -189,10 +189,10 @@ def c004_bal_unchanged(
     """The remaining 30 layers operate the same way they did before."""
     later = balance_layers[balance_layers["layer"] >= 2]
     row = pick(balance_summary, layers="2-31")
-    same = (later["attention_ratio"] - 1).abs().max() <= 0.05 and (later["mlp_ratio"] - 1).abs().max() <= 0.05
+    is_equal = (later["attention_ratio"] - 1).abs().max() <= 0.05 and (later["mlp_ratio"] - 1).abs().max() <= 0.05
     reported = quote(drope_stated, statement="s10_5_unchanged_layers")
     return judge(
-        bool(same) and len(later) == reported.number,
+        bool(is_equal) and len(later) == reported.number,
         f"Attention writes more in {int((later['attention_ratio'] > 1).sum())} of {len(later)} layers "
         f"({row['attention_ratio']:.2f} times as much in the geometric mean), the MLP in "
         f"{int((later['mlp_ratio'] > 1).sum())} ({row['mlp_ratio']:.2f} times); ratios reach "

@@ -112,15 +112,15 @@ def c004_con_qk_cause(attention_gain: pd.DataFrame, drope_stated: pd.DataFrame) 
 def c004_con_confined(layer_norms: pd.DataFrame) -> Verdict:
     """DroPE amplifies queries and keys at layer 1."""
     norms = layer_norms[layer_norms["tensor"].isin(["query", "key"])]
-    first, rows = norms[norms["layer"] == 1], norms[norms["layer"] != 1]
+    layer1, rows = norms[norms["layer"] == 1], norms[norms["layer"] != 1]
     layers = ", ".join(map(str, rows["layer"].unique()))
     return judge(
-        bool((first["mean_ratio"] > 2).all()),
-        f"At layer 1 the norms are {first['mean_ratio'].min():.0f} and {first['mean_ratio'].max():.0f} times RoPE's, "
+        bool((layer1["mean_ratio"] > 2).all()),
+        f"At layer 1 the norms are {layer1['mean_ratio'].min():.0f} and {layer1['mean_ratio'].max():.0f} times RoPE's, "
         f"in layers {layers} {rows['mean_ratio'].min():.2f} to {rows['mean_ratio'].max():.2f} times; whether it is "
         f"the only layer cannot be told, since no norm is published after layer {norms['layer'].max()}.",
-        recomputed=float(first["mean_ratio"].min()),
-        n=len(first),
+        recomputed=float(layer1["mean_ratio"].min()),
+        n=len(layer1),
     )
 
 

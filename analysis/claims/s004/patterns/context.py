@@ -69,12 +69,12 @@ c004_ctx_multiples = Cells(
 def c004_ctx_rope_collapses(context_cells: pd.DataFrame) -> Verdict:
     """RoPE falls from perfect retrieval within the training length to none beyond it."""
     rope = context_cells[context_cells["positional"] == "RoPE"]
-    within, beyond = rope[~rope["beyond"].astype(bool)], rope[rope["beyond"].astype(bool)]
-    sums = [f"{int(rows['correct'].sum())} of {int(rows['trials'].sum())}" for rows in (within, beyond)]
+    trained, beyond = rope[~rope["beyond"].astype(bool)], rope[rope["beyond"].astype(bool)]
+    sums = [f"{int(rows['correct'].sum())} of {int(rows['trials'].sum())}" for rows in (trained, beyond)]
     return judge(
-        bool((within["share"] == 100).all() and (beyond["share"] == 0).all()),
+        bool((trained["share"] == 100).all() and (beyond["share"] == 0).all()),
         f"{sums[0]} right within, {sums[1]} beyond, over three protocols; single intervals leave "
-        f"{within['ci_low'].min():.0f} % within and {beyond['ci_high'].max():.0f} % beyond.",
+        f"{trained['ci_low'].min():.0f} % within and {beyond['ci_high'].max():.0f} % beyond.",
         recomputed=" and ".join(sums),
         n=len(rope),
     )
@@ -113,14 +113,14 @@ def c004_ctx_drope_no_cliff(context_cells: pd.DataFrame) -> Verdict:
 def c004_ctx_drope_twice(drope_stated: pd.DataFrame, context_cells: pd.DataFrame) -> Verdict:
     """DroPE keeps 80 to 100 % at twice the training length."""
     rows = context_cells[(context_cells["positional"] == "DroPE") & (context_cells["multiple"] == 2)]
-    one, two = (pick(rows, protocol=protocol) for protocol in (LENGTHS, ERRORS))
+    first, two = (pick(rows, protocol=protocol) for protocol in (LENGTHS, ERRORS))
     reported = quote(drope_stated, statement="s11_3_drope_beyond")
     return judge(
         bool((rows["share"] >= 80).all()),
-        f"At {one['context']} tokens one protocol has {of_trials(one)}, the other {of_trials(two)}: "
+        f"At {first['context']} tokens one protocol has {of_trials(first)}, the other {of_trials(two)}: "
         f"{int((rows['share'] >= 80).sum())} of {len(rows)} reach 80 %.",
         reported=reported.printed,
-        recomputed=f"{one['share']:.0f} and {two['share']:.0f} %",
+        recomputed=f"{first['share']:.0f} and {two['share']:.0f} %",
         n=int(rows["trials"].sum()),
     )
 
@@ -132,10 +132,10 @@ def c004_ctx_same_protocols(
     """DroPE retrieves 80 % at twice the training length."""
     test = pick(context_tests, study="protocols", comparison="8192: lengths against errors")
     rows = context_cells[(context_cells["positional"] == "DroPE") & (context_cells["context"] == 8192)]
-    one, two = (pick(rows, protocol=protocol) for protocol in (LENGTHS, ERRORS))
+    first, two = (pick(rows, protocol=protocol) for protocol in (LENGTHS, ERRORS))
     return judge(
         test["p_adjusted"] > 0.05,
-        f"Section 11.2 has {of_trials(one)}, section 11.5 {of_trials(two)} for the same model, length and number of "
+        f"Section 11.2 has {of_trials(first)}, section 11.5 {of_trials(two)} for the same model, length and number of "
         f"digits (Fisher, Holm {p(test['p_adjusted'])}): "
         + (
             "the two runs are not told apart"
@@ -145,7 +145,7 @@ def c004_ctx_same_protocols(
         + ", and neither is seeded.",
         otherwise="not supported",
         reported=quote(drope_captions, statement="fig_h_drope_accuracy").printed,
-        recomputed=f"{one['share']:.0f} and {two['share']:.0f} %",
+        recomputed=f"{first['share']:.0f} and {two['share']:.0f} %",
         n=int(test["n"]),
         p_value=float(test["p_value"]),
         p_adjusted=float(test["p_adjusted"]),
@@ -180,13 +180,13 @@ def c004_ctx_figure_h(drope_figures: pd.DataFrame, context_cells: pd.DataFrame) 
             & (context_cells["context"] == int(point["x"]))
             & context_cells["share"].notna()
         ]
-        wanted = LENGTHS if LENGTHS in set(same_context["protocol"]) else ERRORS
-        row = pick(same_context, protocol=wanted)
+        expected = LENGTHS if LENGTHS in set(same_context["protocol"]) else ERRORS
+        row = pick(same_context, protocol=expected)
         yield compare(
             quote(drope_figures, figure="H", series=point["series"], x=point["x"]),
             float(row["share"]),
             reason=f"{str(row['section']).capitalize()} has {int(row['correct'])} of {row['trials']}"
-            + (", section 11.2 no number." if wanted == ERRORS and int(point["x"]) >= 4096 else "."),
+            + (", section 11.2 no number." if expected == ERRORS and int(point["x"]) >= 4096 else "."),
             places=0,
             key=f"{point['series']}-{point['x']}",
             statement=f"Figure H draws the accuracy of {point['series']} at {point['x']} tokens.",
@@ -197,22 +197,22 @@ def c004_ctx_figure_h(drope_figures: pd.DataFrame, context_cells: pd.DataFrame) 
 @claim("004, 15 Publication Figures, Figure H", failure="control")
 def c004_ctx_figure_h_one_line(drope_figures: pd.DataFrame, context_cells: pd.DataFrame) -> Verdict:
     """The points of Figure H form one curve per model."""
-    drawn = sorted({int(x) for x in drope_figures[drope_figures["figure"] == "H"]["x"]})
-    full = [
+    places = sorted({int(x) for x in drope_figures[drope_figures["figure"] == "H"]["x"]})
+    complete = [
         str(name)
         for name, rows in context_cells.groupby("protocol")
-        if set(drawn) <= set(rows[rows["share"].notna()]["context"])
+        if set(places) <= set(rows[rows["share"].notna()]["context"])
     ]
     trials = {name: int(rows["trials"].iloc[0]) for name, rows in context_cells.groupby("protocol")}
     return judge(
-        bool(full),
+        bool(complete),
         (
-            f"All lengths {', '.join(map(str, drawn))} are of one protocol ({' or '.join(full)}).",
-            f"No protocol has all lengths {', '.join(map(str, drawn))}: the line joins cells of {trials[ERRORS]} "
+            f"All lengths {', '.join(map(str, places))} are of one protocol ({' or '.join(complete)}).",
+            f"No protocol has all lengths {', '.join(map(str, places))}: the line joins cells of {trials[ERRORS]} "
             f"trials (2048) with cells of {trials[LENGTHS]}, and at 4096 a point for which no table has a number.",
         ),
         otherwise="not supported",
-        n=len(drawn),
+        n=len(places),
     )
 
 

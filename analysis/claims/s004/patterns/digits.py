@@ -12,18 +12,18 @@ def c004_ans_off_by_one(drope_error_examples: pd.DataFrame, drope_stated: pd.Dat
     """An output one digit off in length is a truncation of the number."""
     digits = int(quote(drope_stated, statement="s11_4_passkey_digits").number)
     generic = drope_error_examples[drope_error_examples["example"].str.startswith("generic")]
-    caught = [str(output) for output in generic["output"] if abs(len(str(output)) - digits) == 1]
+    one_off = [str(output) for output in generic["output"] if abs(len(str(output)) - digits) == 1]
     return judge(
-        not caught,
+        not one_off,
         (
             f"None of the {len(generic)} outputs that the section calls generic patterns is one digit longer or "
             f"shorter than the {digits} asked for.",
-            f"Of the outputs that the section calls generic patterns, {', '.join(caught)} is one digit off the "
+            f"Of the outputs that the section calls generic patterns, {', '.join(one_off)} is one digit off the "
             f"{digits} asked for: the category counts a default as a truncation, and by its name also numbers that "
             "are too long.",
         ),
         otherwise="not supported",
-        recomputed=", ".join(caught),
+        recomputed=", ".join(one_off),
         n=len(generic),
     )
 
@@ -61,11 +61,11 @@ def c004_ans_missing_digit(drope_error_examples: pd.DataFrame, digit_errors: pd.
 def c004_ans_near_miss_example(drope_error_examples: pd.DataFrame, digit_errors: pd.DataFrame) -> Verdict:
     """The near-miss given as an example has one wrong digit."""
     row = pick(digit_errors, example="near_miss_1")
-    stated = pick(drope_error_examples, example="near_miss_1")["wrong_digits"]
+    statement = pick(drope_error_examples, example="near_miss_1")["wrong_digits"]
     return judge(
-        int(row["substituted"]) == int(stated),
+        int(row["substituted"]) == int(statement),
         f"{int(row['substituted'])} places differ; the runs of equal digits are "
         f"{'the same' if row['runs_alike'] else 'others'}.",
-        reported=str(int(stated)),
+        reported=str(int(statement)),
         recomputed=str(int(row["substituted"])),
     )

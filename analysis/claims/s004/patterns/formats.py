@@ -37,10 +37,10 @@ def c004_fmt_doubles(drope_stated: pd.DataFrame, drope_formats: pd.DataFrame) ->
         ]
         for context in sorted(set(drope_formats["context"]))
     }
-    shown = ", ".join(f"{one:.0f} against {two:.0f} % at {context}" for context, (one, two) in cells.items())
+    listing = ", ".join(f"{one:.0f} against {two:.0f} % at {context}" for context, (one, two) in cells.items())
     return judge(
         all(two > 0 and one / two == 2 for one, two in cells.values()),
-        f"{shown} tokens: twice as much at {sum(two > 0 and one == 2 * two for one, two in cells.values())} of "
+        f"{listing} tokens: twice as much at {sum(two > 0 and one == 2 * two for one, two in cells.values())} of "
         f"{len(cells)} lengths"
         + (
             ", and no ratio where simple prompts never succeed; cells of five trials."
@@ -49,7 +49,7 @@ def c004_fmt_doubles(drope_stated: pd.DataFrame, drope_formats: pd.DataFrame) ->
         ),
         otherwise="not supported",
         reported=str(pick(drope_stated, statement="s12_1_prompt_ratio")["printed"]),
-        recomputed=shown,
+        recomputed=listing,
     )
 
 
@@ -95,15 +95,15 @@ def _judge_range(drope_tradeoff: pd.DataFrame, context_cells: pd.DataFrame, aspe
     reported = quote(drope_tradeoff, aspect=aspect, positional="DroPE")
     rows = context_cells[(context_cells["positional"] == "DroPE") & (context_cells["beyond"].astype(bool) == beyond)]
     rows = rows[rows["share"].notna()]
-    outside = rows[(rows["share"] < reported.interval.low) | (rows["share"] > reported.interval.high)]
-    shown = "; ".join(
+    outliers = rows[(rows["share"] < reported.interval.low) | (rows["share"] > reported.interval.high)]
+    listing = "; ".join(
         f"{int(row['correct'])} of {row['trials']} at {row['context']} ({row['protocol']})"
-        for _, row in outside.iterrows()
+        for _, row in outliers.iterrows()
     )
     return judge(
-        outside.empty,
+        outliers.empty,
         f"The tables have {rows['share'].min():.0f} to {rows['share'].max():.0f} %; outside the range lie "
-        f"{shown or 'none'}.",
+        f"{listing or 'none'}.",
         reported=reported.printed,
         recomputed=f"{rows['share'].min():.0f} to {rows['share'].max():.0f} %",
         n=len(rows),
@@ -117,17 +117,17 @@ def c004_fmt_rope_rows(drope_tradeoff: pd.DataFrame, context_cells: pd.DataFrame
     for aspect, beyond in (("within_training_accuracy", False), ("beyond_training_accuracy", True)):
         row = pick(drope_tradeoff, aspect=aspect, positional="RoPE")
         rows = rope[rope["beyond"].astype(bool) == beyond]
-        given = row["printed"] if str(row["as_number"]) in ("", "nan", "<NA>") else row["as_number"]
-        wanted = float(str(given).rstrip("%"))
+        text = row["printed"] if str(row["as_number"]) in ("", "nan", "<NA>") else row["as_number"]
+        expected = float(str(text).rstrip("%"))
         yield judge(
-            bool((rows["share"] == wanted).all()),
-            f"{int((rows['share'] == wanted).sum())} of {len(rows)} cells of RoPE "
-            f"{'beyond' if beyond else 'within'} the training length have {wanted:.0f} %.",
+            bool((rows["share"] == expected).all()),
+            f"{int((rows['share'] == expected).sum())} of {len(rows)} cells of RoPE "
+            f"{'beyond' if beyond else 'within'} the training length have {expected:.0f} %.",
             reported=str(row["printed"]),
             recomputed=f"{rows['share'].min():.0f} to {rows['share'].max():.0f} %",
             n=len(rows),
             key="beyond" if beyond else "within",
-            statement=f"{'Beyond' if beyond else 'Within'} the training length RoPE's accuracy is {wanted:.0f} %.",
+            statement=f"{'Beyond' if beyond else 'Within'} the training length RoPE's accuracy is {expected:.0f} %.",
         )
 
 

@@ -42,17 +42,17 @@ def c004_rank_negligible(drope_stated: pd.DataFrame, drope_verification: pd.Data
     """P(yes) differs between exact number and near-miss by about 1 to 2 % in both models."""
     reported = quote(drope_stated, statement="s11_4_discrimination")
     cells = drope_verification.assign(percent=100 * drope_verification["value"])
-    inside = cells["percent"].between(reported.interval.low, reported.interval.high)
+    in_range = cells["percent"].between(reported.interval.low, reported.interval.high)
     # a value printed to hundredths may be off by half a hundredth
-    within = (100 * cells["high"] >= reported.interval.low) & (100 * cells["low"] <= reported.interval.high)
+    rounded = (100 * cells["high"] >= reported.interval.low) & (100 * cells["low"] <= reported.interval.high)
     others = ", ".join(
-        f"{row['positional']} at {row['context']} ({row['printed']})" for _, row in cells[~inside].iterrows()
+        f"{row['positional']} at {row['context']} ({row['printed']})" for _, row in cells[~in_range].iterrows()
     )
     return judge(
-        bool(inside.all()),
-        f"{int(inside.sum())} of {len(cells)} cells print it; {others or 'none'} reaches the range by its rounding "
+        bool(in_range.all()),
+        f"{int(in_range.sum())} of {len(cells)} cells print it; {others or 'none'} reaches the range by its rounding "
         "only.",
-        otherwise="holds after rounding" if bool(within.all()) else "contradicted",
+        otherwise="holds after rounding" if bool(rounded.all()) else "contradicted",
         reported=reported.printed,
         recomputed=f"{cells['percent'].min():.0f} to {cells['percent'].max():.0f} %",
         n=len(cells),
@@ -64,14 +64,14 @@ def c004_rank_neither(drope_stated: pd.DataFrame, ranking_tests: pd.DataFrame) -
     """Neither model can reliably tell the exact number from a near-miss by its yes/no answer."""
     rows = ranking_tests[(ranking_tests["study"] == "against_chance") & (ranking_tests["p_adjusted"] < 0.05)]
     able = sorted({str(name).split(",")[0] for name in rows["comparison"]})
-    shown = ", ".join(f"{row['comparison']}: {p(row['p_adjusted'])}" for _, row in rows.iterrows())
+    listing = ", ".join(f"{row['comparison']}: {p(row['p_adjusted'])}" for _, row in rows.iterrows())
     return judge(
         not able,
         (
             "The ranking test uses the same P(yes): neither model puts the exact number first more often than chance "
             "at any length after Holm's correction.",
             f"The ranking test uses the same P(yes): {' and '.join(able)} puts the exact number first more often than "
-            f"chance (Holm, {shown}), so its answers do distinguish them, by small but regular differences.",
+            f"chance (Holm, {listing}), so its answers do distinguish them, by small but regular differences.",
         ),
         reported=str(pick(drope_stated, statement="s11_4_verifying_models")["printed"]),
         recomputed=" and ".join(able),
@@ -84,14 +84,14 @@ def c004_rank_difference_measures(drope_verification: pd.DataFrame, ranking_cell
     """A larger difference of P(yes) means better discrimination."""
     gaps = drope_verification.pivot(index="context", columns="positional", values="value")
     ranks = ranking_cells.pivot(index="context", columns="positional", values="share")
-    more, fewer = (gaps["DroPE"] > gaps["RoPE"]), (ranks["DroPE"] < ranks["RoPE"])
+    wider, fewer = (gaps["DroPE"] > gaps["RoPE"]), (ranks["DroPE"] < ranks["RoPE"])
     return judge(
-        not bool((more & fewer).any()),
-        f"DroPE's difference is the larger one at {int(more.sum())} of {len(gaps)} lengths, RoPE's ranking the better "
-        f"one at {int(fewer.sum())}, both at {int((more & fewer).sum())}"
+        not bool((wider & fewer).any()),
+        f"DroPE's difference is the larger one at {int(wider.sum())} of {len(gaps)} lengths, RoPE's ranking the better "
+        f"one at {int(fewer.sum())}, both at {int((wider & fewer).sum())}"
         + (
             ": there the two measures of the same answers point in opposite directions."
-            if (more & fewer).any()
+            if (wider & fewer).any()
             else "."
         ),
         otherwise="not supported",
@@ -105,15 +105,15 @@ def c004_rank_rope(drope_stated: pd.DataFrame, ranking_cells: pd.DataFrame, rank
     rows = ranking_cells[(ranking_cells["positional"] == "RoPE") & (ranking_cells["context"] <= TRAINED)]
     reported = quote(drope_stated, statement="s11_4_rope_ranking")
     tests = [pick(ranking_tests, study="against_chance", comparison=f"RoPE, {context}") for context in rows["context"]]
-    worst = max(float(test["p_adjusted"]) for test in tests)
+    largest_p = max(float(test["p_adjusted"]) for test in tests)
     return judge(
-        bool(rows["share"].between(reported.interval.low, reported.interval.high).all()) and worst < 0.05,
-        f"{'; '.join(of_trials(row) for _, row in rows.iterrows())}; the largest Holm {p(worst)} against chance.",
+        bool(rows["share"].between(reported.interval.low, reported.interval.high).all()) and largest_p < 0.05,
+        f"{'; '.join(of_trials(row) for _, row in rows.iterrows())}; the largest Holm {p(largest_p)} against chance.",
         reported=reported.printed,
         recomputed=f"{rows['share'].min():.0f} to {rows['share'].max():.0f} %",
         n=int(rows["trials"].sum()),
         p_value=max(float(test["p_value"]) for test in tests),
-        p_adjusted=worst,
+        p_adjusted=largest_p,
     )
 
 
@@ -130,7 +130,7 @@ def c004_rank_tiny_margin(drope_verification: pd.DataFrame) -> Verdict:
 @claim("004, 11.4 Investigating Failure Modes; Figure J")
 def c004_rank_chance(drope_stated: pd.DataFrame, drope_figure_axes: pd.DataFrame) -> list[Verdict]:
     """Chance is 25 % among one exact number and three near-misses."""
-    others = quote(drope_stated, statement="s11_4_distractors").number
+    wrong_keys = quote(drope_stated, statement="s11_4_distractors").number
     places = {
         "text": (drope_stated, {"statement": "s11_4_chance"}),
         "figure": (drope_figure_axes, {"figure": "J", "element": "reference_line"}),
@@ -138,8 +138,8 @@ def c004_rank_chance(drope_stated: pd.DataFrame, drope_figure_axes: pd.DataFrame
     return [
         compare(
             quote(frame, **where),
-            100 / (1 + others),
-            reason=f"1 / (1 + {others:.0f}).",
+            100 / (1 + wrong_keys),
+            reason=f"1 / (1 + {wrong_keys:.0f}).",
             places=0,
             key=key,
             statement=f"The level of chance in the {key} is one in four.",
@@ -218,14 +218,14 @@ def c004_rank_puzzle(drope_stated: pd.DataFrame, context_cells: pd.DataFrame) ->
     """DroPE ranks at chance but copies 80 % of the numbers at 8192 tokens, which is a puzzle."""
     context = int(quote(drope_stated, statement="s11_4_drope_copy_context").number)
     rows = context_cells[(context_cells["positional"] == "DroPE") & (context_cells["context"] == context)]
-    one, two = (pick(rows, protocol=protocol) for protocol in ("lengths", "errors"))
+    first, two = (pick(rows, protocol=protocol) for protocol in ("lengths", "errors"))
     return judge(
         bool((rows["share"] > 0).all()),
-        f"The copying rests on {of_trials(one)}; the next section has {of_trials(two)} at the same length"
+        f"The copying rests on {of_trials(first)}; the next section has {of_trials(two)} at the same length"
         + (", where there is no puzzle." if two["share"] == 0 else "."),
         otherwise="not supported",
         reported=quote(drope_stated, statement="s11_4_drope_copy").printed,
-        recomputed=f"{one['share']:.0f} and {two['share']:.0f} %",
+        recomputed=f"{first['share']:.0f} and {two['share']:.0f} %",
         n=int(rows["trials"].sum()),
     )
 

@@ -27,12 +27,12 @@ def c004_rope_fails_all_tasks(functional_shares: pd.DataFrame, drope_stated: pd.
     rows = functional_shares[
         (functional_shares["positional"] == "RoPE") & (functional_shares["condition"] == "bos_mlp_ablation")
     ]
-    stated = pick(drope_stated, statement="s5_5_rope_tasks")
+    statement = pick(drope_stated, statement="s5_5_rope_tasks")
     zero = rows[rows["share"] == 0]
     unread = rows[rows["share"].isna()]
     highest = zero.sort_values("high").iloc[-1] if len(zero) else None
     return judge(
-        len(zero) == stated_number(stated) == len(rows),
+        len(zero) == stated_number(statement) == len(rows),
         (
             f"{listed(unread['task'].tolist())} have no accuracy: the script divides by the answers that it can read, "
             "and a stored zero means that no answer could be read. "
@@ -46,7 +46,7 @@ def c004_rope_fails_all_tasks(functional_shares: pd.DataFrame, drope_stated: pd.
             f"{highest['task']} up to {highest['high']:.0f}%."
         ),
         otherwise="not supported" if len(zero) + len(unread) == len(rows) else "contradicted",
-        reported=str(stated["printed"]),
+        reported=str(statement["printed"]),
         recomputed=f"{len(zero)} of {len(rows)}",
         n=len(rows),
     )
@@ -175,19 +175,19 @@ def c004_drope_parametric_stable(functional_shares: pd.DataFrame, functional_cat
     base, hit = (
         _mean(functional_categories, "DroPE", condition, "parametric") for condition in ("baseline", "qk_disruption")
     )
-    moved = {task: float(after[task]["share"] - before[task]["share"]) for task in after}
+    changes = {task: float(after[task]["share"] - before[task]["share"]) for task in after}
     lost = {task: int(row["items"] - row["n_high"]) for task, row in after.items()}
     unknown = any(row["n_low"] != row["n_high"] for row in before.values())
     return judge(
-        all(abs(points) <= EQUIVALENT for points in moved.values()) and not any(lost.values()),
-        f"Of the answers that can be read cities moves by {moved['cities']:+.0f} points and sports by "
-        f"{moved['sports']:+.0f}, and their mean hides it ({base:g}% to {hit:.1f}%); under disruption at least "
+        all(abs(points) <= EQUIVALENT for points in changes.values()) and not any(lost.values()),
+        f"Of the answers that can be read cities moves by {changes['cities']:+.0f} points and sports by "
+        f"{changes['sports']:+.0f}, and their mean hides it ({base:g}% to {hit:.1f}%); under disruption at least "
         f"{lost['cities']} of {after['cities']['items']} and {lost['sports']} of {after['sports']['items']} answers "
         "cannot be read and are left out."
         + (" How many are read before is not stored, so no test can be made." if unknown else ""),
         otherwise="not supported",
         reported="stable",
-        recomputed=f"{moved['sports']:+.0f} points in sports",
+        recomputed=f"{changes['sports']:+.0f} points in sports",
         n=sum(int(row["items"]) for row in after.values()),
     )
 
@@ -237,10 +237,10 @@ def c004_fig16_panels(drope_functional: pd.DataFrame, drope_captions: pd.DataFra
         & (drope_functional["condition"] == "bos_mlp_ablation")
         & drope_functional["task"].isin(["cities", "sports"])
     ]
-    stated = quote(drope_captions, statement="fig_16_drope_parametric").interval
+    statement = quote(drope_captions, statement="fig_16_drope_parametric").interval
     low, high = rows["value"].min(), rows["value"].max()
     yield Verdict(
-        verdict="holds" if abs(low - stated.low) <= 0.5 and abs(high - stated.high) <= 0.5 else "contradicted",
+        verdict="holds" if abs(low - statement.low) <= 0.5 and abs(high - statement.high) <= 0.5 else "contradicted",
         reason=f"The table prints {low:.0f}% and {high:.0f}%.",
         reported=str(pick(drope_captions, statement="fig_16_drope_parametric")["printed"]),
         recomputed=f"{low:.0f}-{high:.0f}%",

@@ -37,11 +37,11 @@ def c004_write_is_product(
     """The effective write score is the attention mass times the value norm."""
     printed = [quote(drope_bos_write, positional=model, metric="effective_write") for model in PAIR]
     products = [_value(write_summary, "product_of_means", model) for model in PAIR]
-    inside = [float(write_layers[f"product_{model.lower()}"].mean()) for model in PAIR]
+    in_range = [float(write_layers[f"product_{model.lower()}"].mean()) for model in PAIR]
     return untestable(
         f"The table's mean norms and masses multiply to {products[0]:.3f} and {products[1]:.3f}, not "
-        f"{printed[0].printed} and {printed[1].printed}, and multiplied layer by layer they average {inside[0]:.3f} "
-        f"and {inside[1]:.3f}: the published score is a mean of products per head, whose values and masses are not "
+        f"{printed[0].printed} and {printed[1].printed}, and multiplied layer by layer they average {in_range[0]:.3f} "
+        f"and {in_range[1]:.3f}: the published score is a mean of products per head, whose values and masses are not "
         "published and would decide."
     )
 

@@ -38,14 +38,14 @@ def c004_mlp_over_attention(
 ) -> list[Verdict]:
     """RoPE's layer-1 MLP is 725 times more critical than its attention."""
     row = _contrast(layer1_contrasts, "mlp_over_attention", "RoPE")
-    stated = quote(drope_stated, statement="s7_4_rope_mlp_over_attention")
+    statement = quote(drope_stated, statement="s7_4_rope_mlp_over_attention")
     mlp, attention = (
         quote(drope_layer1_perplexity, condition=f"layer1_{part}", positional="RoPE", metric="ppl_ratio")
         for part in ("mlp", "attn")
     )
     return [
         compare(
-            stated,
+            statement,
             row["ratio"],
             Interval(row["ratio_low"], row["ratio_high"]),
             reason=f"The baseline cancels: the two perplexities under ablation give {row['ratio']:.1f} "
@@ -60,7 +60,7 @@ def c004_mlp_over_attention(
             f"and attention {row['second_nats']:.2f}, {row['nats_ratio']:.1f} times as much; in percent increases the "
             f"factor is {row['increase_ratio']:.0f}.",
             otherwise="not supported",
-            reported=stated.printed,
+            reported=statement.printed,
             recomputed=f"{row['nats_ratio']:.1f}× in nats",
             key="meaning",
             statement="The factor of 725 measures how much more critical the MLP is.",
@@ -76,12 +76,12 @@ def c004_drope_uniform(
     drope_stated: pd.DataFrame,
 ) -> Iterator[Verdict]:
     """In DroPE, MLP and attention of layer 1 are equally important, about 201 times each."""
-    stated = quote(drope_stated, statement="s7_4_drope_either")
+    statement = quote(drope_stated, statement="s7_4_drope_either")
     names = {"layer1_mlp": "MLP", "layer1_attn": "attention"}
     for condition, name in names.items():
         row = pick(layer1_effects, condition=condition, positional="DroPE")
         yield about(
-            stated,
+            statement,
             row["ratio"],
             reason=f"The perplexities give {row['ratio']:.1f}.",
             key=condition,
@@ -111,12 +111,12 @@ def c004_drope_more_resilient(
 ) -> list[Verdict]:
     """DroPE is 9 times more resilient to removing the layer-1 MLP."""
     row = _contrast(layer1_contrasts, "mlp_rope_over_drope")
-    stated = quote(drope_stated, statement="s7_4_resilience_ratio")
+    statement = quote(drope_stated, statement="s7_4_resilience_ratio")
     tasks = layer1_task_shares[layer1_task_shares["condition"] == "layer1_mlp"]
     zero = int((tasks["right_high"] == 0).sum())
     return [
         compare(
-            stated,
+            statement,
             row["ratio"],
             Interval(row["ratio_low"], row["ratio_high"]),
             reason=f"The ratio of the two perplexity ratios is {row['ratio']:.2f}.",
@@ -134,7 +134,7 @@ def c004_drope_more_resilient(
                 else "."
             ),
             otherwise="not supported",
-            reported=stated.printed,
+            reported=statement.printed,
             recomputed=f"{row['nats_ratio']:.2f}× in nats",
             key="meaning",
             statement="The factor of 9 is a gain in resilience.",
@@ -184,9 +184,9 @@ def c004_position_in_mlp(layer1_contrasts: pd.DataFrame, layer1_effects: pd.Data
 @claim("004, 7.5 Interpretation")
 def c004_positional_substitute(drope_stated: pd.DataFrame) -> Verdict:
     """DroPE's massive values in layer 1 serve as a substitute for positional encoding."""
-    stated = quote(drope_stated, statement="s7_5_layer1_ratio")
+    statement = quote(drope_stated, statement="s7_5_layer1_ratio")
     return untestable(
-        f"Counts that differ {stated.printed} and ablations that break every task say nothing about position. "
+        f"Counts that differ {statement.printed} and ablations that break every task say nothing about position. "
         "Removing these values and testing what depends on order, against equally many others, would decide.",
-        reported=stated.printed,
+        reported=statement.printed,
     )

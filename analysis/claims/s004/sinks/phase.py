@@ -88,14 +88,14 @@ def c004_peak_gap(phase_summary: pd.DataFrame, drope_stated: pd.DataFrame, drope
 @claim("004, 5.4 Additional Phase Metrics", failure="control")
 def c004_peak_less_extreme(phase_summary: pd.DataFrame, drope_protocols: pd.DataFrame) -> Verdict:
     """The lower peak suggests that DroPE concentrates less in the first token than RoPE."""
-    same, precision = _same_run(drope_protocols)
+    equal, precision = _same_run(drope_protocols)
     gap = _value(phase_summary, "peak_gap_percent")
     return judge(
-        same and gap > 0,
+        equal and gap > 0,
         f"The peak is {abs(gap):.1f}% {'lower' if gap > 0 else 'higher'}"
         + (
             f" in runs of one kind ({precision})."
-            if same
+            if equal
             else f", but the models ran differently ({precision}), as for the entropies: how much comes from the run "
             "and how much from the model cannot be known."
         ),
@@ -123,12 +123,12 @@ def c004_entropy_gap(phase_summary: pd.DataFrame, drope_stated: pd.DataFrame) ->
 @claim("004, 5.4 Additional Phase Metrics", failure="control")
 def c004_entropy_more_distributed(phase_summary: pd.DataFrame, drope_protocols: pd.DataFrame) -> Verdict:
     """DroPE's larger smallest entropy means that its representations stay more distributed than RoPE's."""
-    same, precision = _same_run(drope_protocols)
+    equal, precision = _same_run(drope_protocols)
     ratio = _value(phase_summary, "min_entropy_ratio")
     return judge(
-        same and ratio > 1,
+        equal and ratio > 1,
         f"The ratio is {ratio:.1f} in runs of one kind ({precision})."
-        if same
+        if equal
         else f"The models ran differently ({precision}): padding adds rows that are alike, which lowers the entropy of "
         f"the padded model, so the ratio of {ratio:.1f} is not the models' alone.",
         otherwise="not supported",

@@ -24,13 +24,13 @@ def c004_sink_threshold_strict(drope_stated: pd.DataFrame) -> Verdict:
     prose = pick(drope_stated, statement="s5_1_sink_threshold")
     keys = ("s5_1_sink_threshold_formula", "s5_2_sink_threshold_comment", "s5_2_sink_threshold_code")
     others = [pick(drope_stated, statement=key) for key in keys]
-    same = all(other["qualifier"] == prose["qualifier"] for other in others)
+    equal = all(source["qualifier"] == prose["qualifier"] for source in others)
     words = {"more_than": "more than", "at_least": "at least"}
     printed = {"more_than": "exceeds", "at_least": ">="}
     return judge(
-        same,
+        equal,
         "The formula, a comment and the code take "
-        f"{listed([words[other['qualifier']] + ' ' + other['printed'] for other in others])}; it matters only for a "
+        f"{listed([words[source['qualifier']] + ' ' + source['printed'] for source in others])}; it matters only for a "
         "head exactly at the threshold.",
         reported=f"{printed[prose['qualifier']]} and {prose['printed']}",
         recomputed=f"{words[others[0]['qualifier']]} {others[0]['printed']}",
@@ -62,11 +62,11 @@ def c004_attention_by_hand(
 ) -> Verdict:
     """The sink rates of the rotary model are those of its attention, computed by hand from queries and keys."""
     encoding = pick(models, model="llama2-7b-rope")["position_encoding"]
-    shown = pick(drope_attention_origins, experiment="4", run="printed", positional="RoPE")
+    listing = pick(drope_attention_origins, experiment="4", run="printed", positional="RoPE")
     mean = 100 * float(drope_first_sink_rates["value"].mean())
-    rotated = {"yes": "are", "no": "are not"}.get(str(shown["rotated"]), "are not shown to be")
+    rotated = {"yes": "are", "no": "are not"}.get(str(listing["rotated"]), "are not shown to be")
     return judge(
-        str(shown["rotated"]) == "yes" or str(shown["taken_from"]) == "model",
+        str(listing["rotated"]) == "yes" or str(listing["taken_from"]) == "model",
         f"The printed listing multiplies queries and keys as they leave the projections, but this model ({encoding}) "
         f"rotates them first, and the printed rates {rotated} of rotated ones: no stored script computes them. The "
         f"attention that the model returned in a first run, on padded paragraphs, gave {mean:.1f}% where "
@@ -139,12 +139,12 @@ def c004_fig12_converge(
     row = pick(sink_rate_layers, layer=layer)
     for model in PAIR:
         later = _value(sink_summary, f"{model.lower()}_after_layer_1")
-        whole = quote(drope_sink_rates, layers="average", positional=model).printed
+        total = quote(drope_sink_rates, layers="average", positional=model).printed
         yield about(
             level,
             later,
             reason=f"{model} has {row[model.lower()]:.1f}% in layer {layer} and {later:.1f}% on average from "
-            f"there on; the printed average over all layers, layers 0 and 1 included, is {whole}.",
+            f"there on; the printed average over all layers, layers 0 and 1 included, is {total}.",
             key=model.lower(),
             statement=f"{model}'s sink rate is about {level.number:.0f}% from layer {layer} on.",
         )
@@ -168,13 +168,13 @@ def c004_sink_rates_about_97(drope_sink_rates: pd.DataFrame, drope_stated: pd.Da
 @claim("004, 5.5 Interpretation")
 def c004_sink_rates_nearly_identical(sink_summary: pd.DataFrame, sink_rate_tests: pd.DataFrame) -> Verdict:
     """The sink rates of the two models are nearly identical."""
-    apart = _value(sink_summary, "layers_apart")
+    gap = _value(sink_summary, "layers_apart")
     one = pick(sink_rate_tests, comparison="layer 1")
     return judge(
-        apart == 0,
+        gap == 0,
         f"The averages differ by {_value(sink_summary, 'gap_average'):.1f} points, but layer 1 by "
         f"{one['estimate']:.1f} [{one['ci_low']:.1f}, {one['ci_high']:.1f}] ({p(one['p_adjusted'])}, Welch over "
-        f"prompts, Holm); {apart:.0f} of {_value(sink_summary, 'layers_tested'):.0f} layers that vary differ.",
+        f"prompts, Holm); {gap:.0f} of {_value(sink_summary, 'layers_tested'):.0f} layers that vary differ.",
         otherwise="not supported",
         reported="nearly identical",
         recomputed=f"{one['estimate']:.1f} points in layer 1",

@@ -20,14 +20,14 @@ BOUNDS = {  # comparison in the source -> comparison of our test
 @claim("004, 3.1 Method")
 def c004_disruption_settings(drope_stated: pd.DataFrame, disruption_trials: pd.DataFrame) -> Verdict:
     """The disruption was repeated with ten random seeds."""
-    stated = quote(drope_stated, statement="s3_1_seeds")
+    statement = quote(drope_stated, statement="s3_1_seeds")
     seeds = [int(count) for count in disruption_trials["seeds"]]
     control = bool((disruption_trials["massive_values"] == 1).all())
     return judge(
-        all(count == stated.number for count in seeds),
+        all(count == statement.number for count in seeds),
         f"The published trials have {' and '.join(map(str, seeds))} seeds; a seed draws the random control"
         f"{' only' if control else ' and moves the massive run'}.",
-        reported=stated.printed,
+        reported=statement.printed,
         recomputed=str(seeds[0]),
         n=seeds[0],
     )
@@ -118,20 +118,20 @@ def c004_reliance(
     """The model with rotary positions relies 82 times more on massive values."""
     reported = quote(drope_disruption_statistics, statistic="reliance_ratio")
     ratios = disruption_ratios.set_index("text")
-    chosen = disruption_by_text.loc[disruption_by_text["selected"].astype(bool), "text"].iloc[0]
-    here, others = ratios.loc[chosen], ratios.drop(index=chosen)
+    selected = disruption_by_text.loc[disruption_by_text["selected"].astype(bool), "text"].iloc[0]
+    here, others = ratios.loc[selected], ratios.drop(index=selected)
     return [
         compare(
             reported,
             float(here["ratio_of_percentages"]),
-            reason=f"Percent increases of perplexity on the {chosen} set.",
+            reason=f"Percent increases of perplexity on the {selected} set.",
             key="ratio",
             statement="The percent increases of the two models have the ratio 82.",
             kind="cell check",
         ),
         judge(
             bool((others["ratio_of_percentages"].round() >= reported.interval.low).all()),
-            f"A ratio of percent increases on the {chosen} set, which chose the dimensions; on the other sets it is "
+            f"A ratio of percent increases on the {selected} set, which chose the dimensions; on the other sets it is "
             f"{' and '.join(f'{value:.0f}' for value in others['ratio_of_percentages'])}. In nats, which do not depend "
             f"on the baseline, RoPE loses {ratios['ratio_of_nats'].min():.1f} to {ratios['ratio_of_nats'].max():.1f} "
             "times as much.",

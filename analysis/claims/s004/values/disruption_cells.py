@@ -80,9 +80,9 @@ def c004_text_cells(
         reported = quote(drope_disruption_texts_reported, text=row["text"], positional=row["positional"])
         digits = reported.printed.strip("+%").replace(",", "")
         unit = 10.0 ** (len(digits) - len(digits.rstrip("0")))
-        near = abs(row["massive_increase"] - reported.number) <= unit / 2
+        close = abs(row["massive_increase"] - reported.number) <= unit / 2
         yield Verdict(
-            verdict="holds" if near else "contradicted",
+            verdict="holds" if close else "contradicted",
             reason=f"Published: {row['baseline_ppl']:.3f} to {row['massive_ppl']:,.1f}, "
             f"{row['massive_ratio']:,.0f} times; the printed value is taken as rounded to {unit:,.0f}.",
             reported=reported.printed,

@@ -194,17 +194,17 @@ def c004_fig7_more_robust(knowledge_tests: pd.DataFrame) -> Iterator[Verdict]:
 @claim("004, 15 Publication Figures, Figure D")
 def c004_figure_d_sign(drope_figures: pd.DataFrame, drope_knowledge: pd.DataFrame) -> Verdict:
     """Figure D draws the degradation of accuracy in the sense of the table."""
-    drawn = drope_figures[drope_figures["figure"] == "D"]
-    lost = drope_knowledge[drope_knowledge["metric"] == "degradation"]
-    pairs = drawn.assign(task=drawn["x"].str.lower()).merge(
-        lost, left_on=["series", "task"], right_on=["positional", "task"], suffixes=("", "_table")
+    places = drope_figures[drope_figures["figure"] == "D"]
+    unread = drope_knowledge[drope_knowledge["metric"] == "degradation"]
+    pairs = places.assign(task=places["x"].str.lower()).merge(
+        unread, left_on=["series", "task"], right_on=["positional", "task"], suffixes=("", "_table")
     )
     signed = pairs[(pairs["value"] != 0) & (pairs["value_table"] != 0)]
-    same = int((signed["value"] * signed["value_table"] > 0).sum())
+    equal = int((signed["value"] * signed["value_table"] > 0).sum())
     return judge(
-        same == len(signed),
-        f"Its axis is called degradation, like the table's column, but {len(signed) - same} of {len(signed)} values "
+        equal == len(signed),
+        f"Its axis is called degradation, like the table's column, but {len(signed) - equal} of {len(signed)} values "
         "that are not zero have the other sign: losses are drawn as negative.",
-        recomputed=f"{same} of {len(signed)}",
+        recomputed=f"{equal} of {len(signed)}",
         n=len(signed),
     )

@@ -44,15 +44,15 @@ def c004_massive_settings(
     drope_stated: pd.DataFrame, drope_captions: pd.DataFrame, drope_protocols: pd.DataFrame
 ) -> Verdict:
     """The comparison of counts and its error bars rest on the same ten texts."""
-    stated = quote(drope_stated, statement="s2_1_texts")
+    statement = quote(drope_stated, statement="s2_1_texts")
     others = [
         quote(drope_captions, statement="fig_1_samples").number,
         float(str(pick(drope_protocols, section="2 (Table 2.2)")["items"]).split()[0]),
     ]
     return judge(
-        all(value == stated.number for value in others),
+        all(value == statement.number for value in others),
         f"Figure 1 and the script give {', '.join(f'{value:g}' for value in others)} texts.",
-        reported=stated.printed,
+        reported=statement.printed,
         n=len(others),
     )
 
@@ -61,12 +61,12 @@ def c004_massive_settings(
 def c004_layers_same_run(drope_stated: pd.DataFrame, drope_protocols: pd.DataFrame) -> Verdict:
     """The counts by layer come from the run that the method describes, on ten texts."""
     totals, layers = (pick(drope_protocols, section=section) for section in ("2 (Table 2.2)", "2.3 (layers)"))
-    stated = quote(drope_stated, statement="s2_1_texts")
+    statement = quote(drope_stated, statement="s2_1_texts")
     return judge(
         totals["items"] == layers["items"] and totals["precision"] == layers["precision"],
         f"By the scripts the totals are of {totals['items']} in {totals['precision']} ({totals['note']}), the counts "
         f"by layer of {layers['items']} in {layers['precision']} ({layers['note']}).",
-        reported=stated.printed,
+        reported=statement.printed,
         recomputed=str(layers["items"]),
     )
 

@@ -152,13 +152,13 @@ def thesis_population_brief(population_outcomes: pd.DataFrame) -> Verdict:
 
     Post hoc. Exact sign flips over seeds of the shares of arms D and A.
     """
-    near = population_outcomes[
+    close = population_outcomes[
         (population_outcomes["outcome"] == "keys_all")
         & (population_outcomes["multiple"] == 1.0)
         & (population_outcomes["encoding"] == "own")
         & (population_outcomes["base"] == BASE)
     ]
-    share = near.pivot_table(index="seed", columns="arm", values="value").reindex(columns=["A", "D"]).dropna()
+    share = close.pivot_table(index="seed", columns="arm", values="value").reindex(columns=["A", "D"]).dropna()
     flips = sign_flip_p((share["D"] - share["A"]).to_numpy()) if len(share) else None
     if flips is None or flips.smallest >= ALPHA:
         return untestable(f"{len(share)} seeds have both arms; more of the plan would decide it.")
@@ -176,7 +176,7 @@ def thesis_population_brief(population_outcomes: pd.DataFrame) -> Verdict:
 
 def _learned(outcomes: pd.DataFrame, prompts: pd.DataFrame, base: int = BASE) -> pd.DataFrame:
     """Return, for each seed of a base that has both arms, whether B and C are above guessing (`guess`)."""
-    near = outcomes[
+    close = outcomes[
         (outcomes["outcome"] == "keys_all")
         & (outcomes["multiple"] == 1.0)
         & (outcomes["encoding"] == "own")
@@ -186,7 +186,7 @@ def _learned(outcomes: pd.DataFrame, prompts: pd.DataFrame, base: int = BASE) ->
     at_length = prompts[prompts["multiple"] == 1.0]
     guess = (1.0 / at_length["keys"]).groupby(at_length["seed"]).mean()
     rows: dict[int, dict[str, object]] = {}
-    for seed, arm, share, n in zip(near["seed"], near["arm"], near["value"], near["n"], strict=True):
+    for seed, arm, share, n in zip(close["seed"], close["arm"], close["value"], close["n"], strict=True):
         low, _ = wilson_interval(round(float(share) * int(n)), int(n))
         level = float(guess[int(seed)])
         rows.setdefault(int(seed), {"guess": level})[str(arm)] = low > level

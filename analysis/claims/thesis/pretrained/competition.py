@@ -67,7 +67,7 @@ def thesis_pretrained_exchange(pretrained_exchange_levels: pd.DataFrame) -> Iter
         name = f"{rows['display_name'].iloc[0]} on {rows['texts'].iloc[0]}"
         whole = rows["apart_high"] - rows["apart_low"] == rows["apart_high"].max()
         every, fixed = rows[whole].set_index("quantity"), rows[~whole].sort_values("apart_low")
-        near = fixed[(fixed["quantity"] == "plasticity") & (fixed["apart_high"] <= BOTH)]
+        close = fixed[(fixed["quantity"] == "plasticity") & (fixed["apart_high"] <= BOTH)]
         share = {str(each): part["last"] / part["first"] - 1 for each, part in fixed.groupby("quantity")}
         far = share["gap"][fixed["apart_low"].reindex(share["gap"].index) >= BOTH]
         total = {each: float(every.loc[each, "last"] / every.loc[each, "first"] - 1) for each in ("gap", "spread")}
@@ -78,14 +78,14 @@ def thesis_pretrained_exchange(pretrained_exchange_levels: pd.DataFrame) -> Iter
             ("gap", far, bool((far < 0).all() and total["gap"] > 0), f"{total['gap']:+.0%}",
              f"At one position the mean difference of far keys of {name} shrinks along the context, while over all "
              "pairs it grows."),
-            ("distance", near["change"], bool(fall < -SAME and (near["change"].abs() < SAME).all()),
+            ("distance", close["change"], bool(fall < -SAME and (close["change"].abs() < SAME).all()),
              f"{fall:+.3f}",
              f"At one position plasticity of {name} falls over all pairs and at no fixed distance of the keys."),
         )  # fmt: skip
         for key, values, true, beside, statement in asked:
             form = "+.3f" if key == "distance" else "+.0%"
-            ends = dict.fromkeys(f"{value:{form}}" for value in (values.min(), values.max()))
-            range_ = " to ".join(ends)
+            limits = dict.fromkeys(f"{value:{form}}" for value in (values.min(), values.max()))
+            range_ = " to ".join(limits)
             reason = f"At a fixed distance {range_} along the context (ranges: {len(values)}), over all pairs {beside}."
             yield judge(true, reason, recomputed=range_, n=len(values), key=f"{model}_{key}", statement=statement)
         yield directed(

@@ -206,21 +206,21 @@ def thesis_distil_exchange(distilled_exchange: pd.DataFrame) -> Iterator[Verdict
     """
     rows = distilled_exchange[distilled_exchange["quantity"].isin(["plasticity", "linear_share"])].dropna(subset="low")
     for _, row in rows[rows["from_token"].isin(QUARTERS)].iterrows():
-        ends, where = (float(row["low"]), float(row["high"])), QUARTERS[int(row["from_token"])]
+        limits, where = (float(row["low"]), float(row["high"])), QUARTERS[int(row["from_token"])]
         facts = (
             f"in the {where} {row['nope']:.3f} without rotation and {row['continued']:.3f} with it, a difference of "
-            f"{row['difference']:+.3f} [{ends[0]:.3f}, {ends[1]:.3f}] over {int(row['key_heads'])} key heads"
+            f"{row['difference']:+.3f} [{limits[0]:.3f}, {limits[1]:.3f}] over {int(row['key_heads'])} key heads"
         )
         difference, heads = float(row["difference"]), int(row["key_heads"])
         key = f"{row['pair']}_{row['quantity']}_{row['from_token']}"
         if row["quantity"] == "linear_share":
             words = f"In the {where}, distance carries a smaller part of the gap in the student without rotation."
-            yield directed(difference, ends, -1, facts, recomputed=difference, n=heads, key=key, statement=words)
+            yield directed(difference, limits, -1, facts, recomputed=difference, n=heads, key=key, statement=words)
             continue
         words = f"In the {where}, the query's content decides more keys in the student without rotation."
-        yield directed(difference, ends, 1, facts, recomputed=difference, n=heads, key=f"{key}_more", statement=words)
+        yield directed(difference, limits, 1, facts, recomputed=difference, n=heads, key=f"{key}_more", statement=words)
         words = f"In the {where}, the query's content decides as many keys in the student without rotation."
-        yield equivalent(ends, ARM_MARGIN, facts, recomputed=difference, n=heads, key=f"{key}_same", statement=words)
+        yield equivalent(limits, ARM_MARGIN, facts, recomputed=difference, n=heads, key=f"{key}_same", statement=words)
 
 
 def _verdict_key(row: pd.Series) -> str:

@@ -91,12 +91,12 @@ def thesis_pretrained_in_range(pretrained_geometry: pd.DataFrame) -> Iterator[Ve
         range_ = pick(pretrained_geometry, metric=metric, column="reported")
         low, high = float(range_["low"]), float(range_["high"])
         for model, row in _measured_rows(pretrained_geometry, metric):
-            inside = low <= float(row["low"]) and float(row["high"]) <= high
+            in_range = low <= float(row["low"]) and float(row["high"]) <= high
             outside = float(row["high"]) < low or float(row["low"]) > high
             statement = f"The {words} of {row['label']} lies within the range of the reported models."
             verdict = _too_few_key_heads(row, f"{model}_{metric}", statement) or (
                 judge(
-                    inside,
+                    in_range,
                     f"{row['value']:.3f} [{row['low']:.3f}, {row['high']:.3f}] over {int(row['n'])} key heads; the "
                     f"{int(range_['n'])} reported models reach from {low:.3f} to {high:.3f}",
                     otherwise="contradicted" if outside else "not supported",
@@ -170,11 +170,11 @@ def thesis_pretrained_draws(pretrained_draws: pd.DataFrame) -> Iterator[Verdict]
     """
     for _, row in pretrained_draws[pretrained_draws["of"] == "source"].iterrows():
         key = f"{row['model']}_{row['metric']}"
-        drawn, other, heads = int(row["drawn"]), int(row["drawn_other"]), int(row["heads"])
+        places, source, heads = int(row["drawn"]), int(row["drawn_other"]), int(row["heads"])
         within = row["metric"] == "ap_drop"
         statement = (
             f"The source's two captures of one network differ in {DRAWN[str(row['metric'])]} by "
-            f"{'no more' if within else 'more'} than 95 % of pairs of draws of {drawn} and {other} of {heads} heads, "
+            f"{'no more' if within else 'more'} than 95 % of pairs of draws of {places} and {source} of {heads} heads, "
             f"if heads differ as those of {row['display_name']}."
         )
         if int(row["key_heads"]) < FEW:

@@ -49,8 +49,8 @@ def thesis_heads_change_class(pretrained_head_agreement: pd.DataFrame) -> Iterat
             "chance among the heads of a layer, and less often than when the beginning token is put in front."
         )
         if not {REMOVED, STARTED} <= set(known):
-            missing = "one of the two states was not measured; both would decide it."
-            yield untestable(missing, key=str(model), statement=statement)
+            absent = "one of the two states was not measured; both would decide it."
+            yield untestable(absent, key=str(model), statement=statement)
             continue
         removed, started = known[REMOVED], known[STARTED]
         shares = ", ".join(

@@ -37,7 +37,7 @@ def thesis_pretrained_repeated(pretrained_repeated: pd.DataFrame) -> list[Verdic
 @claim("thesis, Pretrained models at hand")
 def thesis_pretrained_kinds(pretrained_kinds: pd.DataFrame) -> list[Verdict]:
     """The number of massive values of a pretrained model differs between source code and prose."""
-    chosen = pretrained_kinds[(pretrained_kinds["where"] == "pre") & (pretrained_kinds["threshold"] == THRESHOLD)]
+    selected = pretrained_kinds[(pretrained_kinds["where"] == "pre") & (pretrained_kinds["threshold"] == THRESHOLD)]
     return [
         by_interval(
             row,
@@ -51,7 +51,7 @@ def thesis_pretrained_kinds(pretrained_kinds: pd.DataFrame) -> list[Verdict]:
             statement=f"{row['display_name']} has another number of massive values in its "
             f"{PLURAL[str(row['tensor'])]} on source code than on prose.",
         )
-        for _, row in chosen.iterrows()
+        for _, row in selected.iterrows()
     ]
 
 

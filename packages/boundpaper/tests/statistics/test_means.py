@@ -202,6 +202,19 @@ def test_noncentrality_interval_is_normal_for_many_degrees_of_freedom():
     assert noncentrality_interval(1.0, 0) is None
 
 
+LARGE_TAILS = (  # t, df, noncentrality, and P(T > t) integrated over the chi density with 25 digits
+    (5000.0, 4, 8345.39, 0.9749999723981325),
+    (1e5, 3, 174182.39, 0.9720330781508236),
+    (2000.0, 1500, 2050.0, 0.9154817560488353),
+)
+
+
+@pytest.mark.parametrize(("t", "df", "delta", "tail"), LARGE_TAILS)
+def test_noncentral_tails_are_exact_for_large_noncentralities(t, df, delta, tail):
+    assert float(tail_above(t, df, delta)) == pytest.approx(tail, abs=1e-14)
+    assert float(tail_above(-t, df, -delta)) == pytest.approx(1 - tail, abs=1e-14)
+
+
 def test_noncentral_tails_agree_with_simulation_and_have_no_gaps():
     generator = np.random.default_rng(3)
     drawn = (generator.normal(size=200_000) + 2.5) / np.sqrt(generator.chisquare(6, 200_000) / 6)

@@ -59,6 +59,6 @@ def plasticity(
     """
     if not isinstance(head, Head):
         raise ValueError(f"a {type(head).__name__} is not a head; give kq.Head(queries=..., keys=..., ...)")
-    chosen: Estimator = estimator or ("bucket_full" if head.rotary is None else "aligned_full")
-    options = PlasticityOptions(estimator=chosen, pairs=pairs, bins=bins, min_queries=min_queries, cap=cap, seed=seed)
+    name: Estimator = estimator or ("bucket_full" if head.rotary is None else "aligned_full")
+    options = PlasticityOptions(estimator=name, pairs=pairs, bins=bins, min_queries=min_queries, cap=cap, seed=seed)
     return estimated(head, options)

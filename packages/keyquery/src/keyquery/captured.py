@@ -84,14 +84,14 @@ def capture(
     from keyquery.models.texts import TextSource
     from keyquery.opened import working_folder
 
-    loaded = None
+    loaded_model = None
     if isinstance(model, str):
         source = resolve_source(working_folder(), ModelSource(model))[0]
     elif stream:
         raise ModelError("stream=True reads weights from disk, but this model is loaded; pass its name or folder")
     else:
         source = model.subject.source or model.source
-        loaded = LoadedModel(model.network, model.tokenizer, model_facts(model.network, source))
+        loaded_model = LoadedModel(model.network, model.tokenizer, model_facts(model.network, source))
     options = CaptureOptions(
         model=source,
         texts=TextSource(str(texts), field, split),
@@ -115,7 +115,7 @@ def capture(
         stream=stream,
     )
     if not is_finished(options):
-        record_here(options, loaded)
+        record_here(options, loaded_model)
         finish(options)
     return open_capture(options.out)
 
@@ -170,12 +170,12 @@ def analyse(
     from keyquery.measure.heads.analysis import analyse_heads, refuse_empty, tables_of_heads
     from keyquery.saved import made
 
-    chosen: Estimator = estimator or ("bucket_full" if capture.rotations is None else "aligned_full")
-    options = PlasticityOptions(estimator=chosen, pairs=pairs, bins=bins, min_queries=min_queries, cap=cap)
+    method: Estimator = estimator or ("bucket_full" if capture.rotations is None else "aligned_full")
+    options = PlasticityOptions(estimator=method, pairs=pairs, bins=bins, min_queries=min_queries, cap=cap)
     root = project_or_none()
     with temporary() as folder, open_bar("heads") as progress:
-        kept = root / "out/heads" if root else folder
-        findings, _ = analyse_heads(capture, options, kept, jobs, progress)
+        cache = root / "out/heads" if root else folder
+        findings, _ = analyse_heads(capture, options, cache, jobs, progress)
     refuse_empty(capture, findings, options)
     tables, manifest, name = tables_of_heads(capture, findings, options)
     return made("head_metrics", tables, manifest, name)

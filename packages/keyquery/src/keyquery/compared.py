@@ -60,13 +60,13 @@ def compare(
     from keyquery.comparisons.measured import read
 
     root = Path(folder) if folder is not None else project_or_none() or Path.cwd()
-    measured = [
+    measurements = [
         read(root, model, experiments)
         if isinstance(model, str)
         else _measurements_of([model] if isinstance(model, pd.DataFrame) else list(model))
         for model in (reference, *models)
     ]
-    return compare_models(measured, experiments, by=by, metrics=metrics)
+    return compare_models(measurements, experiments, by=by, metrics=metrics)
 
 
 def _measurements_of(frames: Sequence[pd.DataFrame]) -> ModelMeasurements:
@@ -84,23 +84,23 @@ def _measurements_of(frames: Sequence[pd.DataFrame]) -> ModelMeasurements:
     names: list[str] = []
     origins: dict[str, FrameOrigin] = {}
     for frame in frames:
-        known = frame.attrs.get(KEY)
-        if not isinstance(known, FrameOrigin) or not frame.equals(known.tables[known.shown]):
+        origin = frame.attrs.get(KEY)
+        if not isinstance(origin, FrameOrigin) or not frame.equals(origin.tables[origin.shown]):
             raise DataError(
                 "these rows have no manifest or were changed; pass rows as run() or analyse() returned them"
             )
-        names.append(known.name)
-        shown = {name: table for name, table in known.tables.items() if name in (OF_HEADS, known.shown)}
-        tables |= {name: as_tidy(name, as_text(table.to_csv(index=False))) for name, table in shown.items()}
-        manifests |= dict.fromkeys(shown, known.manifest)
-        origins |= dict.fromkeys(shown, known)
+        names.append(origin.name)
+        own_tables = {name: table for name, table in origin.tables.items() if name in (OF_HEADS, origin.shown)}
+        tables |= {name: as_tidy(name, as_text(table.to_csv(index=False))) for name, table in own_tables.items()}
+        manifests |= dict.fromkeys(own_tables, origin.manifest)
+        origins |= dict.fromkeys(own_tables, origin)
     if not names:
         raise DataError("a model has no rows; pass rows from run() or analyse(), or the name of measurements")
     if len(set(names)) > 1:
         raise DataError(f"rows of {names[0]} and {names[1]} given as one model; give a list of rows for each")
 
-    def copy(paper: Path, chosen: Sequence[str]) -> None:
-        for each in chosen:
+    def copy(paper: Path, experiments: Sequence[str]) -> None:
+        for each in experiments:
             save(paper, {each: origins[each].tables[each]}, names[0], origins[each].manifest)
 
     return ModelMeasurements(names[0], tables, manifests, copy)

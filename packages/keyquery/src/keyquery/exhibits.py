@@ -56,11 +56,11 @@ def measured_table(frame: pd.DataFrame, experiment: str, models: Sequence[str] =
     from boundpaper.typeset.numbers import significant
 
     summaries = _summary_lines(frame, experiment, models)
-    rows = pd.DataFrame([asdict(each) for each in summaries])
+    rows = pd.DataFrame([asdict(line) for line in summaries])
     order = {name: place for place, name in enumerate(dict.fromkeys(rows["model"]))}
     rows["group"] = [_titled(name, unit) for name, unit in zip(rows["quantity"], rows["unit_of_values"], strict=True)]
-    first = {name: place for place, name in enumerate(dict.fromkeys(rows["group"]))}
-    rows = rows.assign(shown=rows["model"].map(short_names(order)), place=rows["group"].map(first))
+    group_order = {name: place for place, name in enumerate(dict.fromkeys(rows["group"]))}
+    rows = rows.assign(shown=rows["model"].map(short_names(order)), place=rows["group"].map(group_order))
     rows = rows.sort_values(["place", "model"], key=lambda each: each.map(order) if each.name == "model" else each)
     return Table(
         rows=rows,
@@ -95,26 +95,26 @@ def measured_figure(frame: pd.DataFrame, experiment: str, models: Sequence[str] 
     from boundpaper.figures.spec import Axis, Figure, Panel
 
     summaries = _summary_lines(frame, experiment, models)
-    labels = short_names(dict.fromkeys(each.model for each in summaries))
+    labels = short_names(dict.fromkeys(line.model for line in summaries))
     panels = []
-    for quantity, unit in dict.fromkeys((each.quantity, each.unit_of_values) for each in summaries):
-        drawn = [
-            (labels[each.model], each.estimate, each.ci_low, each.ci_high)
-            for each in summaries
-            if each.quantity == quantity and None not in (each.estimate, each.ci_low, each.ci_high)
+    for quantity, unit in dict.fromkeys((line.quantity, line.unit_of_values) for line in summaries):
+        points = [
+            (labels[line.model], line.estimate, line.ci_low, line.ci_high)
+            for line in summaries
+            if line.quantity == quantity and None not in (line.estimate, line.ci_low, line.ci_high)
         ]
-        if drawn:
-            rows, middle, low, high = zip(*drawn, strict=True)
+        if points:
+            rows, middle, low, high = zip(*points, strict=True)
             forest = Forest(rows=rows, estimate=middle, low=low, high=high, legend=False)
             panels.append(Panel(series=[forest], x=Axis(label=_titled(quantity, unit))))
     if not panels:
         raise DataError(f"{experiment}: no quantity has an interval in any model, so there is nothing to draw")
-    more = f" Not drawn: {len(panels) - MOST} further quantities." if len(panels) > MOST else ""
+    omitted = f" Not drawn: {len(panels) - MOST} further quantities." if len(panels) > MOST else ""
     return Figure(
         panels=panels[:MOST],
         columns=min(2, len(panels)),
         legend="none",
-        caption=f"{experiment.replace('_', ' ').capitalize()} of {len(labels)} measured models: means.{more}",
+        caption=f"{experiment.replace('_', ' ').capitalize()} of {len(labels)} measured models: means.{omitted}",
         note=" ".join(("Lines are 95 % intervals; a model without one is not drawn.", *_missing_quantities(summaries))),
     )
 
@@ -137,11 +137,11 @@ def write_files(root: Path, experiments: Sequence[str]) -> list[Path]:
 
 def _missing_quantities(summaries: Sequence[SummaryLine]) -> list[str]:
     """Return a sentence for each model that lacks a quantity of other models, for example if its run ended early."""
-    quantities = dict.fromkeys(each.quantity for each in summaries)
-    present = {(each.model, each.quantity) for each in summaries}
+    quantities = dict.fromkeys(line.quantity for line in summaries)
+    present = {(line.model, line.quantity) for line in summaries}
     lacks = {
         model: [name for name in quantities if (model, name) not in present]
-        for model in dict.fromkeys(each.model for each in summaries)
+        for model in dict.fromkeys(line.model for line in summaries)
     }
     return [f"{model} was not measured by: {', '.join(names)}." for model, names in lacks.items() if names]
 
@@ -156,11 +156,11 @@ def _summary_lines(frame: pd.DataFrame, experiment: str, models: Sequence[str]) 
     for name in models:
         if name not in names:
             raise DataError(f"{experiment} was not measured on {name!r}{or_known(name, names)}")
-    named = frame if experiment != OF_HEADS else frame.drop(columns="name", errors="ignore")
+    table = frame if experiment != OF_HEADS else frame.drop(columns="name", errors="ignore")
     summaries = [
         line
         for model in models or names
-        for line in summary({experiment: as_text(named[named["model"] == model].to_csv(index=False))}, str(model))
+        for line in summary({experiment: as_text(table[table["model"] == model].to_csv(index=False))}, str(model))
     ]
     if not summaries:
         raise DataError(f"{experiment}: it has no summarised quantity; name an experiment of `run`, or model_metrics")

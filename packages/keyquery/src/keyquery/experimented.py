@@ -79,10 +79,10 @@ def run(
     if hasattr(module, "write"):
         raise SpecError(f"{name} cannot be run from here; use capture() and analyse()")
     require(settings, mapping(settings_of(name)), name, SpecError)
-    opened = load(model) if isinstance(model, str) else model
+    loaded = load(model) if isinstance(model, str) else model
     options = Options(texts=texts, tokens=tokens, items=items, seeds=tuple(seeds), place=place)
-    subject = opened.subject
-    _, card = resolve_source(Path.cwd(), subject.source or opened.source)
+    subject = loaded.subject
+    _, card = resolve_source(Path.cwd(), subject.source or loaded.source)
     longest = length_made_for(subject.model.config, int(card.get("training_length") or 0))
     try:
         note = note_if_too_long(subject.name, tokens, longest, anyway=anyway)
@@ -91,8 +91,8 @@ def run(
         raise ModelError(str(error).replace("--tokens ", "tokens=").replace("--anyway", "anyway=True")) from None
     if note:
         print(note, file=sys.stderr)
-    asked = (subject.book, options, subject.training_length, (name,))
-    if foreseen := unwritable_experiments(subject.name, subject.tokenizer, *asked):
+    call = (subject.book, options, subject.training_length, (name,))
+    if foreseen := unwritable_experiments(subject.name, subject.tokenizer, *call):
         raise foreseen[name]
     subject.used.clear()
     start = time.monotonic()
@@ -100,7 +100,7 @@ def run(
         rows = module.measure(subject, options, **settings)
     if not rows:
         raise DataError(f"{name} of {subject.name}: the experiment gave no row")
-    plan = RunPlan(root=Path.cwd(), source=opened.source, experiments=(name,), options=options)
+    plan = RunPlan(root=Path.cwd(), source=loaded.source, experiments=(name,), options=options)
     manifest = manifest_of(plan, subject, module, settings, time.monotonic() - start)
     tables = {name: frame(rows, subject.positional, subject.precision)}
     return made(name, tables, manifest, file_name(subject, module, settings))

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from boundpaper.places import project_or_none
-from boundpaper.store.files import passing
+from boundpaper.store.files import process_folder
 from keyquery.models.checkpoints.loading import AS_CONFIGURED, ModelSource
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def answers_folder() -> Path:
     from keyquery.measure.run import KEPT
 
     root = project_or_none()
-    return root / KEPT / "answers" if root else passing() / "answers"
+    return root / KEPT / "answers" if root else process_folder() / "answers"
 
 
 @dataclass(frozen=True)

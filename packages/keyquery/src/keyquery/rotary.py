@@ -83,23 +83,23 @@ class Rotary:
         tokens = np.asarray(tokens, dtype=np.int64)
         least = int(tokens.min())
         # tabulate all distances between smallest and largest, if there are fewer distances than vectors
-        every = np.arange(least, int(tokens.max()) + 1)
-        if every.size > tokens.size:
-            every, rows = np.unique(tokens, return_inverse=True)
+        distances = np.arange(least, int(tokens.max()) + 1)
+        if distances.size > tokens.size:
+            distances, rows = np.unique(tokens, return_inverse=True)
         else:
             rows = tokens - least
-        plane = self._plane(every)
+        plane = self._plane(distances)
         cosines, sines = plane.real.astype(vectors.dtype), plane.imag.astype(vectors.dtype)
-        step, apart = (1, len(self.frequencies)) if self.layout == "half" else (2, 1)
+        step, pair_step = (1, len(self.frequencies)) if self.layout == "half" else (2, 1)
         turned = np.empty(vectors.shape, vectors.dtype)
         if not compiled:
             turned[:] = vectors
-            first = slice(self.start, self.end - apart + step - 1, step)
-            second = slice(self.start + apart, self.end, step)
+            first = slice(self.start, self.end - pair_step + step - 1, step)
+            second = slice(self.start + pair_step, self.end, step)
             turned[:, first] = vectors[:, first] * cosines[rows] - vectors[:, second] * sines[rows]
             turned[:, second] = vectors[:, second] * cosines[rows] + vectors[:, first] * sines[rows]
             return turned
-        _compiled_turn()(vectors, rows, cosines, sines, self.start, step, apart, turned)
+        _compiled_turn()(vectors, rows, cosines, sines, self.start, step, pair_step, turned)
         return turned
 
     def _plane(self, tokens: IntArray) -> npt.NDArray[np.complex128]:
@@ -149,21 +149,21 @@ def from_theta(
 def from_record(row: dict[str, Any]) -> Rotary:
     """Return the rotation that `Rotary.record` wrote."""
     return Rotary(
-        frequencies=tuple(float(each) for each in row["frequencies"]),
+        frequencies=tuple(float(radians) for radians in row["frequencies"]),
         layout=row["layout"],
         start=int(row["start"]),
         factor=float(row["factor"]),
     )
 
 
-def rotation_records(found: Mapping[int, Rotary | str]) -> list[dict[str, Any]]:
+def rotation_records(by_layer: Mapping[int, Rotary | str]) -> list[dict[str, Any]]:
     """Return rotations as plain JSON values: one entry for all layers with the same rotation, or the same reason."""
     groups: dict[Rotary | str, list[int]] = {}
-    for layer, one in found.items():
-        groups.setdefault(one, []).append(layer)
+    for layer, rotation in by_layer.items():
+        groups.setdefault(rotation, []).append(layer)
     return [
-        {"layers": layers, **({"refused": one} if isinstance(one, str) else one.record())}
-        for one, layers in groups.items()
+        {"layers": layers, **({"refused": rotation} if isinstance(rotation, str) else rotation.record())}
+        for rotation, layers in groups.items()
     ]
 
 

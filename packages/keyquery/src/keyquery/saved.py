@@ -82,14 +82,14 @@ def save(
     from keyquery.measure.measurements import checked_name, conflicting_settings, refuse_overwriting
     from keyquery.measure.measurements import save as write
 
-    known = rows.attrs.get(KEY)
-    if not isinstance(known, FrameOrigin):
+    origin = rows.attrs.get(KEY)
+    if not isinstance(origin, FrameOrigin):
         raise DataError("these rows have no manifest; save rows as run() or analyse() returned them")
-    if not rows.equals(known.tables[known.shown]):
+    if not rows.equals(origin.tables[origin.shown]):
         raise DataError("these rows were changed since they were measured; save what was returned, and change a copy")
     root = open_paper(project).root
-    chosen = checked_name(name or known.name)
+    model = checked_name(name or origin.name)
     if not replace:
-        tables = [path_of(root, experiment, chosen) for experiment in known.tables]
-        refuse_overwriting(root, {table: conflicting_settings(table, known.manifest) for table in tables})
-    return write(root, known.tables, chosen, known.manifest)
+        tables = [path_of(root, experiment, model) for experiment in origin.tables]
+        refuse_overwriting(root, {table: conflicting_settings(table, origin.manifest) for table in tables})
+    return write(root, origin.tables, model, origin.manifest)

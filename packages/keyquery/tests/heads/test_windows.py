@@ -67,7 +67,7 @@ def test_pairs_of_exchange_and_gap_estimates_lie_within_the_window() -> None:
     pairs = exchanged_pairs(head, PlasticityOptions(min_queries=10), 10**6)
     assert pairs.gap.size == plasticity(head, options()).profile.counts.sum()
     assert (pairs.nearer - pairs.farther).max() < 150
-    assert all(gap.by_pair.value is not None for gap in gaps_to_empirical(head, options(), given=None))
+    assert all(gap.by_pair.value is not None for gap in gaps_to_empirical(head, options(), prepared=None))
 
 
 def test_window_without_two_keys_gives_a_reason() -> None:

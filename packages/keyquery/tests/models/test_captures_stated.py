@@ -128,7 +128,7 @@ def test_heads_uses_the_stated_rotation(
         ({"theta": 1e4, "layout": "half", "layers": [0, 1]}, "does not state layer 2"),
         ([{"theta": 1e4, "layout": "half"}], "entry 1: no layers"),
         ([{"theta": 1e4, "layout": "half", "layers": [0]}] * 2, "entry 2: layer 0 has two entries"),
-        ({"unturned": True, "theta": 1e4}, "`unturned` excludes `theta`"),
+        ({"unturned": True, "theta": 1e4}, "`unturned` is given together with `theta`"),
         (["half"], "entry 1: 'half' is not a mapping"),
         ({"model_type": "nope"}, "no narrow twin of model type nope"),
     ],

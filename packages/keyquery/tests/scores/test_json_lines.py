@@ -167,4 +167,4 @@ def test_a_limit_on_the_size_of_files_is_told_with_its_mend(tmp_path):
         "64));records.append(pathlib.Path('records.jsonl'), [{'id': 'a' * 200}])"
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True)
-    assert "records.jsonl: larger than files may become here; raise the limit (`ulimit -f unlimited`)" in done.stderr
+    assert "records.jsonl: larger than a file may be here; raise the limit (`ulimit -f unlimited`)" in done.stderr

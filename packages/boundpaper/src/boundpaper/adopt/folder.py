@@ -7,9 +7,9 @@ from typing import Any
 
 from boundpaper.errors import SpecError
 from boundpaper.places import ADOPTED
-from boundpaper.store.pattern import fault
+from boundpaper.store.pattern import pattern_fault
 from boundpaper.store.rules import at_least, mapping, one_of, positive, require, text
-from boundpaper.store.text_file import held_in, text_of
+from boundpaper.store.text_file import parse_text, text_of
 from boundpaper.suggestions import or_known
 
 GENERATED = "bound"
@@ -101,7 +101,7 @@ def read(root: Path) -> Folder:
 
     Raises SpecError that names the fault when the file is not valid TOML, or has an unknown or misplaced key.
     """
-    settings = held_in(text_of(root, ADOPTED, SpecError), ADOPTED, SpecError)
+    settings = parse_text(text_of(root, ADOPTED, SpecError), ADOPTED, SpecError)
     _require_keys(settings, _TYPES, "")
     for name, kinds in _TYPES.items():
         if name in settings and (not isinstance(settings[name], kinds) or isinstance(settings[name], bool)):
@@ -174,7 +174,7 @@ def _string_list(value: Any, name: str) -> tuple[str, ...]:
 
 def _read_patterns(value: Any, name: str) -> tuple[str, ...]:
     for pattern in (given := _string_list(value, name)):
-        if wrong := fault(pattern):
+        if wrong := pattern_fault(pattern):
             raise SpecError(f"{ADOPTED}: {pattern!r} in {name} {wrong}")
     return given
 

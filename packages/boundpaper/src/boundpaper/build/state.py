@@ -15,7 +15,7 @@ class State:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._changed, self._saved = False, 0.0
+        self._changed, self._next_save = False, 0.0
         try:
             found = read_kept(path)
             steps = _restore_entries(found["steps"], found["files"]) if found["format"] == _FORMAT else {}
@@ -24,20 +24,22 @@ class State:
             self.steps = {}  # unreadable or damaged state: build everything
 
     def record(self, key: str, entry: dict[str, Any] | None) -> None:
-        """Set a step's entry, or remove it if `entry` is None; save the file at most once per second."""
+        """Set a step's entry, or remove it if `entry` is None; save at most each second, and 1/30 of the time."""
         if entry is None:
             del self.steps[key]
         else:
             self.steps[key] = entry
         self._changed = True
-        if time.monotonic() - self._saved > 1:
+        if time.monotonic() > self._next_save:
             self.save()
 
     def save(self) -> None:
         """Write the state atomically if it changed."""
         if self._changed:
+            begun = time.monotonic()
             keep_steps(self.path, self.steps)
-            self._changed, self._saved = False, time.monotonic()
+            ended = time.monotonic()
+            self._changed, self._next_save = False, ended + max(1.0, 30 * (ended - begun))
 
 
 def keep_steps(path: Path, steps: dict[str, Any]) -> None:

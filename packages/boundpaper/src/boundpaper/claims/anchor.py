@@ -44,11 +44,11 @@ def main(arguments: Sequence[str]) -> int:
     writer.writerows(anchors)
     write(root / ANCHORS, text.getvalue().encode())
     for kind in ("statement", "cell check"):
-        own = [each for each, row in zip(anchors, rows, strict=True) if row["kind"] == kind]
-        lines = sum(bool(each["line"]) for each in own)
-        print(f"{kind}: {lines} of {len(own)} with a line, the rest with a heading")
-    for each, row in zip(anchors, rows, strict=True):
-        if row["reported"] and not each["reported"]:
+        anchors_of_kind = [anchor for anchor, row in zip(anchors, rows, strict=True) if row["kind"] == kind]
+        lines = sum(bool(anchor["line"]) for anchor in anchors_of_kind)
+        print(f"{kind}: {lines} of {len(anchors_of_kind)} with a line, the rest with a heading")
+    for anchor, row in zip(anchors, rows, strict=True):
+        if row["reported"] and not anchor["reported"]:
             print(f"{row['claim']} reports {row['reported']!r}, which document {row['source']} does not print")
     return 0
 

@@ -37,39 +37,39 @@ def build(job: Job) -> dict[str, str]:
     verdicts share a key, or a p-value alone decides.
     """
     function = job.load()
-    where = f"{job.file}: {job.function}()"
+    context = f"{job.file}: {job.function}()"
     place: ClaimPlace | None = getattr(function, "stated", None)
     statement = " ".join((inspect.getdoc(function) or "").split("\n\n")[0].split())
     if not place or not statement:
         raise SpecError(
-            f'{where} needs the statement as its docstring, and the decorator @claim("002, Section name") above it, '
+            f'{context} needs the statement as its docstring, and the decorator @claim("002, Section name") above it, '
             "which `boundpaper.claims` offers"
         )
-    known = [each.key for each in documents(job.root)]
-    if place.document not in known:
+    codes = [document.key for document in documents(job.root)]
+    if place.document not in codes:
         raise SpecError(
-            f"{where}: no document {place.document!r}; {suggest(place.document, known)}{DOCUMENTS} has "
-            f"{', '.join(known)}: add a row there with its title"
+            f"{context}: no document {place.document!r}; {suggest(place.document, codes)}{DOCUMENTS} has "
+            f"{', '.join(codes)}: add a row there with its title"
         )
-    found = job.call()
-    verdicts = found if isinstance(found, list) else [found]
+    answer = job.call()
+    verdicts = answer if isinstance(answer, list) else [answer]
     if not verdicts or not all(isinstance(verdict, Verdict) for verdict in verdicts):
-        raise SpecError(f"{where} returned {type(found).__name__}; return a Verdict or a list of them, each with a key")
+        raise SpecError(f"{context} returned {type(answer).__name__}; return a Verdict or a list of Verdicts with keys")
     keys = [verdict.key for verdict in verdicts]
     if len(set(keys)) < len(keys) or (len(keys) > 1 and "" in keys):
-        raise SpecError(f"{where}: several verdicts need a key each, and no key twice")
+        raise SpecError(f"{context}: several verdicts need a key each, and no key twice")
     refuse_by_p(job.root, job.file, job.function)
-    own = vocabulary(job.root)
+    words = vocabulary(job.root)
     for verdict in verdicts:
-        _require_margin(verdict, verdict.statement or statement, where)
+        _require_margin(verdict, verdict.statement or statement, context)
     rows = [
         {
             **{name: value for name, value in asdict(verdict).items() if name not in _INNER},
             "failure": _failure_kind(verdict, place.failure),
-            "severity": severity(verdict, place.section, place.severity, own.headlines),
-            "reason": _as_sentence(typeset(verdict.reason, own.ledger)),
+            "severity": severity(verdict, place.section, place.severity, words.headlines),
+            "reason": _as_sentence(typeset(verdict.reason, words.ledger)),
             "claim": job.name + (f".{verdict.key}" if verdict.key else ""),
-            "statement": _as_sentence(typeset(verdict.statement or statement, own.ledger)),
+            "statement": _as_sentence(typeset(verdict.statement or statement, words.ledger)),
             "source": place.document,
             "section": place.section,
             "order": [place.document, job.file, job.line],
@@ -80,17 +80,17 @@ def build(job: Job) -> dict[str, str]:
     return {f"out/claims/{job.name}.json": json.dumps(rows, indent=1, ensure_ascii=False) + "\n"}
 
 
-def _require_margin(verdict: Verdict, statement: str, where: str) -> None:
+def _require_margin(verdict: Verdict, statement: str, context: str) -> None:
     """Raise an error if `holds` on a statement of no difference comes without a margin: a large p proves nothing."""
-    tested = verdict.p_value is not None or verdict.p_adjusted is not None
-    if verdict.verdict == "holds" and tested and verdict.margin is None and _SAME.search(statement):
+    has_p_value = verdict.p_value is not None or verdict.p_adjusted is not None
+    if verdict.verdict == "holds" and has_p_value and verdict.margin is None and _SAME.search(statement):
         raise SpecError(
-            f"{where}: {statement!r} says that nothing differs, but `holds` comes from a test; use equivalent(), "
+            f"{context}: {statement!r} says that nothing differs, but `holds` comes from a test; use equivalent(), "
             "which compares the interval with a margin"
         )
 
 
-def severity(verdict: Verdict, section: str, declared: str, headlines: Sequence[str] = ()) -> str:
+def severity(verdict: Verdict, section: str, declared_severity: str, headlines: Sequence[str] = ()) -> str:
     """Return the severity of a claim: the declared severity, else one derived from its kind and section.
 
     A cell check is a detail. A statement in a summary, conclusion, hypothesis or section of key findings, or in a
@@ -98,14 +98,14 @@ def severity(verdict: Verdict, section: str, declared: str, headlines: Sequence[
     """
     if verdict.kind == "cell check":
         return "detail"
-    named = any(each.casefold() in section.casefold() for each in headlines)
-    return declared or ("headline" if named or _HEADLINE.search(section) else "supporting")
+    is_named = any(headline.casefold() in section.casefold() for headline in headlines)
+    return declared_severity or ("headline" if is_named or _HEADLINE.search(section) else "supporting")
 
 
 def _failure_kind(verdict: Verdict, declared: str) -> str:
     """Return the failure kind of the verdict, or if it has none, the kind that the claim's decorator declares."""
-    derived = declared and verdict.verdict in ("not supported", "contradicted") and verdict.failure in _LEFT_OPEN
-    return declared if derived else verdict.failure
+    fails = declared and verdict.verdict in ("not supported", "contradicted") and verdict.failure in _LEFT_OPEN
+    return declared if fails else verdict.failure
 
 
 def _as_sentence(docstring: str) -> str:

@@ -44,13 +44,13 @@ def _is_judged_by_p(call: ast.Call) -> bool:
         return False
     if any(keyword.arg in ("otherwise", None) for keyword in call.keywords):
         return False
-    asked = _without_conversion(call.args[0])
-    if not (isinstance(asked, ast.Compare) and len(asked.ops) == 1):
+    condition = _without_conversion(call.args[0])
+    if not (isinstance(condition, ast.Compare) and len(condition.ops) == 1):
         return False
-    left, right = _without_conversion(asked.left), _without_conversion(asked.comparators[0])
-    if isinstance(asked.ops[0], ast.Gt | ast.GtE):
+    left, right = _without_conversion(condition.left), _without_conversion(condition.comparators[0])
+    if isinstance(condition.ops[0], ast.Gt | ast.GtE):
         left, right = right, left
-    elif not isinstance(asked.ops[0], ast.Lt | ast.LtE):
+    elif not isinstance(condition.ops[0], ast.Lt | ast.LtE):
         return False
     return bool(_P.fullmatch(_last_name(left))) and _is_significance_level(right)
 

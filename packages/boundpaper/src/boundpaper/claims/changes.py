@@ -8,23 +8,23 @@ from boundpaper.store.canonical import agree
 Rows = dict[str, dict[str, str]]
 
 
-def changes(before: str, now: str) -> list[str]:
+def changes(before: str, new_text: str) -> list[str]:
     """Return the differences between two ledgers, one per line: changed, lost and new verdicts, then other columns.
 
-    `before` and `now` are two versions of `claims.csv`. The list is empty if both have the same rows, with numbers
+    `before` and `new_text` are two versions of `claims.csv`. The list is empty if both have the same rows, with numbers
     equal within the tolerance of results.
     """
-    if before == now or agree(before.encode(), now.encode()):
+    if before == new_text or agree(before.encode(), new_text.encode()):
         return []
-    old, new = _rows_by_claim(before), _rows_by_claim(now)
+    old_rows, new_rows = _rows_by_claim(before), _rows_by_claim(new_text)
     lines = [
-        f"{claim}: {old[claim]['verdict']} -> {row['verdict']}"
-        for claim, row in new.items()
-        if claim in old and old[claim]["verdict"] != row["verdict"]
+        f"{claim}: {old_rows[claim]['verdict']} -> {row['verdict']}"
+        for claim, row in new_rows.items()
+        if claim in old_rows and old_rows[claim]["verdict"] != row["verdict"]
     ]
-    lines += [f"{claim}: {row['verdict']} -> gone" for claim, row in old.items() if claim not in new]
-    lines += [f"{claim}: new -> {row['verdict']}" for claim, row in new.items() if claim not in old]
-    lines += _other_columns(old, new)
+    lines += [f"{claim}: {row['verdict']} -> gone" for claim, row in old_rows.items() if claim not in new_rows]
+    lines += [f"{claim}: new -> {row['verdict']}" for claim, row in new_rows.items() if claim not in old_rows]
+    lines += _other_columns(old_rows, new_rows)
     return lines or ["the order of the rows differs"]
 
 
@@ -42,16 +42,14 @@ def _other_columns(old: Rows, new: Rows) -> list[str]:
                 differing.setdefault(f"{column} (a new column)", []).append(claim)
             elif then[column] != row[column] and not _nearly_equal(then[column], row[column]):
                 differing.setdefault(column, []).append(claim)
-    gone = sorted({name for row in old.values() for name in row} - {name for row in new.values() for name in row})
+    lost_names = sorted({name for row in old.values() for name in row} - {name for row in new.values() for name in row})
     lines = [
         f"{column}: differs in {len(claims)} {'row' if len(claims) == 1 else 'rows'}, for example {claims[0]}"
         for column, claims in differing.items()
     ]
-    lines += [f"{column}: no longer a column" for column in gone]
+    lines += [f"{column}: no longer a column" for column in lost_names]
     return lines
 
 
-def _nearly_equal(one: str, other: str) -> bool:
-    return (
-        agree(f"x\n{one}\n".encode(), f"x\n{other}\n".encode()) if one and other and '"' not in one + other else False
-    )
+def _nearly_equal(a: str, b: str) -> bool:
+    return agree(f"x\n{a}\n".encode(), f"x\n{b}\n".encode()) if a and b and '"' not in a + b else False

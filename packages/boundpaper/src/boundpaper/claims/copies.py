@@ -63,22 +63,22 @@ class Repeats(DeclarationPart):
         return [self._verdict(frames, key, cell) for key, cell in self.origins.items()]
 
     def _verdict(self, frames: Frames, key: str, cell: ArtifactCell) -> Verdict:
-        stated, original = self.of.frame(frames), cell.read(frames, {})
-        row = pick(stated, statement=key)
-        reported = _cell_in_words(row) if self.words else quote(stated, statement=key)
+        values, original = self.of.frame(frames), cell.read(frames, {})
+        row = pick(values, statement=key)
+        reported = _cell_in_words(row) if self.words else quote(values, statement=key)
         label = cell.artifact.label or _place_name(original.row)
         reason = f"{label[:1].upper()}{label[1:]} prints {original.printed}."
         statement = f"The {_place_in_words(row)} gives {_quantity_name(row)} as {row['printed']}."
         if original.value is None:
-            same = reported.value is None and reported.interval == original.interval
-            made = judge(
-                same, reason, key=key, statement=statement, reported=reported.printed, recomputed=original.printed
+            is_same = reported.value is None and reported.interval == original.interval
+            verdict = judge(
+                is_same, reason, key=key, statement=statement, reported=reported.printed, recomputed=original.printed
             )
-            made = replace(made, kind="cell check")
+            verdict = replace(verdict, kind="cell check")
         elif row.get("qualifier") == "about" and reported.value is not None:
-            made = about(reported, original.number, reason=reason, key=key, statement=statement, kind="cell check")
+            verdict = about(reported, original.number, reason=reason, key=key, statement=statement, kind="cell check")
         else:
-            made = compare(
+            verdict = compare(
                 reported,
                 original.number,
                 original.interval,
@@ -88,7 +88,7 @@ class Repeats(DeclarationPart):
                 statement=statement,
                 kind="cell check",
             )
-        return mark_repeat(made, *cell.judged)
+        return mark_repeat(verdict, *cell.judged)
 
 
 def _cell_in_words(row: pd.Series) -> QuotedCell:
@@ -113,10 +113,10 @@ def _quantity_name(row: pd.Series) -> str:
     A quantity written with a capital gets a small first letter, except a symbol (`Q`).
     """
     quantity = str(row["quantity"])
-    for column, written in vocabulary().stated_of.items():
+    for column, style in vocabulary().stated_of.items():
         if column in row:
             word = quantity.split()[0]
-            if written == "heading" and (len(word) == 1 or word[1:].islower()):
+            if style == "heading" and (len(word) == 1 or word[1:].islower()):
                 quantity = quantity[0].lower() + quantity[1:]
             return f"{quantity} of {row[column]}" if row[column] else quantity
     return quantity
@@ -183,7 +183,7 @@ class Copies(DeclarationPart):
         cell, label = quote(original, **place), self._original_tables[0].label
         names = [str(value) for value in place.values()]
         key = self.prefix + "-".join(names)
-        made = compare(
+        verdict = compare(
             quote(copy, **place),
             cell.number,
             cell.interval,
@@ -193,4 +193,4 @@ class Copies(DeclarationPart):
             statement=f"The cell {', '.join(names)} equals {label}.",
             kind="cell check",
         )
-        return mark_repeat(made, *self.judged.get(key, "").split())
+        return mark_repeat(verdict, *self.judged.get(key, "").split())

@@ -60,26 +60,26 @@ def directed(
     """
     low, high = ci
     side = sign or (1 if estimate >= null else -1)
-    beyond = low > null if side > 0 else high < null
-    against = bool(sign) and (high < null if side > 0 else low > null)
+    is_beyond = low > null if side > 0 else high < null
+    is_against = bool(sign) and (high < null if side > 0 else low > null)
     agrees = not sign or sign * (estimate - null) > 0
     deciding = p_adjusted if p_adjusted is not None else p_value
-    shown = deciding is None or deciding < ALPHA
+    is_shown = deciding is None or deciding < ALPHA
     end = "" if reason.rstrip().endswith((".", "?", "!")) else "."
-    if beyond and agrees:
-        verdict, more = ("holds", "") if shown else ("not supported", " The interval stands for this test alone.")
-        if not shown and p_adjusted is None:
-            more = " The interval and the test disagree."
-    elif against:
-        verdict, more = "contradicted", " The interval lies on the other side."
+    if is_beyond and agrees:
+        verdict, remark = ("holds", "") if is_shown else ("not supported", " The interval stands for this test alone.")
+        if not is_shown and p_adjusted is None:
+            remark = " The interval and the test disagree."
+    elif is_against:
+        verdict, remark = "contradicted", " The interval lies on the other side."
     elif agrees:
-        verdict, more = "not significant", ""
+        verdict, remark = "not significant", ""
     else:
         sign_said = "There is no difference" if estimate == null else "The sign is the other one"
-        verdict, more = "not supported", f" {sign_said}, and the interval allows both."
+        verdict, remark = "not supported", f" {sign_said}, and the interval allows both."
     return Verdict(
         verdict=verdict,
-        reason=f"{reason}{end}{more}",
+        reason=f"{reason}{end}{remark}",
         reported=reported,
         recomputed=recomputed if isinstance(recomputed, str) else number_text(recomputed, 4),
         n=n,

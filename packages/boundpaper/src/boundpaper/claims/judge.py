@@ -148,8 +148,8 @@ def compare(
     """
     if reported.value is None or reported.decimals is None:
         inside = meets(reported.interval, exact(value))
-        near = within is not None and overlaps(reported.interval, within)
-        verdict = "holds" if inside else "holds after rounding" if near else "contradicted"
+        may_round = within is not None and overlaps(reported.interval, within)
+        verdict = "holds" if inside else "holds after rounding" if may_round else "contradicted"
         decimals = 3 if places is None else places
     else:
         verdict = agreement(value, within, reported.value, reported.decimals)
@@ -174,7 +174,7 @@ def compare(
 def approximately(number: float, decimals: int) -> Interval:
     """Return the range of values that an approximate number (`~`, about, roughly) allows.
 
-    The last nonzero digit may be off by one, but by at most 15 % of the number: 95.5 to 98.5 for ~97, 3.4 to 4.6 for
+    The last nonzero digit may differ by one, but by at most 15 % of the number: 95.5 to 98.5 for ~97, 3.4 to 4.6 for
     ~4, 17 to 23 for ~20, 85 to 115 for ~100.
     """
     unit = 10.0**-decimals
@@ -235,8 +235,8 @@ def about(
     number, decimals = reported.number, reported.decimals or 0
     range_ = approximately(number, decimals)
     inside = meets(range_, exact(value))
-    near = within is not None and overlaps(range_, within)
-    verdict = "holds" if inside else "holds after rounding" if near else "contradicted"
+    may_round = within is not None and overlaps(range_, within)
+    verdict = "holds" if inside else "holds after rounding" if may_round else "contradicted"
     return Verdict(
         verdict=verdict,
         reason=f"{reason} {reported.printed} is read as {range_.low:g} to {range_.high:g}.",

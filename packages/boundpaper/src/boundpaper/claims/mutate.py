@@ -76,19 +76,19 @@ def public_steps(folder: Path) -> Iterator[tuple[str, Callable[..., Any]]]:
     """Yield a folder's steps by name, functions or declarations; names that begin with `_` are helpers."""
     for path in sorted(folder.rglob("*.py")):
         parts = path.relative_to(folder.parents[1]).with_suffix("").parts
-        if any(part.startswith("_") for part in parts):
+        if any(folder_name.startswith("_") for folder_name in parts):
             continue
         module = importlib.import_module(".".join(parts))
         for name, step in inspect.getmembers(module):
-            written = inspect.isfunction(step) and step.__module__ == module.__name__
-            if not name.startswith("_") and (written or isinstance(step, Cells)):
+            is_defined_here = inspect.isfunction(step) and step.__module__ == module.__name__
+            if not name.startswith("_") and (is_defined_here or isinstance(step, Cells)):
                 yield name, step
 
 
 def read_inputs(root: Path, claim: Claim) -> dict[str, pd.DataFrame]:
     """Return the artifacts that a claim reads, by name."""
     parameters = inspect.signature(claim).parameters.values()
-    return {each.name: store.read(root, each.name) for each in parameters if each.default is each.empty}
+    return {item.name: store.read(root, item.name) for item in parameters if item.default is item.empty}
 
 
 def mutate_claim(name: str, claim: Claim, frames: Frames, most: int = 4000, words: bool = False) -> Tally:
@@ -101,12 +101,12 @@ def mutate_claim(name: str, claim: Claim, frames: Frames, most: int = 4000, word
     base = verdicts_by_key(claim, frames)
     for key, verdict in base.items():
         tally.answers[key] = MutationOutcome(f"{name}.{key}" if key else name, verdict.verdict)
-    for mutation, changed in mutations(frames, base.values()):
+    for mutation, changed_frames in mutations(frames, base.values()):
         if tally.done or tally.tried >= most or (words and tally.any_changed):
             break
         tally.tried += 1
         try:
-            now = verdicts_by_key(claim, changed)
+            now = verdicts_by_key(claim, changed_frames)
         except NOTICED:
             tally.noticed += 1
             continue
@@ -122,26 +122,26 @@ def verdicts_by_key(claim: Claim, frames: Frames) -> dict[str, Verdict]:
     return {verdict.key: verdict for verdict in (verdicts if isinstance(verdicts, list) else [verdicts])}
 
 
-def _record_outcome(answer: MutationOutcome, before: Verdict, now: Verdict, mutation: str) -> None:
-    values = [(each.reason, each.reported, each.recomputed) for each in (before, now)]
-    if before.verdict != now.verdict:
+def _record_outcome(answer: MutationOutcome, old_verdict: Verdict, now: Verdict, mutation: str) -> None:
+    values = [(verdict.reason, verdict.reported, verdict.recomputed) for verdict in (old_verdict, now)]
+    if old_verdict.verdict != now.verdict:
         answer.turned = answer.turned or mutation
-        if _reason_unchanged(before, now):
+        if _reason_unchanged(old_verdict, now):
             answer.unexplained = answer.unexplained or mutation
     if values[0] != values[1]:
         answer.reworded = answer.reworded or mutation
 
 
-def _reason_unchanged(before: Verdict, now: Verdict) -> bool:
+def _reason_unchanged(old: Verdict, now: Verdict) -> bool:
     """Return whether a verdict has changed while its reason has not.
 
     The same reason is acceptable only if a number beside it explains the change: the reported value, the interval or
     the p-value changed, or the recomputed value changed and the reason has no "none", "not", "all" or "only".
     """
-    if before.reason != now.reason or before.reported != now.reported or _test_numbers(before) != _test_numbers(now):
+    if old.reason != now.reason or old.reported != now.reported or _test_numbers(old) != _test_numbers(now):
         return False
-    compared = "number" in (before.failure, now.failure)
-    return before.recomputed == now.recomputed or (not compared and bool(_FIXED.search(now.reason)))
+    is_number_check = "number" in (old.failure, now.failure)
+    return old.recomputed == now.recomputed or (not is_number_check and bool(_FIXED.search(now.reason)))
 
 
 def _test_numbers(verdict: Verdict) -> tuple[float | None, ...]:
@@ -159,14 +159,14 @@ def mutations(frames: Frames, verdicts: Iterable[Verdict] = ()) -> Iterator[tupl
     exchanged between rows; rows are removed one by one. `verdicts` are the claim's verdicts on its unchanged inputs,
     for the repairs.
     """
-    repairs = {each.reported: each.recomputed for each in verdicts if each.reported and each.recomputed}
+    repairs = {verdict.reported: verdict.recomputed for verdict in verdicts if verdict.reported and verdict.recomputed}
     for name, frame in frames.items():
-        for mutation, changed in _repaired_frames(frame, repairs):
-            yield f"{name}: {mutation}", {**frames, name: changed}
+        for mutation, changed_frame in _repaired_frames(frame, repairs):
+            yield f"{name}: {mutation}", {**frames, name: changed_frame}
     for size in ("test", "column", "cell", "row"):
         for name, frame in frames.items():
-            for mutation, changed in _SIZES[size](frame):
-                yield f"{name}: {mutation}", {**frames, name: changed}
+            for mutation, changed_frame in _SIZES[size](frame):
+                yield f"{name}: {mutation}", {**frames, name: changed_frame}
 
 
 def _repaired_frames(frame: pd.DataFrame, repairs: Mapping[str, str]) -> Iterator[tuple[str, pd.DataFrame]]:
@@ -196,29 +196,29 @@ def _changed_tests(frame: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
         ("unclear, with the other sign", -1, 3.0, 0.9),
         ("nothing", 0, 0.1, 1.0),
     ):
-        changed = frame.copy()
+        new_frame = frame.copy()
         for middle, low, high in triples:
             size = frame[middle].abs().astype(float).where(lambda values: values > 0, 1.0)
-            changed[middle] = sign * size if sign else 0 * size
-            spread = reach * size if sign else 1e-6 * size
-            changed[low], changed[high] = changed[middle] - spread, changed[middle] + spread
+            new_frame[middle] = sign * size if sign else 0 * size
+            half_width = reach * size if sign else 1e-6 * size
+            new_frame[low], new_frame[high] = new_frame[middle] - half_width, new_frame[middle] + half_width
         for column in [name for name in frame.columns if re.match(r"p_", str(name)) and frame[name].dtype == float]:
-            changed[column] = p
-        yield f"every estimate made {mutation}", changed
+            new_frame[column] = p
+        yield f"every estimate made {mutation}", new_frame
 
 
 def _changed_columns(frame: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
     if "printed" in frame.columns:
-        for how, change in _PRINTED.items():
-            yield from _reprinted_frames(f"printed {how}", frame, [change(text) for text in frame["printed"]])
+        for description, change in _PRINTED.items():
+            yield from _reprinted_frames(f"printed {description}", frame, [change(text) for text in frame["printed"]])
         yield from _reprinted_frames("printed in the opposite order", frame, list(frame["printed"])[::-1])
     for column in _changeable_columns(frame):
         values = frame[column]
         if pd.api.types.is_bool_dtype(values):
             yield f"{column} negated", frame.assign(**{column: ~values})
         elif pd.api.types.is_numeric_dtype(values):
-            for how, number in {**_NUMBERS, **_SERIES}.items():
-                yield f"{column} {how}", frame.assign(**{column: number(values)})
+            for description, number in {**_NUMBERS, **_SERIES}.items():
+                yield f"{column} {description}", frame.assign(**{column: number(values)})
         else:
             for word in dict.fromkeys((values.iloc[0], values.iloc[-1], "another word") if len(frame) else ()):
                 yield f"{column} all {word!r}", frame.assign(**{column: word})
@@ -230,19 +230,19 @@ def _changed_cells(frame: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
     numeric = [name for name in _changeable_columns(frame) if pd.api.types.is_numeric_dtype(frame[name])]
     for row in range(len(frame)):
         if "printed" in frame.columns:
-            for how, change in _PRINTED.items():
+            for words, change in _PRINTED.items():
                 texts = list(frame["printed"])
                 texts[row] = change(texts[row])
                 if texts[row] != frame["printed"].iloc[row]:
-                    yield from _reprinted_frames(f"row {row + 2}, printed {how}", frame, texts)
+                    yield from _reprinted_frames(f"row {row + 2}, printed {words}", frame, texts)
         for column in numeric:
-            for how, number in _NUMBERS.items() if not pd.api.types.is_bool_dtype(frame[column]) else _BOOLS.items():
-                changed = frame.copy()
-                moved = number(frame[column])
-                changed[column] = [
-                    new if at == row else old for at, (old, new) in enumerate(zip(frame[column], moved, strict=True))
+            for words, number in _NUMBERS.items() if not pd.api.types.is_bool_dtype(frame[column]) else _BOOLS.items():
+                new_frame = frame.copy()
+                values = number(frame[column])
+                new_frame[column] = [
+                    new if at == row else old for at, (old, new) in enumerate(zip(frame[column], values, strict=True))
                 ]
-                yield f"row {row + 2}, {column} {how}", changed
+                yield f"row {row + 2}, {column} {words}", new_frame
 
 
 def _without_rows(frame: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
@@ -256,18 +256,18 @@ def _changeable_columns(frame: pd.DataFrame) -> list[str]:
     return [name for name in frame.columns if name not in _NOT_READ | parsed_too]
 
 
-def _reprinted_frames(what: str, frame: pd.DataFrame, texts: list[str]) -> Iterator[tuple[str, pd.DataFrame]]:
+def _reprinted_frames(description: str, frame: pd.DataFrame, texts: list[str]) -> Iterator[tuple[str, pd.DataFrame]]:
     """Yield the frame that prints these texts, unless one of them is not a valid number, such as a negated bound."""
     try:
-        yield what, reprinted(frame, texts)
+        yield description, reprinted(frame, texts)
     except ThesisError:
         return
 
 
 def reprinted(frame: pd.DataFrame, texts: list[str]) -> pd.DataFrame:
     """Return a long source that prints these texts, with the numbers parsed again."""
-    plain = frame.drop(columns=[name for name in PARSED if name in frame.columns])
-    return parsed(plain.assign(printed=texts), words=True)
+    unparsed = frame.drop(columns=[name for name in PARSED if name in frame.columns])
+    return parsed(unparsed.assign(printed=texts), words=True)
 
 
 def shift_numbers(text: str, share: float) -> str:
@@ -277,10 +277,10 @@ def shift_numbers(text: str, share: float) -> str:
         digits = match[0].replace(",", "")
         decimals = len(digits.partition(".")[2])
         value = float(digits)
-        new = value * (1 + share) if value else 5.0 * 10.0**-decimals
-        if f"{new:.{decimals}f}" == f"{value:.{decimals}f}":
-            new = value + 10.0**-decimals
-        return f"{new:,.{decimals}f}" if "," in match[0] else f"{new:.{decimals}f}"
+        new_value = value * (1 + share) if value else 5.0 * 10.0**-decimals
+        if f"{new_value:.{decimals}f}" == f"{value:.{decimals}f}":
+            new_value = value + 10.0**-decimals
+        return f"{new_value:,.{decimals}f}" if "," in match[0] else f"{new_value:.{decimals}f}"
 
     return _NUMBER.sub(number, text)
 
@@ -320,16 +320,16 @@ _SIZES = {"test": _changed_tests, "column": _changed_columns, "cell": _changed_c
 def main(names: list[str]) -> int:
     """Print verdicts that no mutation changes, and verdicts that change without a new reason; return 1 if any exist."""
     root = places.project()
-    chosen = {name: claim for name, claim in claims(root / "analysis/claims").items() if not names or name in names}
+    selected = {name: claim for name, claim in claims(root / "analysis/claims").items() if not names or name in names}
     stuck = 0
-    for name, claim in chosen.items():
+    for name, claim in selected.items():
         for answer in mutate_claim(name, claim, read_inputs(root, claim)).answers.values():
             if not answer.turned:
                 print(f"{answer.claim}: {answer.verdict}, never turns{'' if answer.reworded else ', nor is reworded'}")
             elif answer.unexplained:
                 print(f"{answer.claim}: changes without a new reason or value ({answer.unexplained})")
             stuck += not answer.turned or bool(answer.unexplained)
-    print(f"{len(chosen)} claims, {stuck} verdicts stuck or silent")
+    print(f"{len(selected)} claims, {stuck} verdicts stuck or silent")
     return int(stuck > 0)
 
 

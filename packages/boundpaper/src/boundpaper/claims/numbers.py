@@ -50,8 +50,8 @@ def repeated_numbers(root: Path) -> list[dict[str, str]]:
             rows = list(csv.DictReader(stream))
         if not rows or not {"printed", "source"} <= rows[0].keys():
             continue
-        described = resource(root, path.stem)
-        key = described["schema"].get("primaryKey", []) if described else []
+        table = resource(root, path.stem)
+        key = table["schema"].get("primaryKey", []) if table else []
         for row in rows:
             document, number = row["source"].partition(" ")[0], distinctive_number(row["printed"])
             if number is not None and document in judged_sources(root):
@@ -65,22 +65,22 @@ def repeated_numbers(root: Path) -> list[dict[str, str]]:
     ]
 
 
-def keep_quantities(rows: Iterable[Mapping[str, str]], before: Iterable[Mapping[str, str]]) -> list[dict[str, str]]:
-    """Return the rows with the quantities that the earlier list `before` has for the same cells."""
+def keep_quantities(rows: Iterable[Mapping[str, str]], old_rows: Iterable[Mapping[str, str]]) -> list[dict[str, str]]:
+    """Return the rows with the quantities that the earlier list `old_rows` has for the same cells."""
     place = ("document", "number", "table", "cell")
-    known = {tuple(row[name] for name in place): row["quantity"] for row in before}
-    named = [{**row, "quantity": known.get(tuple(row[name] for name in place), "")} for row in rows]
-    return [{**row, "reason": "" if row["quantity"] else "quantity not yet named"} for row in named]
+    quantity_by_cell = {tuple(row[name] for name in place): row["quantity"] for row in old_rows}
+    filled_rows = [{**row, "quantity": quantity_by_cell.get(tuple(row[name] for name in place), "")} for row in rows]
+    return [{**row, "reason": "" if row["quantity"] else "quantity not yet named"} for row in filled_rows]
 
 
 def main() -> int:
     """Write the list, and print how many cells have no quantity yet."""
     root = places.project()
-    before: list[dict[str, str]] = []
+    old_rows: list[dict[str, str]] = []
     if (root / LISTED).exists():
         with (root / LISTED).open(encoding="utf-8", newline="") as stream:
-            before = list(csv.DictReader(stream))
-    rows = keep_quantities(repeated_numbers(root), before)
+            old_rows = list(csv.DictReader(stream))
+    rows = keep_quantities(repeated_numbers(root), old_rows)
     text = io.StringIO()
     writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
     writer.writeheader()

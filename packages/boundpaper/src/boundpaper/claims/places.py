@@ -29,7 +29,7 @@ def build(job: Job) -> dict[str, bytes]:
 def places_of_rows(root: Path, rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return the places where these ledger rows are stated, computed and used."""
     anchors = _anchors_by_claim(root / ANCHORS)
-    used = _chapters_by_verdict(sorted((root / CHAPTERS).glob("*.tex.j2")))
+    chapters_by_claim = _chapters_by_verdict(sorted((root / CHAPTERS).glob("*.tex.j2")))
     uses = []
     for row in rows:
         source, file, line = row["order"]
@@ -43,7 +43,7 @@ def places_of_rows(root: Path, rows: Iterable[dict[str, Any]]) -> list[dict[str,
                 "anchor": anchor.get("anchor", ""),
                 "function": f"{file}:{line}",
                 "inputs": "; ".join(row["inputs"]),
-                "chapters": "; ".join(used.get(row["claim"], ())),
+                "chapters": "; ".join(chapters_by_claim.get(row["claim"], ())),
             }
         )
     return uses

@@ -68,51 +68,51 @@ class ProjectInMemory:
         Claims that read the table run first, then claims that read results which differ because of it.
         """
         changed = {name: frame}
-        asked: set[str] = set()
+        tried: set[str] = set()
         waiting = self._results_from(name)
         while True:
             for claim in [
-                each for each in self.claims if each not in asked and reads(self.claims[each]) & set(changed)
+                step for step in self.claims if step not in tried and reads(self.claims[step]) & set(changed)
             ]:
-                if turned := self._changed_verdict(claim, changed):
-                    return turned
-            ready = next((each for each in waiting if not reads(self.studies[each]) & set(waiting)), None)
+                if changed_verdict := self._changed_verdict(claim, changed):
+                    return changed_verdict
+            ready = next((step for step in waiting if not reads(self.studies[step]) & set(waiting)), None)
             if ready is None:
                 return ""
             waiting.remove(ready)
             if not reads(self.studies[ready]) & set(changed):
                 continue
             try:
-                made = self.studies[ready](**self._frames_of(self.studies[ready], changed))
+                result = self.studies[ready](**self._frames_of(self.studies[ready], changed))
             except NOTICED:
                 return f"{ready} (refused)"
-            if not _frames_agree(made, store.read(self.root, ready)):
-                changed[ready] = made
+            if not _frames_agree(result, store.read(self.root, ready)):
+                changed[ready] = result
 
     def _results_from(self, name: str) -> list[str]:
         """Return the results computed from an artifact, directly or indirectly."""
         followers: list[str] = []
         queue = [name]
         while queue:
-            made = queue.pop()
-            new = [each for each, study in self.studies.items() if made in reads(study) and each not in followers]
-            followers += new
-            queue += new
+            source = queue.pop()
+            found = [name for name, study in self.studies.items() if source in reads(study) and name not in followers]
+            followers += found
+            queue += found
         return followers
 
-    def _changed_verdict(self, claim: str, changed: Mapping[str, pd.DataFrame]) -> str:
+    def _changed_verdict(self, claim: str, changed_frames: Mapping[str, pd.DataFrame]) -> str:
         function = self.claims[claim]
         if claim not in self._verdicts:
             self._verdicts[claim] = {
-                key: each.verdict for key, each in verdicts_by_key(function, self._frames_of(function, {})).items()
+                key: item.verdict for key, item in verdicts_by_key(function, self._frames_of(function, {})).items()
             }
         try:
-            now = verdicts_by_key(function, self._frames_of(function, changed))
+            now = verdicts_by_key(function, self._frames_of(function, changed_frames))
         except NOTICED:
             return f"{claim} (refused)"
-        before = self._verdicts[claim]
-        turned = [key for key, each in now.items() if before.get(key) != each.verdict]
-        return (f"{claim}.{turned[0]}" if turned[0] else claim) if turned else ""
+        old_verdicts = self._verdicts[claim]
+        changed_keys = [key for key, item in now.items() if old_verdicts.get(key) != item.verdict]
+        return (f"{claim}.{changed_keys[0]}" if changed_keys[0] else claim) if changed_keys else ""
 
     def _frames_of(self, step: Step, changed: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
         return {name: changed[name] if name in changed else store.read(self.root, name) for name in reads(step)}
@@ -120,12 +120,12 @@ class ProjectInMemory:
 
 def reads(step: Step) -> set[str]:
     """Return the artifacts that a step's parameters name."""
-    return {each.name for each in inspect.signature(step).parameters.values() if each.default is each.empty}
+    return {item.name for item in inspect.signature(step).parameters.values() if item.default is item.empty}
 
 
-def _frames_agree(made: pd.DataFrame, kept: pd.DataFrame) -> bool:
+def _frames_agree(computed: pd.DataFrame, stored: pd.DataFrame) -> bool:
     try:
-        pd.testing.assert_frame_equal(made.reset_index(drop=True), kept, check_dtype=False, rtol=1e-6, atol=1e-9)
+        pd.testing.assert_frame_equal(computed.reset_index(drop=True), stored, check_dtype=False, rtol=1e-6, atol=1e-9)
     except AssertionError:
         return False
     return True
@@ -142,18 +142,18 @@ def plant_typo(text: str, chance: random.Random) -> tuple[str, str]:
     kinds = ["digit", "exchanged", "lost", "sign"]
     chance.shuffle(kinds)
     for kind in [*kinds, "digit"]:
-        new = _mistyped_text(text, kind, digits, chance)
-        if new is not None and _value_range(new) not in (None, _value_range(text)):
-            return new, kind
+        new_text = _mistyped_text(text, kind, digits, chance)
+        if new_text is not None and _value_range(new_text) not in (None, _value_range(text)):
+            return new_text, kind
     raise DataError(f"{text!r} cannot be changed into another number by a typo")
 
 
 def _mistyped_text(text: str, kind: str, digits: list[int], chance: random.Random) -> str | None:
     at = chance.choice(digits)
     if kind == "digit":
-        return text[:at] + chance.choice([each for each in "123456789" if each != text[at]]) + text[at + 1 :]
+        return text[:at] + chance.choice([digit for digit in "123456789" if digit != text[at]]) + text[at + 1 :]
     if kind == "exchanged":
-        pairs = [one for one in digits if one + 1 in digits and text[one] != text[one + 1]]
+        pairs = [place for place in digits if place + 1 in digits and text[place] != text[place + 1]]
         at = chance.choice(pairs) if pairs else -1
         return text[:at] + text[at + 1] + text[at] + text[at + 2 :] if pairs else None
     if kind == "lost":
@@ -187,23 +187,23 @@ def choose_typos(root: Path, count: int, seed: int = SEED) -> list[Typo]:
     changes = []
     for document, cells in pool.items():
         for table, number, text in chance.sample(cells, min(len(cells), count // len(documents))):
-            after, kind = plant_typo(text, chance)
-            changes.append(Typo(document, table, number, text, after, kind))
+            new_text, kind = plant_typo(text, chance)
+            changes.append(Typo(document, table, number, text, new_text, kind))
     return changes
 
 
-def detector(project: ProjectInMemory, each: Typo) -> str:
+def detector(project: ProjectInMemory, typo: Typo) -> str:
     """Return the verdict, range or step that detects a typo; empty if none does."""
-    frame = store.read(project.root, each.table)
+    frame = store.read(project.root, typo.table)
     texts = list(frame["printed"])
-    if texts[each.row - 1] != each.before:
-        raise DataError(f"{each.table}, row {each.row} prints {texts[each.row - 1]!r}, not {each.before!r}")
-    row = frame.iloc[each.row - 1]
-    value, described = parse(each.after).value, resource(project.root, each.table)
-    if described and value is not None and excluded_number(described, str(row.get("metric") or "printed"), value):
-        return f"{each.table} (refused)"
-    texts[each.row - 1] = each.after
-    return project.detected(each.table, reprinted(frame, texts))
+    if texts[typo.row - 1] != typo.before:
+        raise DataError(f"{typo.table}, row {typo.row} prints {texts[typo.row - 1]!r}, not {typo.before!r}")
+    row = frame.iloc[typo.row - 1]
+    value, table = parse(typo.after).value, resource(project.root, typo.table)
+    if table and value is not None and excluded_number(table, str(row.get("metric") or "printed"), value):
+        return f"{typo.table} (refused)"
+    texts[typo.row - 1] = typo.after
+    return project.detected(typo.table, reprinted(frame, texts))
 
 
 def main(arguments: list[str]) -> int:
@@ -213,16 +213,16 @@ def main(arguments: list[str]) -> int:
     seed = int(arguments[1]) if len(arguments) > 1 else SEED
     project = ProjectInMemory(root)
     rows = []
-    for each in choose_typos(root, count, seed):
-        by = detector(project, each)
+    for typo in choose_typos(root, count, seed):
+        finder = detector(project, typo)
         rows.append(
             {
-                **{"document": each.document, "table": each.table, "row": each.row, "before": each.before},
-                **{"after": each.after, "typo": each.kind, "detected": str(bool(by)).lower(), "by": by},
+                **{"document": typo.document, "table": typo.table, "row": typo.row, "before": typo.before},
+                **{"after": typo.after, "typo": typo.kind, "detected": str(bool(finder)).lower(), "by": finder},
             }
         )
         print(
-            f"{each.document} {each.table} row {each.row}: {each.before} -> {each.after}: {by or 'not detected'}",
+            f"{typo.document} {typo.table} row {typo.row}: {typo.before} -> {typo.after}: {finder or 'not detected'}",
             flush=True,
         )
     if len(arguments) < 2:
@@ -232,8 +232,8 @@ def main(arguments: list[str]) -> int:
         writer.writerows(rows)
         write(root / PLANTED, text.getvalue().encode())
     for document in judged_sources(root):
-        own = [row["detected"] == "true" for row in rows if row["document"] == document]
-        print(f"{document}: {sum(own)} of {len(own)} detected")
+        is_detected = [row["detected"] == "true" for row in rows if row["document"] == document]
+        print(f"{document}: {sum(is_detected)} of {len(is_detected)} detected")
     print(f"all: {sum(row['detected'] == 'true' for row in rows)} of {len(rows)} detected")
     return 0
 

@@ -78,14 +78,14 @@ class Cells:
 
     def __init__(self, statement: str, source: str, *parts: DeclarationPart) -> None:
         self.parts = parts
-        self.artifacts = tuple(dict.fromkeys(artifact.name for part in parts for artifact in part.reads()))
+        self.artifacts = tuple(dict.fromkeys(artifact.name for relation in parts for artifact in relation.reads()))
         self.__doc__ = statement
         self.stated = parse_place(source)
         self.__signature__ = inspect.Signature(
             [inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD) for name in self.artifacts]
         )
 
-    def __call__(self, *frames: pd.DataFrame, **named: pd.DataFrame) -> list[Verdict]:
+    def __call__(self, *frames: pd.DataFrame, **frames_by_name: pd.DataFrame) -> list[Verdict]:
         """Return the verdicts, given the frames of the artifacts in order or by name.
 
         Raises
@@ -94,13 +94,13 @@ class Cells:
             When a frame is missing, or no part reads a given frame.
         """
         try:
-            given = self.__signature__.bind(*frames, **named).arguments
+            frame_by_name = self.__signature__.bind(*frames, **frames_by_name).arguments
         except TypeError as error:
             raise SpecError(
                 f"a declared check reads {', '.join(self.artifacts)}: {error}; write each name out as Artifact('...') "
                 "in the file of the check"
             ) from None
-        return [verdict for part in self.parts for verdict in part.verdicts(given)]
+        return [verdict for relation in self.parts for verdict in relation.verdicts(frame_by_name)]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -169,41 +169,41 @@ class Relation(DeclarationPart):
     def _judge_cell(self, frames: Frames, keys: Keys) -> Verdict:
         reading, reported = self.follows.read(frames, keys), self.cell.read(frames, keys)
         inputs = list(self.follows.cells())
-        read = [cell.read(frames, keys) for cell in inputs]
+        values = [cell.read(frames, keys) for cell in inputs]
         words = {**keys, "value": reading.number, "within": reading.interval, "cell": reported}
         key = str(fill(self.key, keys))
-        made = compare(
+        result = compare(
             reported.quoted,
             reading.number,
             reading.interval,
-            reason=fill(self.because, words, *read),
+            reason=fill(self.because, words, *values),
             places=reading.decimals if self.places is None else self.places,
-            n=int(fill(self.n, words, *read)) if self.n else None,
+            n=int(fill(self.n, words, *values)) if self.n else None,
             key=key,
-            statement=str(fill(self.says, words, *read)),
+            statement=str(fill(self.says, words, *values)),
             kind="cell check",
         )
         origins = [claim for cell in inputs for claim in cell.judged]
-        return mark_repeat(made, *(str(fill(claim, keys)) for claim in (*origins, *self.judged.get(key, "").split())))
+        return mark_repeat(result, *(str(fill(claim, keys)) for claim in (*origins, *self.judged.get(key, "").split())))
 
 
-def _rows_of_artifacts(each: Each) -> Iterator[Rows]:
+def _rows_of_artifacts(source: Each) -> Iterator[Rows]:
     """Yield the artifact rows among the keys of a relation."""
-    yield from (part for part in ([each] if isinstance(each, Rows) else each.values()) if isinstance(part, Rows))
+    yield from (rows for rows in ([source] if isinstance(source, Rows) else source.values()) if isinstance(rows, Rows))
 
 
-def _key_sets(each: Each, frames: Frames) -> list[dict[str, Any]]:
+def _key_sets(key_values: Each, frames: Frames) -> list[dict[str, Any]]:
     """Return the sets of keys, one per cell to check."""
-    if isinstance(each, Rows):
-        return each.keys(frames)
+    if isinstance(key_values, Rows):
+        return key_values.keys(frames)
     parts = [
         values.keys(frames) if isinstance(values, Rows) else [_values_by_name(names, value) for value in values]
-        for names, values in each.items()
+        for names, values in key_values.items()
     ]
-    return [{name: value for one in chosen for name, value in one.items()} for chosen in itertools.product(*parts)]
+    return [{name: value for keys in sets for name, value in keys.items()} for sets in itertools.product(*parts)]
 
 
 def _values_by_name(names: str, value: Any) -> dict[str, Any]:
     """Map a name to its value, or several names separated by commas to their values."""
-    split = names.split(", ")
-    return dict(zip(split, value, strict=True)) if len(split) > 1 else {names: value}
+    single_names = names.split(", ")
+    return dict(zip(single_names, value, strict=True)) if len(single_names) > 1 else {names: value}

@@ -31,8 +31,8 @@ def mark_repeat(verdict: Verdict, *origins: str) -> Verdict:
     """Return `verdict` marked as a repeat of the ledger rows `origins`, or unchanged if there are none."""
     if not origins:
         return verdict
-    kept = {field.name: getattr(verdict, field.name) for field in fields(Verdict)}
-    return Repeat(**kept, repeats=" ".join(origins))
+    values = {field.name: getattr(verdict, field.name) for field in fields(Verdict)}
+    return Repeat(**values, repeats=" ".join(origins))
 
 
 def with_origins(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
@@ -44,14 +44,15 @@ def with_origins(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     other in a circle.
     """
     by_name = {str(row["claim"]): dict(row) for row in rows}
-    done: dict[str, dict[str, Any]] = {}
+    final: dict[str, dict[str, Any]] = {}
 
     def settle(name: str, path: tuple[str, ...]) -> dict[str, Any]:
         if name in path:
             raise SpecError(f"claims repeat each other in a circle: {' -> '.join([*path, name])}")
-        if name not in done:
-            done[name] = _with_worst(by_name[name], [settle(each, (*path, name)) for each in _origins(name, by_name)])
-        return done[name]
+        if name not in final:
+            origins = [settle(origin, (*path, name)) for origin in _origins(name, by_name)]
+            final[name] = _with_worst(by_name[name], origins)
+        return final[name]
 
     return [settle(name, ()) for name in by_name]
 
@@ -66,14 +67,14 @@ def _origins(name: str, by_name: Mapping[str, Mapping[str, Any]]) -> list[str]:
 
 
 def _with_worst(row: dict[str, Any], origins: list[dict[str, Any]]) -> dict[str, Any]:
-    own = {name: value for name, value in row.items() if name != "repeats"}
-    if not origins or own["verdict"] not in _FAITHFUL:
-        return own
-    worst = max(origins, key=lambda each: _WORSE.index(each["verdict"]))
-    if _WORSE.index(worst["verdict"]) <= _WORSE.index(own["verdict"]):
-        return own
+    without_repeats = {name: value for name, value in row.items() if name != "repeats"}
+    if not origins or without_repeats["verdict"] not in _FAITHFUL:
+        return without_repeats
+    worst = max(origins, key=lambda origin: _WORSE.index(origin["verdict"]))
+    if _WORSE.index(worst["verdict"]) <= _WORSE.index(without_repeats["verdict"]):
+        return without_repeats
     return {
-        **own,
+        **without_repeats,
         **{name: worst[name] for name in _TAKEN if name in worst},
         "verdict": worst["verdict"],
         "reason": f"Repeats {worst['claim']}: {worst['verdict']}. {worst['reason']}",

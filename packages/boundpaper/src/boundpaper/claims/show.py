@@ -37,9 +37,9 @@ def short_report(rows: Iterable[Mapping[str, Any]]) -> list[str]:
 
 def full_text(row: Mapping[str, Any], place: Mapping[str, Any]) -> list[str]:
     """Return lines on one verdict: statement, place, numbers, test, reason, and where it is computed and used."""
-    where = f"{row['source']}, {row['section']}"
+    stated_place = f"{row['source']}, {row['section']}"
     if place.get("line"):
-        where += f' (heading "{place["heading"]}", line {place["line"]}, statement {place["anchor"]})'
+        stated_place += f' (heading "{place["heading"]}", line {place["line"]}, statement {place["anchor"]})'
     numbers = {
         "reported": row["reported"],
         "recomputed": row["recomputed"],
@@ -53,11 +53,11 @@ def full_text(row: Mapping[str, Any], place: Mapping[str, Any]) -> list[str]:
         for name, value in numbers.items()
         if value not in (None, "")
     )
-    weight = ", ".join(str(each) for each in (row["severity"], row["kind"], row["failure"]) if each)
+    weight = ", ".join(str(word) for word in (row["severity"], row["kind"], row["failure"]) if word)
     return [
         f"{row['claim']}: {in_colour(row['verdict'])} ({weight})",
         f"    statement  {row['statement']}",
-        f"    stated in  {where}",
+        f"    stated in  {stated_place}",
         *([f"    numbers    {listing}"] if listing else []),
         f"    reason     {row['reason']}",
         f"    function   {place['function']}",

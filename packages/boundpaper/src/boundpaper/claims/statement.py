@@ -37,9 +37,9 @@ def parse_place(place: str, failure: str = "", severity: str = "") -> ClaimPlace
     parts = _PLACE.fullmatch(place)
     if not parts:
         raise SpecError(f"a claim's place is {place!r}; write the document and the section, as in `002, Results`")
-    for name, word, known in (("failure", failure, FAILURES), ("severity", severity, SEVERITIES)):
-        if word and word not in known:
-            raise SpecError(f"a claim of {place!r} has the unknown {name} {word!r}; use one of {', '.join(known)}")
+    for name, word, allowed in (("failure", failure, FAILURES), ("severity", severity, SEVERITIES)):
+        if word and word not in allowed:
+            raise SpecError(f"a claim of {place!r} has the unknown {name} {word!r}; use one of {', '.join(allowed)}")
     return ClaimPlace(parts["document"], parts["section"], failure, severity)
 
 
@@ -86,17 +86,17 @@ def claim(place: str, *, failure: str = "", severity: str = "") -> Decorator:
     >>> growth_doubles([9, 18]).verdict, growth_doubles.stated.section
     ('holds', 'Results')
     """
-    where = parse_place(place, failure, severity)
+    claim_place = parse_place(place, failure, severity)
 
     def decorate(function: Callable[..., object]) -> Callable[..., object]:
-        made = function
+        decorated = function
         if inspect.isgeneratorfunction(function):
 
             @functools.wraps(function)
-            def made(*arguments: object, **named: object) -> list[Verdict]:
-                return list(function(*arguments, **named))
+            def decorated(*arguments: object, **keywords: object) -> list[Verdict]:
+                return list(function(*arguments, **keywords))
 
-        made.stated = where  # type: ignore[attr-defined]
-        return made
+        decorated.stated = claim_place  # type: ignore[attr-defined]
+        return decorated
 
     return decorate  # type: ignore[return-value]

@@ -41,7 +41,7 @@ class _KeyFormatter(string.Formatter):
 _FILLING = _KeyFormatter()
 
 
-def fill(text: Any, keys: Keys, *read: Any) -> Any:
+def fill(text: Any, keys: Keys, *cell_values: Any) -> Any:
     """Return `text` with names in braces replaced by their keys.
 
     `"{day}"` alone gives the key itself, of any type; a key that is a text with braces is filled in too. Raises
@@ -50,14 +50,14 @@ def fill(text: Any, keys: Keys, *read: Any) -> Any:
     if not isinstance(text, str) or "{" not in text:
         return text
     if text[1:-1] in keys and text == f"{{{text[1:-1]}}}":
-        return fill(keys[text[1:-1]], keys, *read)
+        return fill(keys[text[1:-1]], keys, *cell_values)
     if text.endswith("!i}") and text[1:-3] in keys:
         return int(keys[text[1:-3]])
     try:
-        return _FILLING.vformat(text, read, keys)
+        return _FILLING.vformat(text, cell_values, keys)
     except (KeyError, IndexError, AttributeError, ValueError) as error:
         raise SpecError(
-            f"{text!r} cannot be filled in: {error}; known are {', '.join(keys)} and {len(read)} cells"
+            f"{text!r} cannot be filled in: {error}; known are {', '.join(keys)} and {len(cell_values)} cells"
         ) from None
 
 
@@ -74,8 +74,8 @@ class TermValue:
     @property
     def quoted(self) -> QuotedCell:
         """Return this value as a printed cell."""
-        within = self.interval or rounding.exact(self.number)
-        return QuotedCell(self.printed, self.value, self.decimals, within)
+        interval = self.interval or rounding.exact(self.number)
+        return QuotedCell(self.printed, self.value, self.decimals, interval)
 
     @property
     def number(self) -> float:
@@ -120,17 +120,17 @@ class CombinedTerm(Term):
 
     def read(self, frames: Frames, keys: Keys) -> TermValue:
         """Return the value, with a range unless all inputs are exact, and with decimals if there is only one input."""
-        parts = [part.read(frames, keys) for part in self.of]
-        value = self.number(*(part.number for part in parts))
-        if all(part.interval is None for part in parts):
+        parts = [value_read.read(frames, keys) for value_read in self.of]
+        value = self.number(*(value_read.number for value_read in parts))
+        if all(value_read.interval is None for value_read in parts):
             return TermValue(f"{value:g}", value, None)
-        within = self.interval(*(part.interval or rounding.exact(part.number) for part in parts))
-        return TermValue(f"{value:g}", value, within, parts[0].decimals if len(parts) == 1 else None)
+        interval = self.interval(*(value_read.interval or rounding.exact(value_read.number) for value_read in parts))
+        return TermValue(f"{value:g}", value, interval, parts[0].decimals if len(parts) == 1 else None)
 
     def cells(self) -> Iterator[ArtifactCell]:
         """Yield the cells of its terms."""
-        for part in self.of:
-            yield from part.cells()
+        for term in self.of:
+            yield from term.cells()
 
 
 @dataclass(frozen=True)
@@ -172,15 +172,15 @@ class ArtifactCell(Term):
 
     def read(self, frames: Frames, keys: Keys) -> TermValue:
         """Return the printed cell, or the number in the column."""
-        frame, where = self.artifact.frame(frames), self.filled(keys)
-        row = pick(frame, **where)
+        frame, selection = self.artifact.frame(frames), self.filled(keys)
+        row = pick(frame, **selection)
         if not self.column:
             words = pd.isna(row["low"]) and pd.notna(row.get("as_number"))
-            cell = _number_in_words(row) if words else quoted(row, where)
+            cell = _number_in_words(row) if words else quoted(row, selection)
             return TermValue(cell.printed, cell.value, cell.interval, cell.decimals, row)
         value = float(row[fill(self.column, keys)])
-        within = Interval(*(float(row[end]) for end in self.ends)) if self.ends else None
-        return TermValue(f"{value:g}", value, within, row=row)
+        interval = Interval(*(float(row[end]) for end in self.ends)) if self.ends else None
+        return TermValue(f"{value:g}", value, interval, row=row)
 
     def cells(self) -> Iterator[ArtifactCell]:
         """Yield this cell."""
@@ -306,8 +306,8 @@ class Rows:
     def keys(self, frames: Frames) -> list[dict[str, Any]]:
         """Return one set of keys per distinct row."""
         rows = self.artifact.frame(frames)
-        wanted = rows[list(self.columns)].drop_duplicates() if self.columns else rows
-        return [{str(name): value for name, value in row.items()} for _, row in wanted.iterrows()]
+        distinct = rows[list(self.columns)].drop_duplicates() if self.columns else rows
+        return [{str(name): value for name, value in row.items()} for _, row in distinct.iterrows()]
 
 
 def mean(*terms: Term) -> Term:

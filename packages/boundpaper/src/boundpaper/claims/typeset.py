@@ -14,8 +14,8 @@ def typeset(text: str, replacements: Iterable[tuple[str, str]] = ()) -> str:
     Ranges (`0-1`) and the first letter stay unchanged. `replacements` are the vocabulary's regular expressions, each
     with its replacement, applied in order.
     """
-    for pattern, shown in replacements:
-        text = re.sub(pattern, shown, text)
+    for pattern, replacement in replacements:
+        text = re.sub(pattern, replacement, text)
     text = re.sub(r"\brho\b", "ρ", text)
     text = _POWER.sub(_raise_power, text)
     text = re.sub(r"(?<=\d) - (?=\d)", " − ", text)

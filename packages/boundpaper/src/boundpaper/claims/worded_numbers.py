@@ -22,8 +22,8 @@ def worded_number(text: str) -> float | None:
     """
     if digits := _DIGITS.search(text.replace("−", "-")):
         return float(digits[1].replace(",", "")) * _SCALE[digits[2] or ""]
-    known = {**WORDS, **vocabulary().numbers}
-    return next((float(known[word]) for word in re.findall(r"[a-z]+", text.lower()) if word in known), None)
+    numbers = {**WORDS, **vocabulary().numbers}
+    return next((float(numbers[word]) for word in re.findall(r"[a-z]+", text.lower()) if word in numbers), None)
 
 
 def stated_number(row: pd.Series) -> float:
@@ -32,7 +32,7 @@ def stated_number(row: pd.Series) -> float:
     `row` has the column `printed` and perhaps `as_number`, the number for a word such as `all`. Raises DataError when
     neither column has a number, or when they differ.
     """
-    number, typed = worded_number(str(row["printed"])), row.get("as_number")
-    if number is None and pd.isna(typed):
+    number, filled_in = worded_number(str(row["printed"])), row.get("as_number")
+    if number is None and pd.isna(filled_in):
         raise DataError(f"{row['printed']!r} is not a number in words; fill as_number, or judge the word itself")
-    return float(typed) if number is None else number  # type: ignore[arg-type]
+    return float(filled_in) if number is None else number  # type: ignore[arg-type]

@@ -18,12 +18,19 @@ def trace(what: str, every: bool) -> None:
     from boundpaper.errors import SpecError
     from boundpaper.paper.trace.descent import TracedProject
     from boundpaper.paper.trace.find import trace as lines
-    from boundpaper.paper.trace.known import StepCache
+    from boundpaper.paper.trace.known import NUMBERS, StepCache
 
     opened = Session(root())
     engine = opened.engine
     project = TracedProject(
-        root(), opened.graph.steps, opened.job, engine.stamp, lambda step: not engine.reasons(step), StepCache(root())
+        root(),
+        opened.graph.steps,
+        opened.job,
+        engine.stamp,
+        lambda step: not engine.reasons(step),
+        StepCache(root()),
+        StepCache(root(), NUMBERS),
+        engine.reader.digest,
     )
     try:
         with show_waiting(f"searching for {what}") as say:

@@ -12,7 +12,7 @@ from boundpaper.cli.project import jobs_option, root, session
 def site(jobs: int | None) -> None:
     """Build the site: the ledger, exhibits, artifacts, chapters and the graph as pages in out/site."""
     from boundpaper.build.outline import outline_nodes
-    from boundpaper.paper.site import SiteProject, write_site
+    from boundpaper.paper.site import EXHIBITS, SiteProject, write_site
 
     kinds = {"source", "measurement", "result", "table", "picture", "chapter"}
     with session(jobs) as project:
@@ -21,7 +21,8 @@ def site(jobs: int | None) -> None:
             kinds |= {"ledger", "places", "inventory"}  # these gather claims, and fail if there are none
         project.build([key for key, step in steps.items() if step.kind.name in kinds])
         shown = [step for step in steps.values() if step.kind.name in {*kinds, "claim", "figure"}]
-        made = SiteProject(root(), tuple(outline_nodes(shown)), lambda key: project.job(steps[key]).call())
+        jobs_of = {step.key: project.job(step) for step in shown if step.kind.name in EXHIBITS}
+        made = SiteProject(root(), tuple(outline_nodes(shown)), jobs_of)
         files, changed = write_site(made, jobs or 0)
     click.echo(f"out/site/index.html ({files} files, {changed} changed)")
 

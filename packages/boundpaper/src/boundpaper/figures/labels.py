@@ -196,6 +196,9 @@ def _box(cx: float, cy: float, w: float, h: float, *, leader: bool) -> PlacedLab
 
 
 def _crosses_box(box: PlacedLabel, a: tuple[float, float], b: tuple[float, float]) -> bool:
+    beside = max(a[0], b[0]) <= box.left - 0.5 or min(a[0], b[0]) >= box.right + 0.5
+    if beside or max(a[1], b[1]) <= box.low - 0.5 or min(a[1], b[1]) >= box.high + 0.5:
+        return False  # most leaders are far from most boxes
     return any(box.holds(a[0] + (b[0] - a[0]) * t / 32, a[1] + (b[1] - a[1]) * t / 32, 0.5) for t in range(1, 32))
 
 

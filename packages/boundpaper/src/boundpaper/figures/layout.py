@@ -124,7 +124,7 @@ def _prepared_panels(figure: Figure, name: str) -> list[PreparedPanel]:
 
 
 def _panel_title(figure: Figure, panel: Panel, i: int) -> str:
-    letter = f"({chr(ord('a') + i)})" if figure.letters else ""
+    letter = rf"(\kern-0.06em {chr(ord('a') + i)}\kern-0.06em)" if figure.letters else ""  # bold parentheses are loose
     return " ".join(part for part in (letter, latex(panel.title)) if part)
 
 

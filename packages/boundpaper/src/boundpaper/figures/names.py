@@ -123,9 +123,9 @@ def _stops_short(canvas: Canvas, name: EdgeName) -> bool:
 
 
 def name_tops(canvas: Canvas) -> None:
-    """Write the names of vertical rules and ranges above the axes, without overlap."""
+    """Write the names of vertical rules and ranges above the axes, without overlap and not beyond their ends."""
     widths = [width(text, "scriptsize") + 1.2 for _, text, _ in canvas.tops]
-    places = spread_along([at for at, _, _ in canvas.tops], widths, -8.0, canvas.x.length + 2.0)
+    places = spread_along([at for at, _, _ in canvas.tops], widths, -0.6, canvas.x.length + 0.6)
     for (_, text, color), x in zip(canvas.tops, places, strict=True):
         canvas.say(x, canvas.y.length + 1.3, cell(text), "base", color, size="scriptsize")
 

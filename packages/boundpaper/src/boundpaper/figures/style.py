@@ -192,11 +192,9 @@ class Look:
 
     @property
     def text(self) -> str:
-        """Return the colour for text: light hues are darkened until legible."""
-        base = self.color.partition("!")[0]
-        if self.color.endswith("!white"):
-            return f"{base}!75!black"
-        return f"{base}!75!black" if self.color == base and base != "okblack" else self.color
+        """Return the colour for text: that of the series, darker by a quarter, so that names of a family differ too."""
+        base, share, other = (f"{self.color}!100!black").split("!")[:3]
+        return base if base == "okblack" else f"{base}!{0.75 * (100 if other == 'white' else float(share)):g}!black"
 
 
 def look(style: Style, series: Series) -> Look:

@@ -121,9 +121,9 @@ def _written_unit(axis: Axis, known: set[str]) -> str:
         return "%"
     if match := _IN_BRACKETS.search(axis.label):
         unit = match["unit"].partition(",")[0].strip()
-        is_unit = match["opening"] == "[" or units.plain(unit) in known or units.looks_like_one(unit)
+        is_unit = match["opening"] == "[" or units.plain(unit) in known or units.may_be_unit(unit)
         return unit if is_unit and unit.lower() not in _HOW else ""
     match = _AT_THE_END.search(axis.label)
-    if match and (units.is_one(match["unit"]) or units.plain(match["unit"]) in known):
+    if match and (units.is_known_unit(match["unit"]) or units.plain(match["unit"]) in known):
         return match["unit"].strip()
     return ""

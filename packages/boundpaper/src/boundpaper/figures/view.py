@@ -1,5 +1,6 @@
 """Describe a figure with its layout for the templates, in nested dictionaries of texts and numbers."""
 
+import math
 from typing import Any
 
 from boundpaper.errors import SpecError
@@ -16,11 +17,9 @@ from boundpaper.figures.spec import Figure, Rule, Shade
 from boundpaper.figures.style import look, style
 from boundpaper.figures.text import latex
 
-RASTER_FROM = 32
-"""Number of rows or columns from which a heat map becomes a picture: drawing it in LaTeX would take seconds."""
+RASTER_FROM = 32  # rows or columns from which a heat map becomes a picture: drawing it in LaTeX would take seconds
 
-STRUT = r"\vphantom{Ag}"
-"""Strut before the names under an axis: without it, names without ascenders would be set higher than others."""
+STRUT = r"\vphantom{Ag}"  # before the names at an axis: those without ascenders would be set higher than others
 
 _DRAW = {Line: line, Fit: line, Points: draw_points, Bars: draw_bars, Bundle: draw_bundle, Forest: draw_forest}
 
@@ -80,10 +79,10 @@ def _axis_view(panel: PlacedPanel, axis: str) -> dict[str, Any]:
     ticks = [(_tick_position(scale, v, bool(names)), t) for v, t in scale.ticks]
     outer = panel.x_outer if axis == "x" else panel.y_outer
     texts = list(panel.x_ticks.texts) if axis == "x" else [t for _, t in ticks]
-    if axis == "x" and names:
-        texts = [STRUT + t for t in texts]
     if axis == "y":
         texts = [rf"\textbf{{{t}}}" if i in panel.ready.heads else t for i, t in enumerate(texts)]
+    if names:
+        texts = [STRUT + t for t in texts]
     heat = scale.kind == "edges"
     grid = (
         spec.grid if spec.grid is not None else not names and not heat and axis == (panel.ready.bars or _values(panel))
@@ -100,6 +99,7 @@ def _axis_view(panel: PlacedPanel, axis: str) -> dict[str, Any]:
         "high": number(high),
         "log": scale.kind == "log",
         "ticks": [number(v) for v, _ in ticks],
+        "minor": [number(v) for v in _steps_between(scale)] if scale.kind == "log" and spec.base == 10 else [],
         "texts": texts if outer else [""] * len(texts),
         "size": panel.x_ticks.size,
         "turn": panel.x_ticks.turn,
@@ -109,6 +109,12 @@ def _axis_view(panel: PlacedPanel, axis: str) -> dict[str, Any]:
         "label": label,
         "label_at": f"{-below / panel.y.length:.4f}" if axis == "x" else f"{-panel.room / panel.x.length:.4f}",
     }
+
+
+def _steps_between(scale: Scale) -> list[float]:
+    """Return the multiples of powers of ten on a logarithmic axis, whose uneven steps show the reader its kind."""
+    tens = [10.0**power for power in range(math.floor(math.log10(scale.low)), math.ceil(math.log10(scale.high)))]
+    return [digit * ten for ten in tens for digit in range(1, 10) if scale.low <= digit * ten <= scale.high]
 
 
 def _values(panel: PlacedPanel) -> str:

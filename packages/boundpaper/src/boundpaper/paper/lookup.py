@@ -38,7 +38,7 @@ def one_row(frame: pd.DataFrame, artifact: str, where: dict[str, Any]) -> pd.Dat
     for column, wanted in where.items():
         if column not in frame.columns:
             raise SpecError(f"{artifact} has no column {column!r}{or_known(column, frame.columns)}")
-        chosen = rows[cells_equal(frame[column], wanted).loc[rows.index]]
+        chosen = rows[cells_equal(rows[column], wanted)]
         if chosen.empty:
             raise SpecError(_why_absent(frame, artifact, where, column, wanted))
         rows = chosen

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from boundpaper.errors import SpecError
-from boundpaper.store.pattern import fault
+from boundpaper.store.pattern import pattern_fault
 from boundpaper.store.rules import Rule, either, listed, mapping, matching, require, text
 from boundpaper.store.text_file import text_of, yaml_of
 from boundpaper.suggestions import or_known
@@ -143,7 +143,7 @@ def read(root: Path) -> Metadata:
     made["author"] = _joined_names([each.name for each in made["authors"]])
     metadata = Metadata(**made)
     for pattern in metadata.names:
-        if wrong := fault(pattern):
+        if wrong := pattern_fault(pattern):
             raise SpecError(f"{FILE}: {pattern!r} in names {wrong}")
     _check_chapters(root, metadata)
     return metadata

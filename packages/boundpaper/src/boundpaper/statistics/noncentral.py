@@ -17,6 +17,10 @@ FAR = 7.0
 # Up to this noncentrality the faster of two functions is exact to all digits.
 LARGE = 1000.0
 
+# Beyond it, up to these degrees of freedom, the chi distribution is so wide that few nodes average over the normal one.
+WIDE = 2000.0
+_NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(20)
+
 # The search for an end of the interval doubles its step at most this many times.
 DOUBLINGS = 40
 
@@ -30,6 +34,9 @@ def tail_above(t: float, df: float, delta: npt.ArrayLike) -> FloatArray:
     shift = np.asarray(delta, dtype=np.float64)
     # P(-T < -t) is equal and forty times faster, but loses digits for large numbers, and may be NaN
     inside = np.asarray(special.nctdtr(df, -shift, -t), dtype=np.float64)
+    far = (np.abs(shift) > LARGE) & (t * shift > 0) & (df <= WIDE)
+    if far.any():
+        return np.where(far, _tail_from_chi(t, df, shift), tail_above(t, df, np.where(far, 0.0, shift)))
     near = ((t < 0) | (shift >= -FAR)) & ((t > 0) | (shift <= FAR))
     if (near & (np.isnan(inside) | (np.abs(shift) > LARGE))).any():
         with np.errstate(all="ignore"), warnings.catch_warnings():
@@ -38,6 +45,17 @@ def tail_above(t: float, df: float, delta: npt.ArrayLike) -> FloatArray:
             inside = np.asarray(stats.nct.sf(t, df, shift), dtype=np.float64)
     inside = np.where((t >= 0) & (shift < -FAR), 0.0, inside)
     return np.asarray(np.where((t <= 0) & (shift > FAR), 1.0, inside), dtype=np.float64)
+
+
+def _tail_from_chi(t: float, df: float, shift: FloatArray) -> FloatArray:
+    """Return P(T > t) for a large noncentrality of the sign of t.
+
+    T exceeds t if the chi variate, divided by the root of df, is below (shift + Z) / t with Z normal (above, if both
+    are negative): the chi distribution averaged over Z by Gauss-Hermite quadrature.
+    """
+    squares = df * ((np.abs(shift)[..., None] + _NODES) / t) ** 2
+    inside = special.chdtr(df, squares) if t > 0 else special.chdtrc(df, squares)
+    return np.asarray(inside @ _WEIGHTS / _WEIGHTS.sum(), dtype=np.float64)
 
 
 def _tail(t: float, df: float, delta: float) -> float:

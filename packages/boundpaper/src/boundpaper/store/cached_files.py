@@ -1,7 +1,7 @@
 """Cache values in files with a hash, so that a later run notices any change of the file.
 
-A value is stored in a separate JSON file, `{"hash": ..., "value": ...}`; a record that people read, or that is one of
-several in a file, has the hash of its other keys under the key `SEAL`.
+A value is stored in a separate JSON file, `{"hash": ..., "value": ...}`. A record that people read, or a file with
+several records, stores the hash of each record's other keys under the key `SEAL`.
 """
 
 import hashlib
@@ -58,8 +58,8 @@ def hash_bytes(content: bytes) -> bytes:
 
 def with_hash(record: Mapping[str, Any]) -> dict[str, Any]:
     """Return a record with the hash of its content added."""
-    plain = {key: value for key, value in record.items() if key != SEAL}
-    return {**plain, SEAL: hash_bytes(json.dumps(plain, sort_keys=True).encode()).decode()}
+    content = {key: value for key, value in record.items() if key != SEAL}
+    return {**content, SEAL: hash_bytes(json.dumps(content, sort_keys=True).encode()).decode()}
 
 
 def broken(record: Mapping[str, Any]) -> str:

@@ -32,7 +32,7 @@ def is_probability(column: str) -> bool:
     return column == "p" or column.startswith("p_")
 
 
-def scale(values: Floats) -> float:
+def largest_magnitude(values: Floats) -> float:
     """Return the largest finite magnitude in a column, 0 if it has no finite number."""
     finite = np.abs(values[np.isfinite(values)])
     return float(finite.max()) if len(finite) else 0.0
@@ -44,21 +44,21 @@ def round_column(column: str, values: Floats, digits: int = DIGITS, floor: float
     A column of probabilities, recognised by name, keeps tiny numbers. `floor` is the fraction of the column's scale
     below which a number becomes zero.
     """
-    noise = 0.0 if is_probability(column) else floor * scale(values)
-    kept = [0.0 if abs(value) <= noise else float(f"{value:.{digits}g}") for value in values.tolist()]
-    return np.array(kept, dtype=float) + 0.0
+    noise = 0.0 if is_probability(column) else floor * largest_magnitude(values)
+    rounded = [0.0 if abs(value) <= noise else float(f"{value:.{digits}g}") for value in values.tolist()]
+    return np.array(rounded, dtype=float) + 0.0
 
 
 def canonical_frame(frame: pd.DataFrame, digits: int = DIGITS) -> pd.DataFrame:
     """Return a frame with every float column rounded by `round_column`."""
     import pandas as pd
 
-    changed = {
+    rounded_columns = {
         name: round_column(str(name), frame[name].to_numpy(dtype=float), digits)
         for name in frame.columns
         if pd.api.types.is_float_dtype(frame[name])
     }
-    return frame.assign(**changed) if changed else frame.copy()
+    return frame.assign(**rounded_columns) if rounded_columns else frame.copy()
 
 
 def equal_numbers(column: str, left: Floats, right: Floats, tolerance: float = TOLERANCE) -> npt.NDArray[np.bool_]:
@@ -67,10 +67,10 @@ def equal_numbers(column: str, left: Floats, right: Floats, tolerance: float = T
     Noise is up to ten times `FLOOR` of the columns' scale, or 0 for p-values. Two missing numbers are equal, but a
     missing and a present number are not.
     """
-    noise = 0.0 if is_probability(column) else 10 * FLOOR * max(scale(left), scale(right))
+    noise = 0.0 if is_probability(column) else 10 * FLOOR * max(largest_magnitude(left), largest_magnitude(right))
     with np.errstate(invalid="ignore"):
-        near = np.abs(left - right) <= np.maximum(tolerance * np.maximum(np.abs(left), np.abs(right)), noise)
-    return np.asarray(near | (np.isnan(left) & np.isnan(right)) | (left == right))
+        is_close = np.abs(left - right) <= np.maximum(tolerance * np.maximum(np.abs(left), np.abs(right)), noise)
+    return np.asarray(is_close | (np.isnan(left) & np.isnan(right)) | (left == right))
 
 
 def same_cells(column: str, left: pd.Series, right: pd.Series, tolerance: float = TOLERANCE) -> npt.NDArray[np.bool_]:
@@ -78,9 +78,9 @@ def same_cells(column: str, left: pd.Series, right: pd.Series, tolerance: float 
     equal = np.asarray(left.to_numpy() == right.to_numpy(), dtype=np.bool_)
     if equal.all():
         return equal
-    one, two = (_as_numbers(part) for part in (left, right))
-    both = np.isfinite(one) & np.isfinite(two)
-    return np.asarray(equal | (both & equal_numbers(column, one, two, tolerance)))
+    left_numbers, right_numbers = (_as_numbers(cells) for cells in (left, right))
+    are_finite = np.isfinite(left_numbers) & np.isfinite(right_numbers)
+    return np.asarray(equal | (are_finite & equal_numbers(column, left_numbers, right_numbers, tolerance)))
 
 
 def agree(old: bytes, new: bytes, tolerance: float = TOLERANCE) -> bool:
@@ -88,12 +88,12 @@ def agree(old: bytes, new: bytes, tolerance: float = TOLERANCE) -> bool:
     import pandas as pd
 
     try:
-        one, two = (pd.read_csv(io.BytesIO(part), dtype=str, keep_default_na=False) for part in (old, new))
+        before, after = (pd.read_csv(io.BytesIO(text), dtype=str, keep_default_na=False) for text in (old, new))
     except (pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeDecodeError):
         return False
-    if list(one.columns) != list(two.columns) or len(one) != len(two):
+    if list(before.columns) != list(after.columns) or len(before) != len(after):
         return False
-    return all(same_cells(str(name), one[name], two[name], tolerance).all() for name in one.columns)
+    return all(same_cells(str(name), before[name], after[name], tolerance).all() for name in before.columns)
 
 
 def content_hash(text: str) -> tuple[int, str]:
@@ -106,28 +106,28 @@ def content_hash(text: str) -> tuple[int, str]:
 
 
 def records_hash(records: Iterable[Sequence[str]]) -> tuple[int, str]:
-    """Return the same of a table's header and rows, each a sequence of cells."""
+    """Return the number of rows and the content hash of a table, given its header and rows as sequences of cells."""
     rows = list(records)
-    made = hashlib.blake2b(digest_size=16)
+    hasher = hashlib.blake2b(digest_size=16)
     if rows and all(len(row) == len(rows[0]) for row in rows):
         columns = zip(*rows, strict=True)
         rows = list(zip(*(_hashed_cells(column) for column in columns), strict=True))
-    made.update("".join("\x1f".join(row) + "\x1e" for row in rows).encode())
-    return sum(map(bool, rows[1:])), made.hexdigest()
+    hasher.update("".join("\x1f".join(row) + "\x1e" for row in rows).encode())
+    return sum(map(bool, rows[1:])), hasher.hexdigest()
 
 
 def _hashed_cells(column: tuple[str, ...]) -> list[str]:
     import pandas as pd
 
     name, *cells = column
-    marked = ["." in cell or "e" in cell or "E" in cell for cell in cells]
-    if not any(marked):
+    has_point = ["." in cell or "e" in cell or "E" in cell for cell in cells]
+    if not any(has_point):
         return [name, *cells]
     numbers = _as_numbers(pd.Series(cells, dtype=object))
-    floats = np.array(marked, dtype=bool) & np.isfinite(numbers)
-    noise = 0.0 if is_probability(name) else 10 * FLOOR * scale(numbers)
-    kept = np.where(np.abs(numbers) <= noise, 0.0, numbers)
-    texts = (f"%.{HASHED_DIGITS}g\n" * len(cells) % tuple(kept.tolist())).splitlines()  # one call, not one per cell
+    floats = np.array(has_point, dtype=bool) & np.isfinite(numbers)
+    noise = 0.0 if is_probability(name) else 10 * FLOOR * largest_magnitude(numbers)
+    denoised = np.where(np.abs(numbers) <= noise, 0.0, numbers)
+    texts = (f"%.{HASHED_DIGITS}g\n" * len(cells) % tuple(denoised.tolist())).splitlines()  # one call, not one per cell
     choices = zip(cells, texts, floats.tolist(), strict=True)
     return [name, *(text if is_float else cell for cell, text, is_float in choices)]
 

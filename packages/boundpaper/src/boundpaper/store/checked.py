@@ -17,25 +17,25 @@ PLACE = "out/checked/{name}.json"
 
 def checked_record(root: Path, name: str, paths: Sequence[str]) -> dict[str, str]:
     """Return the record on the tables that a step checked, as {path of the record: its text}."""
-    kept = {path: [digest(root / path), *records_hash(records(root / path))] for path in paths}
-    return _record_file(name, kept)
+    record_by_path = {path: [digest(root / path), *records_hash(records(root / path))] for path in paths}
+    return _record_file(name, record_by_path)
 
 
-def result_record(name: str, path: str, made: bytes) -> dict[str, str]:
+def result_record(name: str, path: str, content: bytes) -> dict[str, str]:
     """Return the record on a result that is not yet written, as {path of the record: its text}."""
-    return _record_file(name, {path: [hash_bytes(made).decode(), *content_hash(made.decode())]})
+    return _record_file(name, {path: [hash_bytes(content).decode(), *content_hash(content.decode())]})
 
 
 def recorded_content(root: Path, name: str, path: str) -> tuple[int, str]:
     """Return the number of rows and the content hash of a table, from its record or, if it changed, computed again."""
     place = root / PLACE.format(name=name)
-    kept = json.loads(place.read_text(encoding="utf-8")) if place.is_file() else {}
-    known, *found = kept.get(path, ("",))
-    if known != digest(root / path):
+    record_by_path = json.loads(place.read_text(encoding="utf-8")) if place.is_file() else {}
+    recorded_digest, *rows_and_hash = record_by_path.get(path, ("",))
+    if recorded_digest != digest(root / path):
         return records_hash(records(root / path))
-    rows, of_content = found
+    rows, of_content = rows_and_hash
     return int(rows), str(of_content)
 
 
-def _record_file(name: str, kept: dict[str, list[object]]) -> dict[str, str]:
-    return {PLACE.format(name=name): json.dumps(kept, indent=0, sort_keys=True) + "\n"}
+def _record_file(name: str, record_by_path: dict[str, list[object]]) -> dict[str, str]:
+    return {PLACE.format(name=name): json.dumps(record_by_path, indent=0, sort_keys=True) + "\n"}

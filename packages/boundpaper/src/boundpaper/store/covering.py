@@ -7,7 +7,7 @@ from boundpaper.store.documents import document_scope
 from boundpaper.store.table_file import rows
 
 
-def missing_rows(root: Path, described: dict[str, Any], path: str) -> list[str]:
+def missing_rows(root: Path, resource: dict[str, Any], path: str) -> list[str]:
     """Return messages on missing rows that `covers` requires, one line per row of the other table.
 
     Rows of documents that the thesis does not examine require nothing, since no study reads them. In the table's
@@ -15,25 +15,25 @@ def missing_rows(root: Path, described: dict[str, Any], path: str) -> list[str]:
     select rows of the other table; `key`, the common column; `field`, a column of this table, and `values`, its
     required values for each key. `path` is the table's file below `root`.
     """
-    asked = described.get("covers")
-    if not asked:
+    covers = resource.get("covers")
+    if not covers:
         return []
-    other = f"artifacts/sources/{asked['resource']}.csv"
-    covered: dict[str, set[str]] = {}
+    other_table = f"artifacts/sources/{covers['resource']}.csv"
+    values_by_key: dict[str, set[str]] = {}
     for _, row in rows(root / path):
-        covered.setdefault(row[asked["key"]], set()).add(row[asked["field"]])
-    whose = document_scope(root)
+        values_by_key.setdefault(row[covers["key"]], set()).add(row[covers["field"]])
+    scope = document_scope(root)
     lacks: dict[str, str] = {}
-    for number, row in rows(root / other):
-        wanted = all(row[name] == word for name, word in asked["when"].items())
-        name = row[asked["key"]]
-        if not wanted or name in lacks or whose.foreign(row.get("source", "")):
+    for number, row in rows(root / other_table):
+        is_required = all(row[name] == word for name, word in covers["when"].items())
+        name = row[covers["key"]]
+        if not is_required or name in lacks or scope.foreign(row.get("source", "")):
             continue
-        missing = [value for value in asked["values"] if value not in covered.get(name, set())]
-        if missing:
-            kind = " and ".join(asked["when"].values())
+        absent_values = [value for value in covers["values"] if value not in values_by_key.get(name, set())]
+        if absent_values:
+            kind = " and ".join(covers["when"].values())
             lacks[name] = (
-                f"no {asked['field']} {', '.join(missing)} of {name!r}, which {other}, row {number}, "
+                f"no {covers['field']} {', '.join(absent_values)} of {name!r}, which {other_table}, row {number}, "
                 f"{f'says is {kind}' if kind else 'has'}; add the rows, with a reason for unknown values"
             )
     return list(lacks.values())

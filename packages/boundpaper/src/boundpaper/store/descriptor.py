@@ -36,8 +36,8 @@ def full_package(root: Path) -> dict[str, Any]:
 
     Raises DataError, with the line, when the file is absent or not a data package.
     """
-    found = _description_files(root)
-    return _descriptor(tuple((str(folder), file, _file_stamp(folder / file)) for folder, file in found))
+    description_files = _description_files(root)
+    return _descriptor(tuple((str(folder), file, _file_stamp(folder / file)) for folder, file in description_files))
 
 
 def package_hash(root: Path) -> str:
@@ -113,9 +113,9 @@ def standard_package(root: Path) -> dict[str, Any]:
     an experiment's measurements is a separate resource, since files of one resource would form one table, without the
     model. Tables without rows are omitted. The package declares version 2 of the standard.
     """
-    described = {"$schema": PROFILE, **full_package(root)}
-    resources = [part for entry in described["resources"] for part in _standard_resources(root, entry)]
-    return {**{key: value for key, value in described.items() if key not in OWN}, "resources": resources}
+    package = {"$schema": PROFILE, **full_package(root)}
+    resources = [entry_in_full for entry in package["resources"] for entry_in_full in _standard_resources(root, entry)]
+    return {**{key: value for key, value in package.items() if key not in OWN}, "resources": resources}
 
 
 def _standard_resources(root: Path, entry: dict[str, Any]) -> Iterator[dict[str, Any]]:
@@ -124,14 +124,14 @@ def _standard_resources(root: Path, entry: dict[str, Any]) -> Iterator[dict[str,
         schema, names = {**entry["schema"], "fields": fields}, [field["name"] for field in fields]
         if key := [name for name in as_list(schema.get("primaryKey")) if name in names]:
             schema["primaryKey"] = key
-        measured = entry["path"].startswith("measurements/")
-        name = f"{entry['name']}-{Path(path).stem}".lower() if measured else entry["name"]
+        is_measurement = entry["path"].startswith("measurements/")
+        name = f"{entry['name']}-{Path(path).stem}".lower() if is_measurement else entry["name"]
         file = Path(path).with_suffix(CSV).as_posix().removeprefix("artifacts/")
-        part = {**entry, "name": name, "path": file, "schema": schema}
-        part.pop("awaits", None)  # a table with rows does not await data
+        resource = {**entry, "name": name, "path": file, "schema": schema}
+        resource.pop("awaits", None)  # a table with rows does not await data
         if "range" in entry:  # JSON has no infinity: an open end is null
-            part["range"] = {key: [_finite_or_none(end) for end in ends] for key, ends in entry["range"].items()}
-        yield part
+            resource["range"] = {key: [_finite_or_none(end) for end in ends] for key, ends in entry["range"].items()}
+        yield resource
 
 
 def _finite_or_none(number: float) -> float | None:
@@ -141,113 +141,114 @@ def _finite_or_none(number: float) -> float | None:
 @functools.lru_cache(maxsize=4)
 def _descriptor(stamps: tuple[tuple[str, str, tuple[int, int]], ...]) -> dict[str, Any]:
     """Return the paper's descriptor (the first file), with the tables that other packages describe."""
-    (root, file, _), *others = stamps
-    brought = [_read_descriptions(Path(folder), name, f"{Path(folder).name}/{name}", {}) for folder, name, _ in others]
-    shared = {name: schema for each in brought for name, schema in each["shared"].items()}
-    own = _read_descriptions(Path(root), file, SCHEMA, shared)
-    names = {entry["name"] for entry in own["resources"]}
-    own["resources"] += [
+    (root, file, _), *other_stamps = stamps
+    folders = [(Path(folder), name) for folder, name, _ in other_stamps]
+    packaged = [_read_descriptions(folder, name, f"{folder.name}/{name}", {}) for folder, name in folders]
+    shared = {name: schema for package in packaged for name, schema in package["shared"].items()}
+    descriptor = _read_descriptions(Path(root), file, SCHEMA, shared)
+    names = {entry["name"] for entry in descriptor["resources"]}
+    descriptor["resources"] += [
         {"awaits": "its first row", **entry}
-        for each in brought
-        for entry in each["resources"]
+        for package in packaged
+        for entry in package["resources"]
         if entry["name"] not in names
     ]
-    return own
+    return descriptor
 
 
-def _read_descriptions(root: Path, file: str, called: str, shared: dict[str, Any]) -> dict[str, Any]:
+def _read_descriptions(root: Path, file: str, source: str, shared: dict[str, Any]) -> dict[str, Any]:
     """Return a file of descriptions with every resource in full; it may also use the schemas `shared`."""
     descriptor = yaml_of(root, file)
     if isinstance(descriptor, dict) and descriptor.get("resources", ()) is None:
         descriptor["resources"] = []  # an empty `resources:`
     if not isinstance(descriptor, dict) or not isinstance(descriptor.get("resources"), list):
-        raise DataError(f"{called}: no list of `resources`; describe each table there")
+        raise DataError(f"{source}: no list of `resources`; describe each table there")
     columns = descriptor.get("columns", {})
     if not isinstance(columns, dict) or not all(isinstance(column, dict) for column in columns.values()):
-        raise DataError(f"{called}: `columns` is not a mapping of a column's name to {{type: ..., description: ...}}")
-    require(descriptor, standard_words.package, called)
-    own = {name: _schema(each, columns, f"{called}: {name}") for name, each in descriptor.get("shared", {}).items()}
-    known = {**shared, **own}
+        raise DataError(f"{source}: `columns` is not a mapping of a column's name to {{type: ..., description: ...}}")
+    require(descriptor, standard_words.package, source)
+    schemas = {name: _schema(item, columns, f"{source}: {name}") for name, item in descriptor.get("shared", {}).items()}
+    all_schemas = {**shared, **schemas}
     entries = enumerate(descriptor["resources"], 1)
-    resources = [_full_resource(entry, number, columns, known, called) for number, entry in entries]
-    return {**descriptor, "shared": known, "resources": resources}
+    resources = [_full_resource(entry, number, columns, all_schemas, source) for number, entry in entries]
+    return {**descriptor, "shared": all_schemas, "resources": resources}
 
 
 def _full_resource(
-    entry: Any, number: int, columns: dict[str, dict[str, Any]], shared: dict[str, Any], called: str
+    entry: Any, number: int, columns: dict[str, dict[str, Any]], shared: dict[str, Any], source: str
 ) -> dict[str, Any]:
     """Return a resource in full; raise DataError if a needed property is missing or wrong."""
     name = entry.get("name") if isinstance(entry, dict) else None
     if not isinstance(name, str):
-        raise DataError(f"{called}: resource {number} has no `name`")
-    where = f"{called}: {name}"
-    require(entry, standard_words.resource, where)
+        raise DataError(f"{source}: resource {number} has no `name`")
+    spot = f"{source}: {name}"
+    require(entry, standard_words.resource, spot)
     kind = entry.get("kind", "source" if "origin" in entry else "result")
     if "path" not in entry and kind not in ROOMS:
-        raise DataError(f"{where}: `kind` is {str(kind)[:80]!r}; a table is a {', a '.join(ROOMS)}")
+        raise DataError(f"{spot}: `kind` is {str(kind)[:80]!r}; a table is a {', a '.join(ROOMS)}")
     described = {"path": ROOMS[kind].format(name) if "path" not in entry else entry["path"], **entry}
     if "path" not in entry:
         described["kind"] = kind
     if described["path"] not in [room.format(name) for room in ROOMS.values()]:
         several = "is a list of files; put their rows into one" if isinstance(described["path"], list) else ""
         problem = several or f"is {str(described['path'])[:80]!r}"
-        raise DataError(f"{where}: `path` {problem}; write sources/{name}.csv or similar")
-    if described["path"].startswith("measurements/") and (sealed := [key for key in SUMS if key in described]):
-        raise DataError(f"{where}: leave out `{sealed[0]}`; the manifests beside measurements have it for each file")
-    described.setdefault("kind", next(each for each in ROOMS if ROOMS[each].format(name) == described["path"]))
+        raise DataError(f"{spot}: `path` {problem}; write sources/{name}.csv or similar")
+    if described["path"].startswith("measurements/") and (sums := [key for key in SUMS if key in described]):
+        raise DataError(f"{spot}: leave out `{sums[0]}`; the manifests beside measurements have it for each file")
+    described.setdefault("kind", next(kind for kind, path in ROOMS.items() if path.format(name) == described["path"]))
     short = {key: described.pop(key) for key in ("fields", "key", "refers") if key in described}
     schema = described.get("schema", short)
-    described["schema"] = _shared(schema, shared, where) if isinstance(schema, str) else _schema(schema, columns, where)
+    described["schema"] = _shared(schema, shared, spot) if isinstance(schema, str) else _schema(schema, columns, spot)
     if not isinstance(described.get("range", {}), dict):
-        raise DataError(f"{where}: `range` must map metrics to [low, high]")
-    require(described.get("range", {}), standard_words.RANGE, f"{where}.range")
+        raise DataError(f"{spot}: `range` must map metrics to [low, high]")
+    require(described.get("range", {}), standard_words.RANGE, f"{spot}.range")
     if "covers" in described and (not isinstance(described["covers"], dict) or set(described["covers"]) != set(COVERS)):
-        raise DataError(f"{where}: `covers` needs {', '.join(COVERS)}")
+        raise DataError(f"{spot}: `covers` needs {', '.join(COVERS)}")
     return described
 
 
-def _shared(name: str, shared: dict[str, Any], where: str) -> dict[str, Any]:
+def _shared(name: str, shared: dict[str, Any], place: str) -> dict[str, Any]:
     """Return a shared schema by name."""
     if name not in shared:
         raise DataError(
-            f"{where}: `schema` is {name!r}, which is not in `shared`; {suggest(name, shared)}"
+            f"{place}: `schema` is {name!r}, which is not in `shared`; {suggest(name, shared)}"
             "write the schema here, or the name of a shared schema (files are not supported)"
         )
     return dict(shared[name])
 
 
-def _schema(given: Any, columns: dict[str, dict[str, Any]], where: str) -> dict[str, Any]:
-    if not isinstance(given, dict) or not isinstance(given.get("fields"), list) or not given["fields"]:
-        raise DataError(f"{where}: `schema` has no list of `fields`")
-    require(given, standard_words.schema, f"{where}.schema")
-    schema = {key: value for key, value in given.items() if key not in ("key", "refers")}
-    items = [item for each in given["fields"] for item in (each if isinstance(each, list) else [each])]
-    columns_here = [_full_field(item, place, columns, where) for place, item in enumerate(items, 1)]
+def _schema(shape: Any, columns: dict[str, dict[str, Any]], context: str) -> dict[str, Any]:
+    if not isinstance(shape, dict) or not isinstance(shape.get("fields"), list) or not shape["fields"]:
+        raise DataError(f"{context}: `schema` has no list of `fields`")
+    require(shape, standard_words.schema, f"{context}.schema")
+    schema = {key: value for key, value in shape.items() if key not in ("key", "refers")}
+    items = [item for entry in shape["fields"] for item in (entry if isinstance(entry, list) else [entry])]
+    columns_here = [_full_field(item, place, columns, context) for place, item in enumerate(items, 1)]
     schema["fields"] = [column.field for column in columns_here]
-    key = given.get("key", [column.field["name"] for column in columns_here if column.mark == "*"])
+    key = shape.get("key", [column.field["name"] for column in columns_here if column.mark == "*"])
     if key:
         schema["primaryKey"] = key
-    refers = given.get("refers", {})
+    refers = shape.get("refers", {})
     if not isinstance(refers, dict):
-        raise DataError(f"{where}: `refers` is not a mapping of a column to the table, or table.column, that it names")
+        raise DataError(f"{context}: `refers` must map a column to the table, or table.column, that it names")
     refers = {**refers, **{column.field["name"]: column.refers for column in columns_here if column.refers}}
     if refers:
-        schema["foreignKeys"] = [_foreign_key(column, str(other)) for column, other in refers.items()]
+        schema["foreignKeys"] = [_foreign_key(column, str(target)) for column, target in refers.items()]
     names = [field["name"] for field in schema["fields"]]
     keys = schema.get("foreignKeys", [])
     for key in keys:
-        own, others = as_list(key["fields"]), as_list(key["reference"]["fields"])
-        if len(own) != len(others) or not own:
-            raise DataError(f"{where}: a foreign key and its `reference` need the same number of `fields`")
-    named = [
+        key_fields, target_fields = as_list(key["fields"]), as_list(key["reference"]["fields"])
+        if len(key_fields) != len(target_fields) or not key_fields:
+            raise DataError(f"{context}: a foreign key and its `reference` need the same number of `fields`")
+    key_columns = [
         as_list(schema.get("primaryKey")),
         *schema.get("uniqueKeys", []),
         *(as_list(key["fields"]) for key in keys),
     ]
-    for column in (column for columns_named in named for column in columns_named):
+    for column in (column for columns_named in key_columns for column in columns_named):
         if column not in names:
             raise DataError(
-                f"{where}: a key names the column {column!r}, which is not a field; "
+                f"{context}: a key names the column {column!r}, which is not a field; "
                 f"{suggest(str(column), names)}name a field"
             )
     return schema
@@ -258,8 +259,8 @@ def as_list(value: Any) -> list[Any]:
     return value if isinstance(value, list) else [] if value is None else [value]
 
 
-def _foreign_key(column: str, other: str) -> dict[str, Any]:
-    resource, _, field = other.partition(".")
+def _foreign_key(column: str, target: str) -> dict[str, Any]:
+    resource, _, field = target.partition(".")
     return {"fields": [column], "reference": {"resource": resource, "fields": [field or column]}}
 
 
@@ -271,33 +272,33 @@ class DescribedField(NamedTuple):
     refers: str = ""
 
 
-def _full_field(item: Any, place: int, columns: dict[str, dict[str, Any]], where: str) -> DescribedField:
+def _full_field(item: Any, place: int, columns: dict[str, dict[str, Any]], context: str) -> DescribedField:
     """Return a column in full, given its name, its name with changes, or a full field."""
     if isinstance(item, str):
         name, mark = _split_mark(item)
         if name not in columns:
-            known = suggest(name, list(columns))
+            suggestion = suggest(name, list(columns))
             raise DataError(
-                f"{where}: no {name!r} among `columns`; {known}or describe it: {{{item}: words, type: ...}}"
+                f"{context}: no {name!r} among `columns`; {suggestion}or describe it: {{{item}: words, type: ...}}"
             )
-        return _build_column(name, columns[name], mark, where)
+        return _build_column(name, columns[name], mark, context)
     if isinstance(item, dict) and item and "name" not in item and "constraints" not in item:
-        (first, words), *rest = item.items()
-        name, mark = _split_mark(str(first))
-        wrong = next((str(key) for key, _ in rest if key not in PROPERTIES), None)
-        if wrong is not None:
-            raise DataError(f"{where}, {name}: unknown key {wrong!r}{or_known(wrong, PROPERTIES)}")
+        (marked_name, words), *changes = item.items()
+        name, mark = _split_mark(str(marked_name))
+        unknown_key = next((str(key) for key, _ in changes if key not in PROPERTIES), None)
+        if unknown_key is not None:
+            raise DataError(f"{context}, {name}: unknown key {unknown_key!r}{or_known(unknown_key, PROPERTIES)}")
         if not isinstance(words, str | None):
-            raise DataError(f"{where}, {name}: {str(words)!r} is not a text; describe the column")
-        given = columns.get(name, {}) | dict(rest) | ({"description": words} if words else {})
-        return _build_column(name, given, mark, where)
+            raise DataError(f"{context}, {name}: {str(words)!r} is not a text; describe the column")
+        description = columns.get(name, {}) | dict(changes) | ({"description": words} if words else {})
+        return _build_column(name, description, mark, context)
     if not isinstance(item, dict) or not isinstance(item.get("name"), str):
-        raise DataError(f"{where}: field {place} has no `name`")
+        raise DataError(f"{context}: field {place} has no `name`")
     if not isinstance(item.get("type"), str) or not isinstance(item.get("constraints", {}), dict):
-        raise DataError(f"{where}, {item['name']}: no `type`, or `constraints` that are not a mapping")
-    require(item, standard_words.field, f"{where}, {item['name']}")
+        raise DataError(f"{context}, {item['name']}: no `type`, or `constraints` that are not a mapping")
+    require(item, standard_words.field, f"{context}, {item['name']}")
     if item["type"] in ("integer", "number"):
-        require(item.get("constraints", {}), standard_words.LIMITS, f"{where}, {item['name']}")
+        require(item.get("constraints", {}), standard_words.LIMITS, f"{context}, {item['name']}")
     return DescribedField(item)
 
 
@@ -305,15 +306,15 @@ def _split_mark(word: str) -> tuple[str, str]:
     return (word[:-1], word[-1]) if word.endswith(MARKS) else (word, "")
 
 
-def _build_column(name: str, given: dict[str, Any], mark: str, where: str) -> DescribedField:
+def _build_column(name: str, description: dict[str, Any], mark: str, context: str) -> DescribedField:
     """Return a column built from its description; a null property removes the property of the column dictionary."""
     limits = {"required": True} if mark in ("!", "*") else {}
-    limits |= {key: given[key] for key in CONSTRAINTS if given.get(key) is not None}
-    properties = {key: given[key] for key in TOLD if given.get(key) is not None}
-    field = {"name": name, "type": given.get("type") or "string", **properties}
+    limits |= {key: description[key] for key in CONSTRAINTS if description.get(key) is not None}
+    properties = {key: description[key] for key in TOLD if description.get(key) is not None}
+    field = {"name": name, "type": description.get("type") or "string", **properties}
     field |= {"constraints": limits} if limits else {}
     field |= {"optional": True} if mark == "~" else {}
-    require(field, standard_words.field, f"{where}, {name}")
+    require(field, standard_words.field, f"{context}, {name}")
     if field["type"] in ("integer", "number"):
-        require(limits, standard_words.LIMITS, f"{where}, {name}")
-    return DescribedField(field, mark, str(given.get("refers") or ""))
+        require(limits, standard_words.LIMITS, f"{context}, {name}")
+    return DescribedField(field, mark, str(description.get("refers") or ""))

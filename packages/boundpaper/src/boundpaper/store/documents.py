@@ -68,12 +68,12 @@ def _read_documents(path: Path, stamp: tuple[int, int]) -> tuple[JudgedDocument,
 
 def judged_sources(root: Path) -> tuple[str, ...]:
     """Return the keys of the judged documents, except the thesis itself."""
-    return tuple(each.key for each in documents(root) if each.key != THESIS)
+    return tuple(document.key for document in documents(root) if document.key != THESIS)
 
 
 @dataclass(frozen=True)
 class DocumentScope:
-    """Which documents' rows a step receives (`own`), among all `known` documents."""
+    """The documents whose rows a step receives, `own`, among all `known` documents."""
 
     own: frozenset[str]
     known: frozenset[str]
@@ -92,17 +92,17 @@ class DocumentScope:
             return frozenset()
         return frozenset(frame.loc[frame["source"].map(self.foreign).astype(bool), key])
 
-    def examined(self, frame: pd.DataFrame, others: Mapping[str, Collection[str]]) -> pd.DataFrame:
-        """Return the rows of a source that a step receives: none from other documents or on items found only there.
+    def examined(self, frame: pd.DataFrame, foreign_keys: Mapping[str, Collection[str]]) -> pd.DataFrame:
+        """Return the rows of a source that a step receives: no row from other documents or on items only found there.
 
-        So a row or document added to the sources appears in exhibits that read the sources, but does not change a
-        result or verdict about other documents. A frame without the column `source` and without columns in `others`
-        stays unchanged; `others` maps columns to keys of items found only in other documents.
+        Thus a row or document that is added to the sources appears in exhibits that read the sources, but changes no
+        result or verdict about other documents. `foreign_keys` maps columns to keys of items that only other documents
+        have. A frame without these columns and without the column `source` stays unchanged.
         """
         keep = pd.Series(True, index=frame.index)
         if "source" in frame.columns:
             keep &= ~frame["source"].map(self.foreign).astype(bool)
-        for key, names in others.items():
+        for key, names in foreign_keys.items():
             if names and key in frame.columns:
                 keep &= ~frame[key].isin(names)
         return frame if keep.all() else frame[keep].reset_index(drop=True)
@@ -113,7 +113,7 @@ def document_scope(root: Path, document: str = THESIS) -> DocumentScope:
 
     Raises DataError when the table has no such document.
     """
-    groups = {each.key: each.group for each in documents(root)}
+    groups = {judged.key: judged.group for judged in documents(root)}
     if document not in groups:
         raise DataError(
             f"no document {document!r} in {DOCUMENTS}, which has {', '.join(groups)}; add a row with its title"

@@ -68,62 +68,62 @@ def families(root: Path) -> tuple[Family, ...]:
     Raises DataError when a table is absent or lacks a column, an order is not a number, a look has an unknown value, or
     a member shares the look of an unknown entity.
     """
-    own = read(root)
-    return _read_families(root, vocabulary_stamps(root)) if own.families else ()
+    vocabulary = read(root)
+    return _read_families(root, vocabulary_stamps(root)) if vocabulary.families else ()
 
 
 def vocabulary_stamps(root: Path) -> tuple[Stamp, ...]:
     """Return sizes and times of the tables that the vocabulary names; cached content is valid until they change."""
-    made = []
+    stamps = []
     for path in read(root).tables():
         try:
             status = (root / path).stat()
         except FileNotFoundError:
             raise DataError(f"{path} is missing; {VOCABULARY} names it") from None
-        made.append((status.st_mtime_ns, status.st_size))
-    return tuple(made)
+        stamps.append((status.st_mtime_ns, status.st_size))
+    return tuple(stamps)
 
 
 @functools.lru_cache(maxsize=8)
 def _read_families(root: Path, stamp: tuple[Stamp, ...]) -> tuple[Family, ...]:
-    own = read(root)
-    settings = own.families
-    named = next(each for each in own.named if each.table == settings["members"])
+    vocabulary = read(root)
+    settings = vocabulary.families
+    named = next(table for table in vocabulary.named if table.table == settings["members"])
     column = settings["column"]
-    known = _rows(root, named.table, named.key, named.name, column)
-    labels = _member_maker(root, own)
-    declared = []
+    member_rows = _rows(root, named.table, named.key, named.name, column)
+    labels = _member_maker(root, vocabulary)
+    found_families = []
     for words in _rows(root, settings["table"], *LOOKS):
         name = words.pop("family")
-        members = tuple(labels(row[named.key], row[named.name]) for row in known if row[column] == name)
-        for part in ("color", "mark", "dash", "hatch"):
-            if wrong := LOOK[part](words[part]):
-                raise DataError(f"{_table_path(settings['table'])}: {part} of {name!r}: {wrong.words}")
+        members = tuple(labels(row[named.key], row[named.name]) for row in member_rows if row[column] == name)
+        for look_key in ("color", "mark", "dash", "hatch"):
+            if broken := LOOK[look_key](words[look_key]):
+                raise DataError(f"{_table_path(settings['table'])}: {look_key} of {name!r}: {broken.words}")
         order = _whole_number(words.pop("order"), settings["table"])
-        declared.append(Family(name=name, order=order, members=members, **words))
-    return tuple(sorted(declared, key=lambda each: each.order))
+        found_families.append(Family(name=name, order=order, members=members, **words))
+    return tuple(sorted(found_families, key=lambda table: table.order))
 
 
-def _member_maker(root: Path, own: Vocabulary) -> Callable[[str, str], Member]:
+def _member_maker(root: Path, vocabulary: Vocabulary) -> Callable[[str, str], Member]:
     """Return a function that makes a member from its key and its name."""
-    given = own.families.get("labels")
-    if not given:
+    label_table = vocabulary.families.get("labels")
+    if not label_table:
         return Member
-    like = given.get("like")
+    like = label_table.get("like")
     by_key = {
-        row[given["key"]]: row
-        for row in _rows(root, given["table"], given["key"], given["label"], *filter(None, [like]))
+        row[label_table["key"]]: row
+        for row in _rows(root, label_table["table"], label_table["key"], label_table["label"], *filter(None, [like]))
     }
 
     def member(key: str, name: str) -> Member:
         row = by_key.get(key, {})
         entity = row.get(like, "") if like else ""
-        if entity and entity not in own.entities:
+        if entity and entity not in vocabulary.entities:
             raise DataError(
-                f"{_table_path(given['table'])}: {key!r} looks like {entity!r}, which is not an entity of "
-                f"the vocabulary{or_known(entity, own.entities)}"
+                f"{_table_path(label_table['table'])}: {key!r} looks like {entity!r}, which is not an entity of "
+                f"the vocabulary{or_known(entity, vocabulary.entities)}"
             )
-        return Member(key, name, row.get(given["label"], ""), entity)
+        return Member(key, name, row.get(label_table["label"], ""), entity)
 
     return member
 
@@ -134,15 +134,15 @@ def _table_path(table: str) -> str:
 
 def _rows(root: Path, table: str, *columns: str) -> list[dict[str, Any]]:
     """Return the rows of a source table, with the given columns."""
-    made = []
+    found_rows = []
     for _, row in rows(root / _table_path(table)):
         try:
-            made.append({column: row[column] or "" for column in columns})
+            found_rows.append({column: row[column] or "" for column in columns})
         except KeyError as error:
             raise DataError(
                 f"{_table_path(table)}: no column {error}; it has {', '.join(str(name) for name in row)}"
             ) from None
-    return made
+    return found_rows
 
 
 def _whole_number(cell: str, table: str) -> int:

@@ -106,32 +106,32 @@ def new_folder(folder: Path) -> Iterator[Path]:
     """
     if folder.exists() and not folder.is_dir():
         raise SpecError(f"{folder}: is a file; name a folder that does not exist yet")
-    beside = folder.absolute().parent
-    found = (
-        [path for path in beside.iterdir() if path.name.endswith(f"-{folder.name}{PART}")] if beside.is_dir() else []
+    parent = folder.absolute().parent
+    old_drafts = (
+        [path for path in parent.iterdir() if path.name.endswith(f"-{folder.name}{PART}")] if parent.is_dir() else []
     )
-    for path in (*found, *(folder.iterdir() if folder.exists() else ())):
+    for path in (*old_drafts, *(folder.iterdir() if folder.exists() else ())):
         if path.is_dir() and is_abandoned(path):
             shutil.rmtree(path, ignore_errors=True)
     if folder.exists() and any(folder.iterdir()):
         raise SpecError(f"{folder}: is not empty; name a folder that does not exist yet")
     # keep an empty folder, which may be the working directory
-    made = draft(folder / folder.resolve().name if folder.exists() else folder)
+    new_draft = draft(folder / folder.resolve().name if folder.exists() else folder)
     try:
-        made.mkdir(parents=True)
-        yield made
+        new_draft.mkdir(parents=True)
+        yield new_draft
         if folder.exists():
-            for entry in sorted(made.iterdir()):
+            for entry in sorted(new_draft.iterdir()):
                 entry.rename(folder / entry.name)
-            made.rmdir()
+            new_draft.rmdir()
         else:
-            made.rename(folder)
+            new_draft.rename(folder)
     finally:
-        shutil.rmtree(made, ignore_errors=True)
+        shutil.rmtree(new_draft, ignore_errors=True)
 
 
 @cache
-def passing() -> Path:
+def process_folder() -> Path:
     """Return a temporary folder that is removed with this process; every call returns the same one."""
     at_end = ExitStack()
     atexit.register(at_end.close)
@@ -175,14 +175,14 @@ def _is_running(process: int) -> bool:
     return True
 
 
-def unwritable_message(path: Path | str, error: OSError, kept: str = "no file is incomplete") -> str:
-    """Return the message for a file that cannot be written; `kept` describes the state after the failure."""
+def unwritable_message(path: Path | str, error: OSError, state: str = "no file is incomplete") -> str:
+    """Return the message for a file that cannot be written; `state` describes the state after the failure."""
     if error.errno == errno.EFBIG:
         return (
-            f"{path}: larger than files may become here; raise the limit (`ulimit -f unlimited`) and run again ({kept})"
+            f"{path}: larger than a file may be here; raise the limit (`ulimit -f unlimited`) and run again ({state})"
         )
     if error.errno in FULL:
-        return f"{path}: the disk is full; free some space and run the command again ({kept})"
+        return f"{path}: the disk is full; free some space and run the command again ({state})"
     return f"{path}: cannot be written ({error.strerror}); check the folder's permissions"
 
 

@@ -37,15 +37,15 @@ def wide(frame: pd.DataFrame, metric: str = "metric", value: str = "value", by: 
     columns except printed, reason, source and the parsed numbers. Rows are in order of first appearance. Raises
     DataError when a key has a metric twice, or a column is missing.
     """
-    missing = [name for name in (metric, value, *by) if name not in frame.columns]
-    if missing:
-        raise DataError(f"no column {', '.join(missing)} to pivot on; the frame has {', '.join(frame.columns)}")
+    absent = [name for name in (metric, value, *by) if name not in frame.columns]
+    if absent:
+        raise DataError(f"no column {', '.join(absent)} to pivot on; the frame has {', '.join(frame.columns)}")
     keys = list(by) or [name for name in frame.columns if name not in _NOT_KEYS | {metric, value}]
     twice = frame[frame.duplicated([*keys, metric], keep=False)]
     if len(twice):
-        first = twice.iloc[0]
-        place = ", ".join(f"{name}={first[name]}" for name in [*keys, metric])
-        count = int((twice[[*keys, metric]] == first[[*keys, metric]]).all(axis=1).sum())
+        repeated = twice.iloc[0]
+        place = ", ".join(f"{name}={repeated[name]}" for name in [*keys, metric])
+        count = int((twice[[*keys, metric]] == repeated[[*keys, metric]]).all(axis=1).sum())
         raise DataError(f"{place} occurs {count} times; filter the frame before wide()")
     metrics = list(dict.fromkeys(frame[metric]))
     table = frame.pivot(index=keys, columns=metric, values=value)[metrics].reset_index()
@@ -79,14 +79,14 @@ def pick(frame: pd.DataFrame, **where: object) -> pd.Series:
     absent = [name for name in where if name not in frame.columns]
     if absent:
         raise DataError(f"no column {', '.join(absent)}; the artifact has {', '.join(frame.columns)}")
-    held = np.ones(len(frame), dtype=bool)
+    matches = np.ones(len(frame), dtype=bool)
     for name, value in where.items():
         cells = frame[name]
         if isinstance(value, str) and getattr(cells.dtype, "na_value", None) is np.nan:  # as the store reads texts
-            held &= cells.to_numpy() == value  # equal to the other case, and four times as fast
+            matches &= cells.to_numpy() == value  # equal to the other case, and four times as fast
         else:
-            held &= (cells == value).to_numpy(dtype=bool, na_value=False)
-    places = np.flatnonzero(held)
+            matches &= (cells == value).to_numpy(dtype=bool, na_value=False)
+    places = np.flatnonzero(matches)
     if len(places) != 1:
         words = ", ".join(f"{name}={value!r}" for name, value in where.items())
         raise DataError(f"{len(places)} rows have {words}; exactly one is needed")

@@ -18,9 +18,9 @@ GZIP = b"\x1f\x8b"
 def open_unpacked(path: Path) -> IO[bytes]:
     """Open a binary file, decompressed if it is gzip, whatever the file name."""
     stream = path.open("rb")
-    packed = stream.read(len(GZIP)) == GZIP
+    is_gzip = stream.read(len(GZIP)) == GZIP
     stream.seek(0)
-    return cast(IO[bytes], gzip.GzipFile(fileobj=stream)) if packed else stream
+    return cast(IO[bytes], gzip.GzipFile(fileobj=stream)) if is_gzip else stream
 
 
 def line_values(path: Path) -> Iterator[tuple[str, Any]]:
@@ -36,14 +36,14 @@ def line_values(path: Path) -> Iterator[tuple[str, Any]]:
             for number, line in enumerate(stream, 1):
                 content = line.removeprefix(codecs.BOM_UTF8) if number == 1 else line
                 if content.strip():
-                    where = f"{path}:{number}"
-                    yield where, value_of_line(content, where)
+                    place = f"{path}:{number}"
+                    yield place, value_of_line(content, place)
     except (OSError, EOFError, zlib.error) as error:
         raise DataError(f"{path}: cannot be read ({getattr(error, 'strerror', None) or error})") from None
 
 
-def value_of_line(line: bytes, where: str) -> Any:
-    """Return the value of one line; `where` is its place in messages.
+def value_of_line(line: bytes, place: str) -> Any:
+    """Return the value of one line; `place` is its place in messages.
 
     Raises DataError when the line is not UTF-8 or not JSON, is nested too deeply, or has a lone surrogate, half of a
     character.
@@ -51,7 +51,7 @@ def value_of_line(line: bytes, where: str) -> Any:
     try:
         text = line.decode("utf-8")
     except UnicodeDecodeError as error:
-        raise DataError(f"{where}: not UTF-8 (byte {error.start} of it); save the file in that encoding") from None
+        raise DataError(f"{place}: not UTF-8 (byte {error.start} of it); save the file in that encoding") from None
     try:
         content = parsed(text)
         if "\\u" in text:
@@ -59,8 +59,8 @@ def value_of_line(line: bytes, where: str) -> Any:
     except UnicodeEncodeError as error:
         half = str(error.object)[error.start]
         raise DataError(
-            f"{where}: contains half of a character ({half!a}); the program that wrote it cut a text in two"
+            f"{place}: contains half of a character ({half!a}); the program that wrote it cut a text in two"
         ) from None
     except (ValueError, RecursionError) as error:
-        raise DataError(f"{where}: not JSON ({getattr(error, 'msg', error)})") from None
+        raise DataError(f"{place}: not JSON ({getattr(error, 'msg', error)})") from None
     return content

@@ -20,10 +20,10 @@ def parsed(text: str | bytes, decimal: Callable[[str], Any] | None = None) -> An
 
 
 def _object_without_repeats(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    content = dict(pairs)
+    if len(content) < len(pairs):
         key, count = Counter(key for key, _ in pairs).most_common(1)[0]
         raise DoubledKeyError(
             f"the key {key[:60]!r} occurs {'twice' if count == 2 else f'{count} times'} in one object"
         )
-    return found
+    return content

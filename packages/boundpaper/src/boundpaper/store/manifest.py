@@ -1,4 +1,4 @@
-"""Read and seal the manifest beside a measurement: how it was made, and a seal that shows whether the table is intact.
+"""Read and seal the manifest beside a measurement: how it was measured, and a seal that shows later changes.
 
 The seal has one hash of the table and one of the manifest's other facts, so that changes of either are noticed.
 """
@@ -55,9 +55,9 @@ def _facts(content: dict[str, Any]) -> str:
 
 def sealed_text(content: dict[str, Any], path: Path) -> bytes:
     """Return a manifest's text with row count and content hash of its table at `path`, and the hash of its facts."""
-    plain = json.loads(json.dumps(content))
-    seal = {"blake2": table_hash(path), FACTS: _facts(plain), "rows": sum(1 for _ in rows(path))}
-    return manifest_text({**plain, SEAL: seal})
+    facts = json.loads(json.dumps(content))
+    seal = {"blake2": table_hash(path), FACTS: _facts(facts), "rows": sum(1 for _ in rows(path))}
+    return manifest_text({**facts, SEAL: seal})
 
 
 def manifest_text(content: dict[str, Any]) -> bytes:
@@ -72,14 +72,14 @@ def _value_text(value: Any, depth: int, start: str) -> str:
     if len(line) < WIDTH or not value or not isinstance(value, dict | list):
         return line
     edge, ends = " " * (depth + 1), "{}" if isinstance(value, dict) else "[]"
-    named = isinstance(value, dict)
-    parts = [(f"{json.dumps(key)}: ", value[key]) for key in sorted(value)] if named else [("", each) for each in value]
+    keyed = isinstance(value, dict)
+    parts = [(f"{json.dumps(key)}: ", value[key]) for key in sorted(value)] if keyed else [("", item) for item in value]
     lines: list[str] = []
-    plain = False
-    for name, part in parts:
-        text, before = _value_text(part, depth + 1, edge + name), plain
-        plain = not isinstance(part, dict | list)
-        if before and plain and len(lines[-1]) + len(text) - depth < WIDTH:
+    is_plain = False
+    for name, member in parts:
+        text, previous_was_plain = _value_text(member, depth + 1, edge + name), is_plain
+        is_plain = not isinstance(member, dict | list)
+        if previous_was_plain and is_plain and len(lines[-1]) + len(text) - depth < WIDTH:
             lines[-1] += ", " + text[depth + 1 :]
         else:
             lines.append(text)
@@ -98,10 +98,10 @@ def contradiction(root: Path, table: str) -> str:
     if seal.get(FACTS, _facts(content)) != _facts(content):
         return f"{file} was changed since it was sealed; restore it from version control"
     if seal.get("blake2") != table_hash(root / table):
-        count, sealed_count = sum(1 for _ in rows(root / table)), seal.get("rows")
-        what = f"{count} rows of {sealed_count}" if count != sealed_count else f"cells of its {count} rows were changed"
+        count, sealed = sum(1 for _ in rows(root / table)), seal.get("rows")
+        change = f"{count} rows of {sealed}" if count != sealed else f"cells of its {count} rows were changed"
         return (
-            f"not the measured table ({what}, according to the seal in {file}); restore it from version control, or "
+            f"not the measured table ({change}, according to the seal in {file}); restore it from version control, or "
             "measure again"
         )
     return ""
@@ -111,8 +111,8 @@ def main(tables: list[str]) -> None:
     """Seal the given tables, or all whose manifest has no seal or an old seal without `facts`."""
     root = Path.cwd()
     paths = (path for suffix in SUFFIXES for path in root.glob(f"artifacts/measurements/*/*{suffix}"))
-    chosen = tables or sorted(path.relative_to(root).as_posix() for path in paths)
-    for table in chosen:
+    paths_to_seal = tables or sorted(path.relative_to(root).as_posix() for path in paths)
+    for table in paths_to_seal:
         content = manifest(root, table)
         seal: dict[str, Any] = content.get(SEAL, {})
         older = bool(seal) and FACTS not in seal and seal.get("blake2") == table_hash(root / table)

@@ -47,8 +47,8 @@ def put(root: Path, name: str, model: str, text: str) -> Path:
 
 
 def _column_types(root: Path, name: str) -> dict[str, str]:
-    described = resource(root, name) if (root / SCHEMA).is_file() else packaged_description(root, name)
-    return {field["name"]: field["type"] for field in described["schema"]["fields"]} if described else {}
+    table = resource(root, name) if (root / SCHEMA).is_file() else packaged_description(root, name)
+    return {field["name"]: field["type"] for field in table["schema"]["fields"]} if table else {}
 
 
 def convert_all(root: Path) -> list[Path]:
@@ -57,7 +57,7 @@ def convert_all(root: Path) -> list[Path]:
     If a CSV and a Parquet have the same name, the file that the manifest seals is kept. Raises DataError when the
     manifest seals neither.
     """
-    changed = []
+    changed_files = []
     for stem in sorted({path.with_suffix("") for suffix in SUFFIXES for path in root.glob(f"{FOLDER}/*/*{suffix}")}):
         standing = [path for suffix in SUFFIXES if (path := stem.with_name(stem.name + suffix)).is_file()]
         if len(standing) > 1:
@@ -66,17 +66,17 @@ def convert_all(root: Path) -> list[Path]:
             if not standing:
                 name = stem.relative_to(root).as_posix()
                 raise DataError(f"{name}: {name}.json seals neither the CSV nor the Parquet file; remove the wrong one")
-        (kept,) = standing
-        before = kept.read_bytes()
-        file = put(root, stem.parent.name, stem.name, table_text(kept))
-        if file != kept or file.read_bytes() != before:
-            changed.append(kept)
-        beside = file.with_suffix(".json")
-        sealed = manifest(root, file.relative_to(root).as_posix())
-        if sealed and (text := manifest_text(sealed)) != beside.read_bytes():
-            write(beside, text, lasting=True)
-            changed.append(beside)
-    return changed
+        (sealed_file,) = standing
+        old_content = sealed_file.read_bytes()
+        file = put(root, stem.parent.name, stem.name, table_text(sealed_file))
+        if file != sealed_file or file.read_bytes() != old_content:
+            changed_files.append(sealed_file)
+        manifest_file = file.with_suffix(".json")
+        content = manifest(root, file.relative_to(root).as_posix())
+        if content and (text := manifest_text(content)) != manifest_file.read_bytes():
+            write(manifest_file, text, lasting=True)
+            changed_files.append(manifest_file)
+    return changed_files
 
 
 if __name__ == "__main__":

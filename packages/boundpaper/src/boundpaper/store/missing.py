@@ -20,10 +20,15 @@ def missing_markers(field: Mapping[str, Any], schema: Mapping[str, Any]) -> froz
 
     A list has texts, or mappings `{value: ..., label: ...}`.
     """
-    given = field.get(KEY, schema.get(KEY))
-    if given is None:
+    markers = field.get(KEY, schema.get(KEY))
+    if markers is None:
         return EMPTY
-    return frozenset(each if isinstance(each, str) else each["value"] for each in given)
+    return frozenset(marker if isinstance(marker, str) else marker["value"] for marker in markers)
+
+
+def only_empty_is_missing(schema: Mapping[str, Any]) -> bool:
+    """Return whether in every field of a schema only the empty cell means a missing value."""
+    return all(missing_markers(field, schema) == EMPTY for field in schema["fields"])
 
 
 def clear_missing(text: str, fields: Sequence[Mapping[str, Any]], schema: Mapping[str, Any]) -> str:
@@ -34,15 +39,15 @@ def clear_missing(text: str, fields: Sequence[Mapping[str, Any]], schema: Mappin
     """
     by_name = {str(field["name"]): field for field in fields}
     sets = {name: missing_markers(field, schema) for name, field in by_name.items()}
-    if all(each == EMPTY for each in sets.values()):
+    if all(markers == EMPTY for markers in sets.values()):
         return text
     header, *rows = csv.reader(io.StringIO(text, newline=""))
-    made = io.StringIO(newline="")
-    writer = csv.writer(made, lineterminator="\n")
+    buffer = io.StringIO(newline="")
+    writer = csv.writer(buffer, lineterminator="\n")
     writer.writerow(header)
     for number, row in enumerate(rows, 2):
         for name, cell in zip(header, row, strict=False):
             if not cell and "" not in sets.get(name, EMPTY) and by_name[name]["type"] != "string":
                 raise DataError(f"row {number}, {name}: empty, but {KEY} of the schema does not list ''")
         writer.writerow("" if cell in sets.get(name, ()) else cell for name, cell in zip(header, row, strict=False))
-    return made.getvalue()
+    return buffer.getvalue()

@@ -15,7 +15,7 @@ from boundpaper.errors import DataError, SpecError
 from boundpaper.places import project
 from boundpaper.store.looks import LOOK
 from boundpaper.store.paths import SOURCES, VOCABULARY
-from boundpaper.store.pattern import fault
+from boundpaper.store.pattern import pattern_fault
 from boundpaper.store.rules import BrokenRule, Rule, by_name, listed, mapping, matching, number, one_of, require, text
 from boundpaper.store.text_file import text_of, yaml_in
 from boundpaper.suggestions import or_known, suggest
@@ -25,15 +25,15 @@ METRIC = "metric"  # the kind of words that name quantities
 
 def _check_expression(value: Any) -> BrokenRule | None:
     """Check that the value is a regular expression without catastrophic backtracking (a rule)."""
-    if wrong := text(value):
-        return wrong
-    return BrokenRule("", f"{value!r} {words}") if (words := fault(value)) else None
+    if broken := text(value):
+        return broken
+    return BrokenRule("", f"{value!r} {words}") if (words := pattern_fault(value)) else None
 
 
 def _check_replacement(value: Any) -> BrokenRule | None:
     """Check that the value is a replacement that only refers to groups of its expression (a rule)."""
-    if wrong := mapping({"find": _check_expression, "show": text}, ("find", "show"))(value):
-        return wrong
+    if broken := mapping({"find": _check_expression, "show": text}, ("find", "show"))(value):
+        return broken
     try:
         re.sub(value["find"], value["show"], "")
     except (re.error, IndexError) as error:
@@ -82,8 +82,8 @@ class Vocabulary:
     numbers : mapping of str to float
         Words that mean a number in stated values (`bilingual: 2`), in addition to `zero` to `ten`.
     stated_of : mapping of str to str
-        Columns of stated values with the owner of a value; each says whether quantities are written as `heading`, with
-        a capital, or as `phrase`.
+        Columns of stated values that name what a value belongs to, and how each column writes quantities: as
+        `heading`, with a capital, or as `phrase`.
     headlines : tuple of str
         Titles of further sections whose statements are headlines, besides abstracts, summaries and conclusions.
     ledger : tuple of (str, str)
@@ -107,7 +107,7 @@ class Vocabulary:
 
     def tables(self) -> Iterator[str]:
         """Yield the files of the tables that the vocabulary names, relative to the project."""
-        names = [each.table for each in self.named]
+        names = [table.table for table in self.named]
         if self.families:
             names += [self.families["table"], self.families["members"]]
             names += [self.families["labels"]["table"]] if "labels" in self.families else []
@@ -140,7 +140,7 @@ def _vocabulary_of_text(words_of_file: str) -> Vocabulary:
     if content is None:
         return EMPTY
     require(content, RULE, VOCABULARY)
-    named = tuple(NamedTable(table, **columns) for table, columns in content.get("named", {}).items())
+    named_tables = tuple(NamedTable(table, **columns) for table, columns in content.get("named", {}).items())
     families = content.get("families", {})
     if families and families["members"] not in content.get("named", {}):
         raise DataError(
@@ -152,15 +152,15 @@ def _vocabulary_of_text(words_of_file: str) -> Vocabulary:
         numbers=content.get("numbers", {}),
         stated_of=content.get("stated_of", {}),
         headlines=tuple(content.get("headlines", ())),
-        ledger=tuple((each["find"], each["show"]) for each in content.get("ledger", ())),
+        ledger=tuple((replacement["find"], replacement["show"]) for replacement in content.get("ledger", ())),
         entities=content.get("entities", {}),
-        named=named,
+        named=named_tables,
         families=families,
     )
 
 
 def tables_named(content: str) -> list[tuple[str, str, int]]:
-    """Return the tables that the text of a vocabulary names, as nodes of the graph of calls: ("table", file, 0).
+    """Return the tables that a vocabulary's text names, listed like the calls of a template: ("table", file, line 0).
 
     Raises SpecError when the text is not a vocabulary.
     """
@@ -184,10 +184,10 @@ def words(kind: str) -> Mapping[str, str]:
 
     Raises DataError when the vocabulary lacks the kind.
     """
-    known = vocabulary().words
-    if kind not in known:
-        raise DataError(f"no words for the keys of {kind!r}: give them some in {VOCABULARY}{or_known(kind, known)}")
-    return known[kind]
+    by_kind = vocabulary().words
+    if kind not in by_kind:
+        raise DataError(f"no words for the keys of {kind!r}: give them some in {VOCABULARY}{or_known(kind, by_kind)}")
+    return by_kind[kind]
 
 
 def printed_word(kind: str, key: str) -> str:
@@ -195,19 +195,19 @@ def printed_word(kind: str, key: str) -> str:
 
     Raises DataError when the vocabulary lacks the kind or the key.
     """
-    known = words(kind)
-    if key not in known:
+    names_by_key = words(kind)
+    if key not in names_by_key:
         raise DataError(
-            f"no words for the {kind} {key!r}: {suggest(key, known)}give it some in {VOCABULARY}, words.{kind}"
+            f"no words for the {kind} {key!r}: {suggest(key, names_by_key)}give it some in {VOCABULARY}, words.{kind}"
         )
-    return known[key]
+    return names_by_key[key]
 
 
-def metric_names(named: Vocabulary) -> dict[str, str]:
+def metric_names(vocabulary: Vocabulary) -> dict[str, str]:
     """Return printed names of metrics by key, without metrics whose key is a common word or whose name is a formula."""
-    return {key: shown for key, shown in named.words.get(METRIC, {}).items() if "_" in key and "$" not in shown}
+    return {key: name for key, name in vocabulary.words.get(METRIC, {}).items() if "_" in key and "$" not in name}
 
 
-def names_of(rows: Sequence[Mapping[str, Any]], named: NamedTable) -> dict[str, str]:
+def names_of(rows: Sequence[Mapping[str, Any]], table: NamedTable) -> dict[str, str]:
     """Return printed names by key, for the rows of a table that have both."""
-    return {row[named.key]: row[named.name] for row in rows if row.get(named.key) and row.get(named.name)}
+    return {row[table.key]: row[table.name] for row in rows if row.get(table.key) and row.get(table.name)}

@@ -20,7 +20,9 @@ from boundpaper.store.file_kind import foreign_kind
 from boundpaper.typeset.plural import counted
 
 if TYPE_CHECKING:
+    import numpy as np
     import numpy.typing as npt
+    import pandas as pd
     import pyarrow as pa
 
 BEGINNING = b"PAR1"  # of every Parquet file
@@ -45,16 +47,16 @@ def pack_table(text: str, types: Mapping[str, str]) -> bytes:
         if len(row) != len(header):
             raise DataError(f"row {number}: {counted(len(row), 'cell')} for {counted(len(header), 'column')}")
     cells = zip(*rows, strict=True) if rows else ([] for _ in header)
-    columns = [_typed_column(list(each), types.get(name, "string")) for name, each in zip(header, cells, strict=True)]
-    split = [name for name, column in zip(header, columns, strict=True) if pa.types.is_floating(column.type)]
+    columns = [_typed_column(list(texts), types.get(name, "string")) for name, texts in zip(header, cells, strict=True)]
+    floats = [name for name, column in zip(header, columns, strict=True) if pa.types.is_floating(column.type)]
     stream = pa.BufferOutputStream()
     parquet.write_table(
         pa.Table.from_arrays(columns, names=header),
         stream,
         compression="zstd",
         compression_level=LEVEL,
-        use_byte_stream_split=split,  # a sixth smaller: the first bytes of floats are similar, the last are noise
-        use_dictionary=[name for name in header if name not in split],
+        use_byte_stream_split=floats,  # a sixth smaller: the first bytes of floats are similar, the last are noise
+        use_dictionary=[name for name in header if name not in floats],
         write_statistics=False,
         write_page_checksum=True,
         store_schema=False,
@@ -72,10 +74,31 @@ def unpack_table(path: Path) -> tuple[list[Sequence[str]], str]:
     return _unpack_once(path, (status.st_mtime_ns, status.st_size))
 
 
+def typed_columns(path: Path, types: Mapping[str, Any]) -> dict[str, pd.Series] | None:
+    """Return a file's columns as pandas types; None if a column has no type, or the file stores it as another.
+
+    Raises DataError or FileNotFoundError as `unpack_table` does.
+    """
+    import pandas as pd
+    import pyarrow as pa
+
+    columns = {}
+    with _faults_named(path):
+        table = _table(path)
+        for name, column in zip(table.column_names, table.columns, strict=True):
+            kind, wanted = _column_kind(path, name, column), types.get(name, "")
+            plain = {"float64": pa.types.is_floating, "Int64": pa.types.is_integer, "boolean": pa.types.is_boolean}
+            if not plain.get(str(wanted), pa.types.is_string)(kind) or not wanted:
+                return None
+            values = column.cast(kind)
+            columns[name] = pd.Series(values.to_numpy() if wanted == "float64" else values.to_pylist(), dtype=wanted)
+    return columns
+
+
 def rows_that_fit(
-    path: Path, fits: Callable[[str], bool], near: Callable[[Any], Any]
+    path: Path, fits: Callable[[str], bool], fits_number: Callable[[Any], Any]
 ) -> Iterator[tuple[int, dict[str, str]]]:
-    """Yield the rows with a cell whose text `fits` or whose number is `near`, numbered with the header as 1.
+    """Yield the rows with a cell whose text `fits` or whose number is `fits_number`, numbered with the header as 1.
 
     Raises DataError or FileNotFoundError as `unpack_table` does.
     """
@@ -84,21 +107,39 @@ def rows_that_fit(
 
     with _faults_named(path):
         table = _table(path)
-        held = np.zeros(table.num_rows, dtype=bool)
+        matches = np.zeros(table.num_rows, dtype=bool)
         for name, column in zip(table.column_names, table.columns, strict=True):
             kind = _column_kind(path, name, column)
             if pa.types.is_integer(kind) or pa.types.is_floating(kind):
                 with np.errstate(over="ignore"):
-                    held |= near(_numbers_of(column.cast(kind)).astype(float))
+                    matches |= fits_number(_numbers_of(column.cast(kind)).astype(float))
             elif not pa.types.is_boolean(kind):
-                coded = column.cast(kind).combine_chunks().dictionary_encode("encode")
-                fitting = [bool(text) and fits(text) for text in coded.dictionary.to_pylist()]
+                texts = column.cast(kind).combine_chunks().dictionary_encode("encode")
+                fitting = [bool(text) and fits(text) for text in texts.dictionary.to_pylist()]
                 if any(fitting):
-                    held |= np.array(fitting)[_numbers_of(pa.chunked_array([coded.indices]))]
-        places = np.flatnonzero(held).tolist()
-        chosen = [[_cell_as_csv(column[place].as_py()) for column in table.columns] for place in places]
-    for place, row in zip(places, chosen, strict=True):
+                    matches |= np.array(fitting)[_numbers_of(pa.chunked_array([texts.indices]))]
+        places = np.flatnonzero(matches).tolist()
+        matching_rows = [[_cell_as_csv(column[place].as_py()) for column in table.columns] for place in places]
+    for place, row in zip(places, matching_rows, strict=True):
         yield place + 2, dict(zip(table.column_names, row, strict=True))
+
+
+def numbers_in(path: Path, number_of: Callable[[str], float]) -> Iterator[npt.NDArray[np.float64]]:
+    """Yield the numbers of each column, those of a text as `number_of` reads it.
+
+    Raises DataError or FileNotFoundError as `unpack_table` does.
+    """
+    import numpy as np
+    import pyarrow as pa
+
+    with _faults_named(path):
+        table = _table(path)
+        for name, column in zip(table.column_names, table.columns, strict=True):
+            kind = _column_kind(path, name, column)
+            if pa.types.is_integer(kind) or pa.types.is_floating(kind):
+                yield _numbers_of(column.cast(kind)).astype(float)
+            elif not pa.types.is_boolean(kind):
+                yield np.array([number_of(text) for text in column.cast(kind).unique().to_pylist() if text], float)
 
 
 def _numbers_of(column: pa.ChunkedArray) -> npt.NDArray[Any]:
@@ -106,12 +147,12 @@ def _numbers_of(column: pa.ChunkedArray) -> npt.NDArray[Any]:
     import numpy as np
 
     kind = column.type.to_pandas_dtype()
-    held = [
-        np.frombuffer(part.buffers()[1], kind, len(part), part.offset * np.dtype(kind).itemsize)
-        for part in column.chunks
-        if len(part)
+    arrays = [
+        np.frombuffer(chunk.buffers()[1], kind, len(chunk), chunk.offset * np.dtype(kind).itemsize)
+        for chunk in column.chunks
+        if len(chunk)
     ]
-    return np.concatenate([*held, np.empty(0, kind)])
+    return np.concatenate([*arrays, np.empty(0, kind)])
 
 
 @functools.lru_cache(maxsize=2)
@@ -167,8 +208,8 @@ def _typed_column(cells: list[str], kind: str) -> pa.Array:
     try:
         values: Sequence[Any] = [_typed_value(cell, kind) if cell else None for cell in cells]
         if kind != "string" and [_cell_as_csv(value) for value in values] == cells:
-            typed = {"number": pa.float64(), "integer": pa.int64(), "boolean": pa.bool_()}[kind]
-            return pa.array(values, typed)
+            arrow_type = {"number": pa.float64(), "integer": pa.int64(), "boolean": pa.bool_()}[kind]
+            return pa.array(values, arrow_type)
     except (ValueError, KeyError, OverflowError, pa.ArrowException):
         pass
     return pa.array([cell or None for cell in cells], pa.string())
@@ -186,8 +227,8 @@ def _column_kind(path: Path, name: str, column: pa.ChunkedArray) -> pa.DataType:
     kind, types = column.type, pa.types
     if types.is_dictionary(kind):
         kind = kind.value_type
-    plain = (types.is_integer, types.is_floating, types.is_boolean, types.is_string, types.is_large_string)
-    if not any(each(kind) for each in plain):
+    supported = (types.is_integer, types.is_floating, types.is_boolean, types.is_string, types.is_large_string)
+    if not any(is_supported(kind) for is_supported in supported):
         raise DataError(f"{path.name}: column {name} is of type {kind}; a table has only text, numbers and booleans")
     return kind
 
@@ -196,9 +237,9 @@ def _text_cells(path: Path, table: pa.Table) -> list[list[str]]:
     """Return the cells as text, column by column."""
     cells = []
     for name, column in zip(table.column_names, table.columns, strict=True):
-        coded = column.cast(_column_kind(path, name, column)).combine_chunks().dictionary_encode("encode")
-        texts = [_cell_as_csv(value) for value in coded.dictionary.to_pylist()]  # once for each distinct value
-        cells.append([texts[code] for code in coded.indices.to_pylist()])
+        encoded = column.cast(_column_kind(path, name, column)).combine_chunks().dictionary_encode("encode")
+        texts = [_cell_as_csv(value) for value in encoded.dictionary.to_pylist()]  # once for each distinct value
+        cells.append([texts[code] for code in encoded.indices.to_pylist()])
     return cells
 
 

@@ -11,17 +11,17 @@ VARIABLE = 12  # most repeats of variable length: each may double the ways to ma
 UNBOUNDED = 4  # most unbounded repeats: each may add a factor of the word's length
 
 
-def fault(pattern: str) -> str:
+def pattern_fault(pattern: str) -> str:
     """Return the reason why a pattern must not be used; empty if it may be.
 
     If the content of an unbounded repeat can match several lengths, or has two alternatives with the same beginning,
     matching may take time that doubles with every letter: `(a+)+`, `(a|ab)*`.
     """
     try:
-        parsed = _parser.parse(pattern)
+        tree = _parser.parse(pattern)
     except re.error as error:
         return f"is not a regular expression: {error}"
-    repeats = list(_long_repeats(parsed))
+    repeats = list(_long_repeats(tree))
     endless = [inside for _, high, inside in repeats if high == _parser.MAXREPEAT]
     if any(True for inside in endless for low, high, _ in _long_repeats(inside) if low != high):
         return "repeats an unbounded repeat; give a limit, as in {1,3}, or remove one of them"
@@ -29,14 +29,14 @@ def fault(pattern: str) -> str:
         return "has an unbounded repeat that can match in two ways; let its alternatives begin with different letters"
     if len(repeats) > VARIABLE or len(endless) > UNBOUNDED:
         return f"has more than {VARIABLE} repeats, or {UNBOUNDED} unbounded ones; split it into several patterns"
-    if any(str(kind) in ("GROUPREF", "GROUPREF_EXISTS") for kind, _ in _pattern_parts(parsed)):
+    if any(str(kind) in ("GROUPREF", "GROUPREF_EXISTS") for kind, _ in _pattern_parts(tree)):
         return "has a backreference to a group; write its content instead"
     return ""
 
 
-def _pattern_parts(parsed: Any) -> Iterator[tuple[Any, Any]]:
+def _pattern_parts(tree: Any) -> Iterator[tuple[Any, Any]]:
     """Yield every part of a parsed pattern, outer parts before inner ones."""
-    for kind, value in parsed:
+    for kind, value in tree:
         yield kind, value
         for inside in _inner_patterns(value):
             yield from _pattern_parts(inside)
@@ -46,13 +46,13 @@ def _inner_patterns(value: Any) -> Iterator[Any]:
     if isinstance(value, _parser.SubPattern):
         yield value
     elif isinstance(value, tuple | list):
-        for each in value:
-            yield from _inner_patterns(each)
+        for item in value:
+            yield from _inner_patterns(item)
 
 
-def _long_repeats(parsed: Any) -> Iterator[tuple[int, int, Any]]:
+def _long_repeats(tree: Any) -> Iterator[tuple[int, int, Any]]:
     """Yield the least count, greatest count and content of every repeat of variable length."""
-    for kind, value in _pattern_parts(parsed):
+    for kind, value in _pattern_parts(tree):
         if str(kind) in ("MAX_REPEAT", "MIN_REPEAT", "POSSESSIVE_REPEAT") and value[0] != value[1]:
             yield value
 
@@ -61,7 +61,7 @@ def _may_begin_alike(inside: Any) -> bool:
     """Return whether any two alternatives inside may begin with the same character; true if unknown."""
     for kind, value in _pattern_parts(inside):
         if str(kind) == "BRANCH":
-            firsts = [str(each[0]) if len(each) and str(each[0][0]) == "LITERAL" else "" for each in value[1]]
+            firsts = [str(branch[0]) if len(branch) and str(branch[0][0]) == "LITERAL" else "" for branch in value[1]]
             if "" in firsts or len(set(firsts)) < len(firsts):
                 return True
     return False

@@ -5,7 +5,7 @@ from typing import Any
 
 from boundpaper.errors import SpecError
 from boundpaper.store.rules import by_name, listed, mapping, require, text
-from boundpaper.store.text_file import held_in, text_of
+from boundpaper.store.text_file import parse_text, text_of
 
 FILE = "pyproject.toml"
 _PROJECT = mapping(
@@ -16,10 +16,10 @@ _PROJECT = mapping(
         "optional-dependencies": by_name(listed(text)),
     },
     ("version", "requires-python", "dependencies"),
-    others=True,
+    any_key=True,
 )
-_TOOL = mapping({"boundpaper": mapping({"purposes": by_name(text)})}, others=True)
-_RULE = mapping({"project": _PROJECT, "tool": _TOOL}, ("project",), others=True)
+_TOOL = mapping({"boundpaper": mapping({"purposes": by_name(text)})}, any_key=True)
+_RULE = mapping({"project": _PROJECT, "tool": _TOOL}, ("project",), any_key=True)
 
 
 def described_project(root: Path) -> dict[str, Any]:
@@ -29,7 +29,7 @@ def described_project(root: Path) -> dict[str, Any]:
     `[tool.boundpaper]`.
     """
     try:
-        content: dict[str, Any] = held_in(text_of(root, FILE, SpecError), FILE, SpecError)
+        content: dict[str, Any] = parse_text(text_of(root, FILE, SpecError), FILE, SpecError)
     except FileNotFoundError:
         raise SpecError(f"{FILE}: no such file; it lists the paper's requirements (`new` writes one)") from None
     require(content, _RULE, FILE, SpecError)

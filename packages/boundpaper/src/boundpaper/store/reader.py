@@ -12,8 +12,8 @@ from boundpaper.errors import DataError
 from boundpaper.store.descriptor import fields_of, files, resource
 from boundpaper.store.frames import parsed
 from boundpaper.store.header import mismatch
-from boundpaper.store.missing import clear_missing
-from boundpaper.store.paths import SCHEMA
+from boundpaper.store.missing import clear_missing, only_empty_is_missing
+from boundpaper.store.paths import PARQUET, SCHEMA
 from boundpaper.store.table_file import table_text
 
 _TEXT = pd.StringDtype("python", na_value=np.nan)  # faster than Arrow strings for selections from many small tables
@@ -39,38 +39,48 @@ def read(root: Path, name: str) -> pd.DataFrame:
 @functools.lru_cache(maxsize=256)
 def _read_once(root: Path, name: str, stamp: tuple[tuple[str, int, int], ...]) -> pd.DataFrame:
     """Return the frame of an artifact, read once per process, since hundreds of claims read the same few tables."""
-    described = resource(root, name)
-    frames = [_typed_frame(root, path, described) for path, *_ in stamp[:-1]]
+    table = resource(root, name)
+    frames = [_typed_frame(root, path, table) for path, *_ in stamp[:-1]]
     frame = frames[0] if len(frames) == 1 else pd.concat(frames, ignore_index=True)
     if "printed" in frame.columns:
-        frame = parsed(frame, words=bool(described and described.get("words")))
+        frame = parsed(frame, words=bool(table and table.get("words")))
     return frame
 
 
-def _described_fields(described: dict[str, Any] | None) -> list[dict[str, Any]]:
-    return described["schema"]["fields"] if described else []
+def _described_fields(table: dict[str, Any] | None) -> list[dict[str, Any]]:
+    return table["schema"]["fields"] if table else []
 
 
-def _typed_frame(root: Path, path: str, described: dict[str, Any] | None) -> pd.DataFrame:
-    types = {field["name"]: _TYPES.get(field["type"], _TEXT) for field in _described_fields(described)}
+def _typed_frame(root: Path, path: str, table: dict[str, Any] | None) -> pd.DataFrame:
+    types = {field["name"]: _TYPES.get(field["type"], _TEXT) for field in _described_fields(table)}
     try:
-        text = table_text(root / path)
-        text = clear_missing(text, _described_fields(described), described["schema"]) if described else text
-        frame = pd.read_csv(io.StringIO(text), dtype=types, keep_default_na=False, na_values=[""])
+        frame = _typed_file(root / path, types, table)
     except DataError as error:
         raise DataError(f"{path}{str(error).removeprefix(Path(path).name)}") from None
     except (ValueError, OverflowError, pd.errors.ParserError, pd.errors.EmptyDataError) as error:
         raise DataError(
             f"{path}: {str(error).strip().splitlines()[0]}; `python build.py check` names the row"
         ) from error
-    if described:
+    if table:
         header = [str(name) for name in frame.columns]
-        wanted = [field["name"] for field in fields_of(described, path, header)]
-        if any(name not in header for name in wanted):
-            raise DataError(f"{path}: {mismatch(header, wanted)[1]}")
+        column_names = [field["name"] for field in fields_of(table, path, header)]
+        if any(name not in header for name in column_names):
+            raise DataError(f"{path}: {mismatch(header, column_names)[1]}")
     for column in frame.columns:
         if not pd.api.types.is_numeric_dtype(frame[column]) and not pd.api.types.is_bool_dtype(frame[column]):
             frame[column] = frame[column].fillna("")
     if path.startswith("artifacts/measurements/") and "model" not in frame.columns:
         frame.insert(0, "model", Path(path).stem)
     return frame
+
+
+def _typed_file(path: Path, types: dict[str, Any], table: dict[str, Any] | None) -> pd.DataFrame:
+    """Return a table with columns of the given types; a Parquet file of these types is not turned into text."""
+    if path.suffix == PARQUET and table and only_empty_is_missing(table["schema"]):
+        from boundpaper.store.parquet_file import typed_columns
+
+        if columns := typed_columns(path, types):
+            return pd.DataFrame(columns)
+    text = table_text(path)
+    text = clear_missing(text, _described_fields(table), table["schema"]) if table else text
+    return pd.read_csv(io.StringIO(text), dtype=types, keep_default_na=False, na_values=[""])

@@ -21,17 +21,17 @@ def text(frame: pd.DataFrame, name: str) -> str:
         raise DataError(f"result {name}: no rows; a study must return at least one row")
     if frame.columns.duplicated().any():
         raise DataError(f"result {name}: column {frame.columns[frame.columns.duplicated()][0]!r} appears twice")
-    explained = pd.Series(False, index=frame.index)
+    has_reason = pd.Series(False, index=frame.index)
     for column in (column for column in _REASONS if column in frame.columns):
-        explained |= frame[column].fillna("").astype(str).str.len() > 0
+        has_reason |= frame[column].fillna("").astype(str).str.len() > 0
     for column in frame.columns:
         if column in _REASONS:
             continue
         if pd.api.types.is_float_dtype(frame[column]) and np.isinf(frame[column].to_numpy(dtype=float)).any():
             raise DataError(f"result {name}: column {column!r} has an infinity; leave the cell empty and give a note")
-        unexplained = frame[column].isna() & ~explained
-        if unexplained.any():
-            row = int(np.flatnonzero(unexplained.to_numpy())[0]) + 2
+        lacks_reason = frame[column].isna() & ~has_reason
+        if lacks_reason.any():
+            row = int(np.flatnonzero(lacks_reason.to_numpy())[0]) + 2
             raise DataError(f"result {name}: row {row}, {column}: missing without a reason; fill `note` or `reason`")
     return canonical_frame(frame).to_csv(index=False, float_format=f"%.{DIGITS}g", lineterminator="\n")
 

@@ -27,15 +27,15 @@ class BrokenRule(NamedTuple):
 Rule = Callable[[Any], "BrokenRule | None"]
 
 
-def require(content: Any, rule: Rule, where: str, error: type[ThesisError] = DataError) -> None:
+def require(content: Any, rule: Rule, place: str, error: type[ThesisError] = DataError) -> None:
     """Raise an error if a rule finds a fault.
 
-    `content` is the content of a file or a part of it, and `where` names the file and the part. Raises `error` with the
+    `content` is the content of a file or a part of it, and `place` names the file and the part. Raises `error` with the
     text `WHERE: PATH: what is wrong`.
     """
-    if wrong := rule(content):
-        path = wrong.path.removeprefix(".")
-        raise error(f"{where}: {path}: {wrong.words}" if path else f"{where}: {wrong.words}")
+    if broken := rule(content):
+        path = broken.path.removeprefix(".")
+        raise error(f"{place}: {path}: {broken.words}" if path else f"{place}: {broken.words}")
 
 
 def quoted(value: object) -> str:
@@ -64,27 +64,27 @@ def whole(value: Any) -> BrokenRule | None:
     return at_least(0)(value)
 
 
-def at_least(least: int) -> Rule:
-    """Return a rule for whole numbers of at least `least`."""
+def at_least(minimum: int) -> Rule:
+    """Return a rule for whole numbers of at least `minimum`."""
 
     def rule(value: Any) -> BrokenRule | None:
-        good = isinstance(value, int) and not isinstance(value, bool) and value >= least
-        return None if good else BrokenRule("", f"{quoted(value)} is not a whole number of at least {least}")
+        is_valid = isinstance(value, int) and not isinstance(value, bool) and value >= minimum
+        return None if is_valid else BrokenRule("", f"{quoted(value)} is not a whole number of at least {minimum}")
 
     return rule
 
 
 def number(value: Any) -> BrokenRule | None:
     """Check that the value is a finite number (a rule)."""
-    if wrong := number_or_infinite(value):
-        return wrong
+    if broken := number_or_infinite(value):
+        return broken
     return None if math.isfinite(value) else BrokenRule("", f"{quoted(value)} is not a finite number")
 
 
 def number_or_infinite(value: Any) -> BrokenRule | None:
     """Check that the value is a number; infinities, which mean an open end, are allowed (a rule)."""
-    good = isinstance(value, (int, float)) and not isinstance(value, bool)
-    return None if good else BrokenRule("", f"{quoted(value)} is not a number")
+    is_valid = isinstance(value, (int, float)) and not isinstance(value, bool)
+    return None if is_valid else BrokenRule("", f"{quoted(value)} is not a number")
 
 
 def not_negative(value: Any) -> BrokenRule | None:
@@ -102,24 +102,24 @@ def one_of(*values: Any, mend: str = "") -> Rule:
     advice = mend or f"it is one of {', '.join(map(str, values))}"
 
     def rule(value: Any) -> BrokenRule | None:
-        same = any(value == each and isinstance(value, bool) == isinstance(each, bool) for each in values)
-        return None if same else BrokenRule("", f"{quoted(value)} is not supported; {advice}")
+        is_allowed = any(value == choice and isinstance(value, bool) == isinstance(choice, bool) for choice in values)
+        return None if is_allowed else BrokenRule("", f"{quoted(value)} is not supported; {advice}")
 
     return rule
 
 
 def matching(pattern: str, words: str) -> Rule:
     """Return a rule for texts that match a regular expression; `words` is the message for other texts."""
-    compiled = re.compile(pattern)
+    regex = re.compile(pattern)
 
     def rule(value: Any) -> BrokenRule | None:
-        good = isinstance(value, str) and compiled.fullmatch(value)
-        return None if good else BrokenRule("", f"{quoted(value)} {words}")
+        is_valid = isinstance(value, str) and regex.fullmatch(value)
+        return None if is_valid else BrokenRule("", f"{quoted(value)} {words}")
 
     return rule
 
 
-def refused(mend: str) -> Rule:
+def unsupported(mend: str) -> Rule:
     """Return a rule that allows no value, for a property of the standard that is not supported here."""
     return lambda value: BrokenRule("", f"a property of the standard that is not supported here; {mend}")
 
@@ -130,10 +130,10 @@ def listed(item: Rule) -> Rule:
     def rule(value: Any) -> BrokenRule | None:
         if not isinstance(value, list):
             return BrokenRule("", f"{quoted(value)} is not a list")
-        for place, each in enumerate(value):
-            if wrong := item(each):
-                name = each.get("name") if isinstance(each, dict) else None
-                return BrokenRule(f"[{name if isinstance(name, str) else place}]{wrong.path}", wrong.words)
+        for place, member in enumerate(value):
+            if broken := item(member):
+                name = member.get("name") if isinstance(member, dict) else None
+                return BrokenRule(f"[{name if isinstance(name, str) else place}]{broken.path}", broken.words)
         return None
 
     return rule
@@ -143,12 +143,12 @@ def either(*rules: Rule) -> Rule:
     """Return a rule for values that satisfy one of several rules; the fault of the last rule is reported."""
 
     def rule(value: Any) -> BrokenRule | None:
-        wrong = None
-        for each in rules:
-            wrong = each(value)
-            if wrong is None:
+        broken = None
+        for alternative in rules:
+            broken = alternative(value)
+            if broken is None:
                 return None
-        return wrong
+        return broken
 
     return rule
 
@@ -159,35 +159,35 @@ def by_name(item: Rule) -> Rule:
     def rule(value: Any) -> BrokenRule | None:
         if not isinstance(value, dict):
             return BrokenRule("", f"{quoted(value)} is not a mapping of names to values")
-        for name, each in value.items():
-            if wrong := text(name) or item(each):
-                return BrokenRule(f".{name}{wrong.path}", wrong.words)
+        for name, member in value.items():
+            if broken := text(name) or item(member):
+                return BrokenRule(f".{name}{broken.path}", broken.words)
         return None
 
     return rule
 
 
 def mapping(
-    keys: Mapping[str, Rule], needed: Sequence[str] = (), *, foreign: bool = False, others: bool = False
+    keys: Mapping[str, Rule], required: Sequence[str] = (), *, with_colon: bool = False, any_key: bool = False
 ) -> Rule:
     """Return a rule for mappings with known keys.
 
-    `keys` maps each key to its rule, and `needed` lists required keys. `foreign` allows keys with a colon
-    (`dc:subject`), which belong to other vocabularies; `others` allows any other key, for files that other programs
+    `keys` maps each key to its rule, and `required` lists required keys. `with_colon` allows keys with a colon
+    (`dc:subject`), which belong to other vocabularies; `any_key` allows any other key, for files that other programs
     also read.
     """
 
     def rule(value: Any) -> BrokenRule | None:
         if not isinstance(value, dict):
             return BrokenRule("", f"{quoted(value)} is not a mapping of keys to values")
-        for key, given in value.items():
+        for key, content in value.items():
             if key not in keys:
-                if others or (foreign and isinstance(key, str) and ":" in key.strip(":")):
+                if any_key or (with_colon and isinstance(key, str) and ":" in key.strip(":")):
                     continue
                 return BrokenRule("", f"unknown key {quoted(key)}{or_known(str(key), keys)}")
-            if wrong := keys[key](given):
-                return BrokenRule(f".{key}{wrong.path}", wrong.words)
-        lacking = [key for key in needed if key not in value]
+            if broken := keys[key](content):
+                return BrokenRule(f".{key}{broken.path}", broken.words)
+        lacking = [key for key in required if key not in value]
         return BrokenRule("", f"the required key `{lacking[0]}` is missing") if lacking else None
 
     return rule

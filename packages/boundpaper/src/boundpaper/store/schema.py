@@ -44,54 +44,54 @@ class Fault:
 
 def check(root: Path, name: str) -> list[Fault]:
     """Return all faults of the artifact `name`, in file order."""
-    described = resource(root, name)
+    table = resource(root, name)
     try:
         paths = files(root, name)
     except DataError as error:
         file, _, message = str(error).partition(": ")
         return [Fault(file, 0, "", message)]
-    if described is None:
-        where = paths[0] if paths else name
-        return [Fault(where, 0, "", f"no resource {name!r} in {SCHEMA}; add one with its fields, keys and origin")]
-    if not paths and described.get("awaits"):
+    if table is None:
+        first_path = paths[0] if paths else name
+        return [Fault(first_path, 0, "", f"no resource {name!r} in {SCHEMA}; add one with its fields, keys and origin")]
+    if not paths and table.get("awaits"):
         return []
     if not paths:
-        return [Fault(f"artifacts/{described['path']}", 0, "", "the file is missing; restore it from version control")]
-    wrong = [fault for path in paths for fault in _check_file(root, described, path)]
-    return wrong or [Fault(path, 0, "", lack) for path in paths for lack in missing_rows(root, described, path)]
+        return [Fault(f"artifacts/{table['path']}", 0, "", "the file is missing; restore it from version control")]
+    table_faults = [fault for path in paths for fault in _check_file(root, table, path)]
+    return table_faults or [Fault(path, 0, "", lack) for path in paths for lack in missing_rows(root, table, path)]
 
 
-def _check_file(root: Path, described: dict[str, Any], path: str) -> list[Fault]:
-    if fault := _file_damage(root, described, path):
+def _check_file(root: Path, table: dict[str, Any], path: str) -> list[Fault]:
+    if fault := _file_damage(root, table, path):
         return [Fault(path, 0, "", fault)]
     header = header_of(root / path)
-    fields = fields_of(described, path, header)
-    wanted = [field["name"] for field in fields]
-    column, fault = mismatch(header, wanted)
+    fields = fields_of(table, path, header)
+    column_names = [field["name"] for field in fields]
+    column, fault = mismatch(header, column_names)
     if fault:
         return [Fault(path, 1, column, f"{fault}; correct the header, or the schema in {SCHEMA}")]
     try:
-        foreign, lost = _foreign_cells(root, described)
-        if lost:
-            return [Fault(path, 0, field, words) for field, words in lost.items()]
-        wrong = [Fault(path, *problem) for problem in faults(root / path, fields, described["schema"], foreign)]
+        foreign, unreadable = _foreign_cells(root, table)
+        if unreadable:
+            return [Fault(path, 0, field, words) for field, words in unreadable.items()]
+        cell_faults = [Fault(path, *problem) for problem in faults(root / path, fields, table["schema"], foreign)]
     except DataError as error:
-        return [Fault(SCHEMA, 0, described["name"], str(error))]
+        return [Fault(SCHEMA, 0, table["name"], str(error))]
     except csv.Error as error:
         return [Fault(path, 0, "", f"is not a table ({error}); restore it from version control")]
-    return wrong or sorted(_additional_checks(root, described, path), key=lambda fault: fault.row)
+    return cell_faults or sorted(_additional_checks(root, table, path), key=lambda fault: fault.row)
 
 
-def _file_damage(root: Path, described: dict[str, Any], path: str) -> str:
+def _file_damage(root: Path, table: dict[str, Any], path: str) -> str:
     """Return the fault of a file as a whole, before any cell is read; empty if there is none."""
     try:
         text = table_text(root / path)
         if not text.strip():
             return "the file is empty; restore it from version control"
-        measured = path.startswith("artifacts/measurements/")
-        if fault := _sign_of_damage(text, described.get("awaits", "")) or _wrong_size_or_hash(root / path, described):
+        is_measurement = path.startswith("artifacts/measurements/")
+        if fault := _sign_of_damage(text, table.get("awaits", "")) or _wrong_size_or_hash(root / path, table):
             return fault
-        if fault := contradiction(root, path) if measured else "":
+        if fault := contradiction(root, path) if is_measurement else "":
             return fault
         header_of(root / path)
     except (DataError, csv.Error) as error:
@@ -100,42 +100,42 @@ def _file_damage(root: Path, described: dict[str, Any], path: str) -> str:
     return ""
 
 
-def _wrong_size_or_hash(path: Path, described: dict[str, Any]) -> str:
+def _wrong_size_or_hash(path: Path, table: dict[str, Any]) -> str:
     """Return how the file's size or hash differs from `bytes` and `hash` of its description; empty if they agree."""
-    if not any(key in described for key in SUMS):
+    if not any(key in table for key in SUMS):
         return ""
     content = path.read_bytes()
-    if described.get("bytes", len(content)) != len(content):
-        return f"{len(content)} bytes, but `bytes` in {SCHEMA} is {described['bytes']}; restore it, or correct `bytes`"
-    kind, _, digits = str(described.get("hash", "")).rpartition(":")
+    if table.get("bytes", len(content)) != len(content):
+        return f"{len(content)} bytes, but `bytes` in {SCHEMA} is {table['bytes']}; restore it, or correct `bytes`"
+    kind, _, digits = str(table.get("hash", "")).rpartition(":")
     if digits and hashlib.new(kind or "md5", content, usedforsecurity=False).hexdigest() != digits.lower():
         return f"the {kind or 'md5'} differs from `hash` in {SCHEMA}; restore the file, or correct `hash`"
     return ""
 
 
 def _foreign_cells(
-    root: Path, described: dict[str, Any]
+    root: Path, table: dict[str, Any]
 ) -> tuple[dict[tuple[str, ...], tuple[str, set[tuple[str, ...]]]], dict[str, str]]:
-    """Return for each foreign key, by its fields, the table it names and the cells there; and the faults of unreadable
-    tables, once per key, since otherwise every row would have a fault.
+    """Return two mappings from the fields of a foreign key: to the name and cells of its table, and to the fault of an
+    unreadable table, which is reported once per key instead of once per row.
     """
-    keys, lost = {}, {}
-    for key in described["schema"].get("foreignKeys", []):
+    keys, problems = {}, {}
+    for key in table["schema"].get("foreignKeys", []):
         name = key["reference"].get("resource", "")  # own table: "" in version 1, nothing in version 2
-        other = resource(root, name) if name else described
-        if other is None:
+        target = resource(root, name) if name else table
+        if target is None:
             raise DataError(f"a foreign key names {name!r}, which no resource describes")
-        file, names = f"artifacts/{other['path']}", tuple(as_list(key["fields"]))
+        file, names = f"artifacts/{target['path']}", tuple(as_list(key["fields"]))
         try:
-            if fault := _file_damage(root, other, file):
+            if fault := _file_damage(root, target, file):
                 raise DataError(fault)
-            keys[names] = (other["name"], cells_of(root / file, as_list(key["reference"]["fields"])))
+            keys[names] = (target["name"], cells_of(root / file, as_list(key["reference"]["fields"])))
         except FileNotFoundError:
-            lost[", ".join(names)] = f"names rows of {file}, which is missing; restore it first"
+            problems[", ".join(names)] = f"names rows of {file}, which is missing; restore it first"
         except DataError as error:
             words = str(error).removeprefix(f"{Path(file).name}: ")
-            lost[", ".join(names)] = f"names rows of {file}, which cannot be read ({words}); correct that file first"
-    return keys, lost
+            problems[", ".join(names)] = f"names rows of {file}, which cannot be read ({words}); correct it first"
+    return keys, problems
 
 
 def _sign_of_damage(text: str, awaits: str) -> str:
@@ -154,14 +154,14 @@ def _sign_of_damage(text: str, awaits: str) -> str:
     return ""
 
 
-def _additional_checks(root: Path, described: dict[str, Any], path: str) -> Iterator[Fault]:
-    schema = described["schema"]
-    missing = {field["name"]: missing_markers(field, schema) for field in schema["fields"]}
-    explained = {name for name, cells in missing.items() if "" not in cells} | {"reason", "note"}
-    explained |= {field["name"] for field in schema["fields"] if field.get("optional")}
-    judged = {each.key for each in documents(root)} if path == PLACES else set()
+def _additional_checks(root: Path, table: dict[str, Any], path: str) -> Iterator[Fault]:
+    schema = table["schema"]
+    markers = {field["name"]: missing_markers(field, schema) for field in schema["fields"]}
+    no_reason_needed = {name for name, cells in markers.items() if "" not in cells} | {"reason", "note"}
+    no_reason_needed |= {field["name"] for field in schema["fields"] if field.get("optional")}
+    document_keys = {document.key for document in documents(root)} if path == PLACES else set()
     header, *records_below = records(root / path)
-    places = [place for place, name in enumerate(header) if name not in explained]
+    places = [place for place, name in enumerate(header) if name not in no_reason_needed]
     always = not {"printed", "source"}.isdisjoint(header)
     for number, cells in enumerate(records_below, 2):
         if not always and "" not in map(cells.__getitem__, places):
@@ -170,26 +170,26 @@ def _additional_checks(root: Path, described: dict[str, Any], path: str) -> Iter
         empty = [header[place] for place in places if not cells[place]]
         if empty and not (row.get("reason") or row.get("note")):
             yield Fault(path, number, empty[0], "empty without a reason; fill it, or say why in `reason`")
-        named = row.get("source", "").partition(" ")[0]
-        if named in judged and row.get("document") != named:
-            difference = f"{short(row.get('document'))}, where the place begins with the key of the document {named!r}"
+        code = row.get("source", "").partition(" ")[0]
+        if code in document_keys and row.get("document") != code:
+            difference = f"{short(row.get('document'))}, where the place begins with the key of the document {code!r}"
             yield Fault(path, number, "document", f"{difference}; name that document, or rename the place")
         printed = row.get("printed")
-        if not printed or printed in missing["printed"]:
+        if not printed or printed in markers["printed"]:
             continue
         try:
             value = parse(printed).value
         except DataError as error:
-            if not described.get("words") or isinstance(error, Unreadable):
+            if not table.get("words") or isinstance(error, Unreadable):
                 yield Fault(path, number, "printed", str(error))
             continue
-        if value is not None and (fault := excluded_number(described, row.get("metric") or "printed", value)):
+        if value is not None and (fault := excluded_number(table, row.get("metric") or "printed", value)):
             yield Fault(path, number, "printed", f"{printed} {fault}")
 
 
-def excluded_number(described: dict[str, Any], metric: str, value: float) -> str:
+def excluded_number(table: dict[str, Any], metric: str, value: float) -> str:
     """Return the fault of a number outside the range of its metric in the description; empty if it is allowed."""
-    low, high = described.get("range", {}).get(metric, (-math.inf, math.inf))
+    low, high = table.get("range", {}).get(metric, (-math.inf, math.inf))
     return "" if low <= value <= high else f"is outside {low} to {high}"
 
 
@@ -197,5 +197,5 @@ def require(root: Path, names: Sequence[str]) -> None:
     """Raise DataError with all faults of the artifacts called `names`, one per line."""
     lines = [str(fault) for name in names for fault in check(root, name)]
     if lines:
-        shown = lines[:20] + ([f"... and {len(lines) - 20} more"] if len(lines) > 20 else [])
-        raise DataError("\n".join(shown))
+        shortened = lines[:20] + ([f"... and {len(lines) - 20} more"] if len(lines) > 20 else [])
+        raise DataError("\n".join(shortened))

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 SHARED = 0.34  # least fraction of a statement's weight that a sentence must share
-ELSEWHERE = 0.7  # the same for a sentence that is not under the heading
+ELSEWHERE = 0.7  # least fraction that a sentence outside the heading must share
 _HEADING = re.compile(r"^(#{1,6})\s+(.*)$")
 _END = re.compile(r"(?<=[.!?])\s+(?=[A-Z(*\[])")
 _PIECES = re.compile(r", | and | against | to |; ")
@@ -51,7 +51,7 @@ def sentences(text: str) -> list[DocumentSentence]:
         match = _HEADING.match(line)
         if match:
             level = len(match[1])
-            headings = [each for each in headings if each[0] < level] + [(level, match[2].rstrip("#").rstrip())]
+            headings = [item for item in headings if item[0] < level] + [(level, match[2].rstrip("#").rstrip())]
         names = tuple(name for _, name in headings)
         parts += [DocumentSentence(number, part, names) for part in _END.split(line.strip()) if normalised(part)]
     return parts
@@ -74,8 +74,8 @@ def digest(reported: str) -> str:
 
 def _normalised(text: str) -> str:
     """Return a text in lower case without Markdown marks, with uniform minus and comparison signs."""
-    for mark, plain in (("−", "-"), ("–", "-"), ("≥", ">="), ("≤", "<=")):
-        text = text.replace(mark, plain)
+    for mark, ascii_sign in (("−", "-"), ("–", "-"), ("≥", ">="), ("≤", "<=")):
+        text = text.replace(mark, ascii_sign)
     return " ".join(re.sub(r"[*`\\_$|]", " ", text.lower()).split())
 
 
@@ -88,8 +88,9 @@ def _stands_alone(piece: str, text: str) -> bool:
 def heading_of(section: str, document: Sequence[DocumentSentence]) -> str:
     """Return the heading that best matches a section named in the ledger; empty if they share no word.
 
-    A number at the start of a section's name decides (`4.4 Key Findings`), else the heading that shares most words
-    with the name; a figure without a section belongs where the document first names the figure.
+    A number at the start of the section's name decides (`4.4 Key Findings`). Without a number, the heading wins that
+    shares most words with the name, counting the words of its parent headings. A figure without a section belongs to
+    the heading under which the document first names the figure.
     """
     number = re.match(r"\d+(?:\.\d+)*", section)
     figure = re.match(r"Figures? (\w+)", section)
@@ -98,20 +99,20 @@ def heading_of(section: str, document: Sequence[DocumentSentence]) -> str:
         return next((chain[-1] for chain in chains if chain[-1].partition(" ")[0].rstrip(".") == number[0]), "")
     if figure:
         words = re.compile(rf"\bFig(?:ure|\.) {figure[1]}\b")
-        return next((each.headings[-1] for each in document if each.headings and words.search(each.text)), "")
+        return next((item.headings[-1] for item in document if item.headings and words.search(item.text)), "")
     pieces = re.findall(r"(?:Table|Finding) \d+", section)
-    named = [chain[-1] for chain in chains for piece in pieces if chain[-1].startswith(f"{piece}:")]
-    if named and "Tables" not in section:
-        deeper = [chain[-1] for chain in chains if len(chain) > 1 and chain[-2] == named[0]]
-        section = section.partition(named[0].partition(":")[0])[2].strip(", ")
-        return next((name for name in deeper if section and _word_stems(section) <= _word_stems(name)), named[0])
-    wanted = _word_stems(section)
+    figures = [chain[-1] for chain in chains for piece in pieces if chain[-1].startswith(f"{piece}:")]
+    if figures and "Tables" not in section:
+        deeper = [chain[-1] for chain in chains if len(chain) > 1 and chain[-2] == figures[0]]
+        section = section.partition(figures[0].partition(":")[0])[2].strip(", ")
+        return next((name for name in deeper if section and _word_stems(section) <= _word_stems(name)), figures[0])
+    section_stems = _word_stems(section)
     best, score = "", 0.0
     for chain in chains:
-        own, above = _word_stems(chain[-1]), {stem for name in chain[:-1] for stem in _word_stems(name)}
+        stems, parents = _word_stems(chain[-1]), {stem for name in chain[:-1] for stem in _word_stems(name)}
         begins = chain[-1].lower().startswith(section.lower().rpartition(": ")[2])
-        value = len(wanted & (own | above)) - 0.01 * len(own - wanted) + begins
-        if wanted & own and value > score:
+        value = len(section_stems & (stems | parents)) - 0.01 * len(stems - section_stems) + begins
+        if section_stems & stems and value > score:
             best, score = chain[-1], value
     return best
 
@@ -165,7 +166,7 @@ def table_row_of(row: Mapping[str, str], inside: Iterable[DocumentSentence]) -> 
     reported = _normalised(row["reported"])
     if not reported:
         return None
-    named = _words_and_numbers(f"{row['claim'].partition('.')[2]} {row['statement']}")
+    named_words = _words_and_numbers(f"{row['claim'].partition('.')[2]} {row['statement']}")
     scores: list[tuple[float, DocumentSentence]] = []
     head: list[str] = []
     line = 0
@@ -179,8 +180,8 @@ def table_row_of(row: Mapping[str, str], inside: Iterable[DocumentSentence]) -> 
         printing = [place for place, cell in enumerate(cells) if place and _cell_prints(cell, reported)]
         if cells is head or not printing:
             continue
-        label = _share_named(cells[0], named)
-        column = max(_share_named(head[place], named) if place < len(head) else 0.0 for place in printing)
+        label = _share_named(cells[0], named_words)
+        column = max(_share_named(head[place], named_words) if place < len(head) else 0.0 for place in printing)
         if label:
             scores.append((label + column, sentence))
     top = max((score for score, _ in scores), default=0.0)
@@ -191,7 +192,7 @@ def table_row_of(row: Mapping[str, str], inside: Iterable[DocumentSentence]) -> 
 def only_sentence(row: Mapping[str, str], inside: Iterable[DocumentSentence]) -> DocumentSentence | None:
     """Return the only sentence that prints the reported value of a check; None if there is not exactly one."""
     reported = _normalised(row["reported"])
-    printing = [each for each in inside if reported and _cell_prints(_normalised(each.text), reported)]
+    printing = [sentence for sentence in inside if reported and _cell_prints(_normalised(sentence.text), reported)]
     return printing[0] if len(printing) == 1 else None
 
 
@@ -200,10 +201,10 @@ def _cell_prints(cell: str, reported: str) -> bool:
     return all(_stands_alone(piece, cell) for piece in pieces)
 
 
-def _share_named(label: str, named: set[str]) -> float:
-    """Return the fraction of a label's words and numbers that are in `named`."""
-    own = _words_and_numbers(label)
-    return len(own & named) / len(own) if own else 0.0
+def _share_named(label: str, names: set[str]) -> float:
+    """Return the fraction of a label's words and numbers that are in `names`."""
+    label_words = _words_and_numbers(label)
+    return len(label_words & names) / len(label_words) if label_words else 0.0
 
 
 def _words_and_numbers(text: str) -> set[str]:
@@ -211,18 +212,18 @@ def _words_and_numbers(text: str) -> set[str]:
 
 
 def best_sentence(
-    statement: str, inside: Iterable[DocumentSentence], document: Sequence[DocumentSentence], least: float
+    statement: str, inside: Iterable[DocumentSentence], document: Sequence[DocumentSentence], minimum: float
 ) -> DocumentSentence | None:
     """Return the sentence that shares most of a statement's weight; rare words and numbers weigh most."""
-    seen = Counter(term for sentence in document for term in _weighted_words(sentence.text))
-    weights = {term: math.log(1 + len(document) / (1 + seen[term])) for term in _weighted_words(statement)}
-    total = sum(weight for term, weight in weights.items() if seen[term]) or 1.0
+    counts = Counter(term for sentence in document for term in _weighted_words(sentence.text))
+    weights = {term: math.log(1 + len(document) / (1 + counts[term])) for term in _weighted_words(statement)}
+    total = sum(weight for term, weight in weights.items() if counts[term]) or 1.0
     best, score = None, 0.0
     for sentence in inside:
         terms = _weighted_words(sentence.text)
-        shared = sum(weight for term, weight in weights.items() if term in terms) / total
-        value = shared / (1 + 0.01 * len(terms))  # if two sentences share as much, the shorter one
-        if shared >= least and value > score:
+        share = sum(weight for term, weight in weights.items() if term in terms) / total
+        value = share / (1 + 0.01 * len(terms))  # if two sentences share as much, the shorter one
+        if share >= minimum and value > score:
             best, score = sentence, value
     return best
 

@@ -23,8 +23,8 @@ def looks(text: str) -> str:
 
     Superscripts, subscripts, fractions and circled numbers stay, since they look different.
     """
-    cleaned = clean(text)
-    return cleaned if cleaned.isascii() else clean("".join(map(_plain_character, cleaned)))
+    clean_text = clean(text)
+    return clean_text if clean_text.isascii() else clean("".join(map(_plain_character, clean_text)))
 
 
 @functools.cache
@@ -35,8 +35,8 @@ def _plain_character(character: str) -> str:
 
 def spelled_out(text: str) -> str:
     """Return a text in quotes, with invisible and combining characters written out."""
-    seen = repr(text)
-    return "".join(f"\\u{ord(each):04x}" if unicodedata.combining(each) else each for each in seen)
+    quoted = repr(text)
+    return "".join(f"\\u{ord(sign):04x}" if unicodedata.combining(sign) else sign for sign in quoted)
 
 
 def difference(text: str) -> str:

@@ -23,8 +23,8 @@ from boundpaper.store.rules import (
     number_or_infinite,
     one_of,
     quoted,
-    refused,
     text,
+    unsupported,
     whole,
 )
 
@@ -41,8 +41,8 @@ _PROFILE = matching(
     "is a profile that is not supported here; leave it out, or name one of the standard",
 )
 _OF_STANDARD = matching(_STANDARD, "is a profile that is not supported here; omit it, or name that of the standard")
-_LICENCES = listed(mapping({"name": text, "path": text, "title": text}, foreign=True))
-_SOURCES = listed(mapping({"title": text, "path": text, "email": text, "version": text}, foreign=True))
+_LICENCES = listed(mapping({"name": text, "path": text, "title": text}, with_colon=True))
+_SOURCES = listed(mapping({"title": text, "path": text, "email": text, "version": text}, with_colon=True))
 _PERSON = {
     **dict.fromkeys(("title", "givenName", "familyName", "path", "email", "role", "organization"), text),
     "roles": listed(text),
@@ -61,12 +61,12 @@ CONSTRAINTS: Mapping[str, Rule] = {
     "minLength": whole,
     "maxLength": whole,
     **_ENDS,
-    "jsonSchema": refused("it is for JSON in cells; give each value a separate column"),
+    "jsonSchema": unsupported("it is for JSON in cells; give each value a separate column"),
 }
 
 
 def _check_missing_values(value: Any) -> BrokenRule | None:
-    if isinstance(value, list) and all(isinstance(each, str) for each in value):
+    if isinstance(value, list) and all(isinstance(marker, str) for marker in value):
         return None
     return _VALUES(value)
 
@@ -74,7 +74,7 @@ def _check_missing_values(value: Any) -> BrokenRule | None:
 def _check_spellings(values: tuple[str, ...]) -> Rule:
     """Return a rule for `trueValues` and `falseValues` that allows only the default list."""
     mend = f"write {values[0]} into the cells (supported are {', '.join(values)})"
-    return lambda value: None if isinstance(value, list) and set(value) == set(values) else refused(mend)(value)
+    return lambda value: None if isinstance(value, list) and set(value) == set(values) else unsupported(mend)(value)
 
 
 FIELD: Mapping[str, Rule] = {
@@ -91,20 +91,20 @@ FIELD: Mapping[str, Rule] = {
     "trueValues": _check_spellings(SPELLINGS["true"]),
     "falseValues": _check_spellings(SPELLINGS["false"]),
     "decimalChar": one_of(".", mend="write numbers with a decimal point"),
-    "groupChar": refused("write numbers without marks between thousands, or name the column `printed`"),
+    "groupChar": unsupported("write numbers without marks between thousands, or name the column `printed`"),
     "bareNumber": one_of(True, mend="write only the number, and put what it counts into `unit`"),
-    "categories": refused("write `constraints: {enum: [...]}`"),
-    "categoriesOrdered": refused("give the order in a column of numbers"),
-    "delimiter": refused(f"it is of lists in cells; {_AS_TEXT}"),
-    "itemType": refused(f"it is of lists in cells; {_AS_TEXT}"),
+    "categories": unsupported("write `constraints: {enum: [...]}`"),
+    "categoriesOrdered": unsupported("give the order in a column of numbers"),
+    "delimiter": unsupported(f"it is of lists in cells; {_AS_TEXT}"),
+    "itemType": unsupported(f"it is of lists in cells; {_AS_TEXT}"),
     # Not in the standard, but in this project:
     "unit": text,
     "optional": flag,
     "cites": flag,  # whether the cells are keys of the bibliography
 }
 
-REFERENCE = mapping({"resource": text, "fields": _WHOLE_NAMES}, ("fields",), foreign=True)
-FOREIGN_KEY = mapping({"fields": _WHOLE_NAMES, "reference": REFERENCE}, ("fields", "reference"), foreign=True)
+REFERENCE = mapping({"resource": text, "fields": _WHOLE_NAMES}, ("fields",), with_colon=True)
+FOREIGN_KEY = mapping({"fields": _WHOLE_NAMES, "reference": REFERENCE}, ("fields", "reference"), with_colon=True)
 SCHEMA: Mapping[str, Rule] = {
     **_ABOUT,
     "$schema": _OF_STANDARD,
@@ -135,14 +135,14 @@ DIALECT: Mapping[str, Rule] = {
     "headerJoin": text,
     "headerCase": one_of(True, mend="a header spells the names as the schema does"),
     "caseSensitiveHeader": one_of(True, mend="a header spells the names as the schema does"),
-    "commentChar": refused("remove comments from the table; put them into `description`"),
+    "commentChar": unsupported("remove comments from the table; put them into `description`"),
     "commentRows": one_of([], mend="remove comments from the table; put them into `description`"),
-    "nullSequence": refused("list missing values in `missingValues` of the schema"),
+    "nullSequence": unsupported("list missing values in `missingValues` of the schema"),
     "skipInitialSpace": one_of(False, mend="remove blanks after commas"),
     "csvddfVersion": anything,
-    **dict.fromkeys(("property", "itemType", "itemKeys"), refused(f"it is for JSON; {_COMMAS}")),
-    **dict.fromkeys(("sheetNumber", "sheetName"), refused(f"it is for spreadsheets; {_COMMAS}")),
-    "table": refused(f"it is for databases; {_COMMAS}"),
+    **dict.fromkeys(("property", "itemType", "itemKeys"), unsupported(f"it is for JSON; {_COMMAS}")),
+    **dict.fromkeys(("sheetNumber", "sheetName"), unsupported(f"it is for spreadsheets; {_COMMAS}")),
+    "table": unsupported(f"it is for databases; {_COMMAS}"),
 }
 
 _ORIGIN = mapping({"document": either(text, whole), "section": text, "exhibit": either(text, whole)})
@@ -151,7 +151,7 @@ RESOURCE: Mapping[str, Rule] = {
     "profile": _PROFILE,
     "$schema": _OF_STANDARD,
     "path": anything,  # read by the descriptor
-    "data": refused("put the rows into a file"),
+    "data": unsupported("put the rows into a file"),
     "type": one_of("table", mend="a resource is a table"),
     "homepage": text,
     "licenses": _LICENCES,
@@ -192,7 +192,7 @@ PACKAGE: Mapping[str, Rule] = {
     "keywords": listed(text),
     "licenses": _LICENCES,
     "sources": _SOURCES,
-    "contributors": listed(mapping(_PERSON, foreign=True)),
+    "contributors": listed(mapping(_PERSON, with_colon=True)),
     "resources": anything,  # read one by one
     # Not in the standard, but in this project:
     "columns": by_name(
@@ -208,14 +208,14 @@ PACKAGE: Mapping[str, Rule] = {
     ),
     "shared": by_name(anything),
 }
-field = mapping(FIELD, ("name",), foreign=True)
+field = mapping(FIELD, ("name",), with_colon=True)
 RANGE = by_name(lambda ends: None if _is_range(ends) else BrokenRule("", f"{quoted(ends)} is not [low, high]"))
-LIMITS = mapping(dict.fromkeys(_ENDS, number), others=True)
+LIMITS = mapping(dict.fromkeys(_ENDS, number), any_key=True)
 """Constraints of a column of numbers."""
 
-schema = mapping(SCHEMA, foreign=True)
-resource = mapping(RESOURCE, ("name",), foreign=True)
-package = mapping(PACKAGE, ("resources",), foreign=True)
+schema = mapping(SCHEMA, with_colon=True)
+resource = mapping(RESOURCE, ("name",), with_colon=True)
+package = mapping(PACKAGE, ("resources",), with_colon=True)
 
 
 def _is_range(ends: Any) -> bool:

@@ -3,6 +3,8 @@
 `python -m boundpaper.store.table_file FILE` prints a table as text, for a readable `git diff` (`.gitattributes`).
 """
 
+from __future__ import annotations
+
 import csv
 import hashlib
 import io
@@ -10,11 +12,15 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from boundpaper.errors import DataError
 from boundpaper.store.paths import PARQUET
 from boundpaper.store.text_file import text_of
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
 
 
 def table_text(path: Path) -> str:
@@ -29,13 +35,13 @@ def table_text(path: Path) -> str:
         return unpack_table(path)[1]
     text = text_of(path.parent, path.name)
     if '"' in text:
-        read = csv.reader(io.StringIO(text, newline=""), strict=True)
+        reader = csv.reader(io.StringIO(text, newline=""), strict=True)
         try:
-            for _ in read:
+            for _ in reader:
                 pass
         except csv.Error as error:
             raise DataError(
-                f"{path.name}:{read.line_num}: a cell in quotation marks is not closed, or text follows it ({error});"
+                f"{path.name}:{reader.line_num}: a cell in quotation marks is not closed, or text follows it ({error});"
                 " write a quotation mark inside a cell twice"
             ) from None
     return text
@@ -67,23 +73,37 @@ def rows(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
 
 
 def rows_with(
-    path: Path, fits: Callable[[str], bool], near: Callable[[Any], Any]
+    path: Path, fits: Callable[[str], bool], fits_number: Callable[[Any], Any]
 ) -> Iterator[tuple[int, dict[str, str]]]:
     """Yield the rows, numbered as by `rows`, that have a cell whose text `fits`; fast if there are few.
 
-    `fits` is called once per distinct text in the file; `near` is the same test for an array of numbers, used if the
-    file has numbers instead of text.
+    `fits` is called once per distinct text in the file; `fits_number` is the same test for an
+    array of numbers, used if the file has numbers instead of text.
     """
     if path.suffix == PARQUET:
         from boundpaper.store.parquet_file import rows_that_fit
 
-        yield from rows_that_fit(path, fits, near)
+        yield from rows_that_fit(path, fits, fits_number)
         return
-    header, *rest = list(records(path)) or [[]]
-    found = {text for text in set(chain.from_iterable(rest)) if fits(text)}
-    for number, record in enumerate(filter(None, rest), start=2) if found else ():
-        if not found.isdisjoint(record):
+    header, *body = list(records(path)) or [[]]
+    fitting = {text for text in set(chain.from_iterable(body)) if fits(text)}
+    for number, record in enumerate(filter(None, body), start=2) if fitting else ():
+        if not fitting.isdisjoint(record):
             yield number, dict.fromkeys(header, "") | dict(zip(header, record, strict=False))
+
+
+def numbers_in(path: Path, number_of: Callable[[str], float]) -> npt.NDArray[np.float64]:
+    """Return the distinct finite numbers in the cells of a table, sorted; `number_of` reads a text, NaN for none."""
+    import numpy as np
+
+    if path.suffix == PARQUET:
+        from boundpaper.store.parquet_file import numbers_in as of_parquet
+
+        parts = list(of_parquet(path, number_of))
+    else:
+        parts = [np.array(list(map(number_of, set(chain.from_iterable(records(path))))), float)]
+    numbers: npt.NDArray[np.float64] = np.unique(np.concatenate([*parts, np.empty(0)]))
+    return numbers[np.isfinite(numbers)]  # type: ignore[no-any-return]
 
 
 def _text_stream(path: Path) -> io.StringIO:

@@ -53,14 +53,14 @@ def text_of(root: Path, file: str, error: type[ThesisError] = DataError) -> str:
 
 
 def json_of(root: Path, file: str) -> dict[str, Any]:
-    """Return the object in a JSON file; raise DataError if there is no object, or `held_in` rejects the content."""
-    content = held_in(text_of(root, file), file)
+    """Return the object in a JSON file; raise DataError if there is no object, or `parse_text` rejects the content."""
+    content = parse_text(text_of(root, file), file)
     if not isinstance(content, dict):
         raise DataError(f"{file}: contains no JSON object; restore the file")
     return content
 
 
-def held_in(text: str, file: str, error: type[ThesisError] = DataError) -> Any:
+def parse_text(text: str, file: str, error: type[ThesisError] = DataError) -> Any:
     """Parse a JSON, TOML or YAML text by the ending of its file's name; other endings are read as YAML.
 
     Raises `error`, with the line or the key, when the text is not of this format, or has a key twice, NaN, a whole
@@ -95,7 +95,7 @@ def yaml_of(root: Path, file: str, error: type[ThesisError] = DataError) -> Any:
 def yaml_in(text: str, file: str, error: type[ThesisError] = DataError) -> Any:
     """Parse a YAML text with the safe loader.
 
-    Raises `error` with the line when the text is not YAML or has a key twice; with the key for values that `held_in`
+    Raises `error` with the line when the text is not YAML or has a key twice; with the key for values that `parse_text`
     rejects; and for nested aliases that would fill the memory when expanded.
     """
     import yaml
@@ -112,23 +112,23 @@ def yaml_in(text: str, file: str, error: type[ThesisError] = DataError) -> Any:
 
 def _refuse_odd_values(content: Any, file: str, error: type[ThesisError]) -> None:
     """Raise `error` for values that nobody writes on purpose: NaN, huge whole numbers, extreme depth or size."""
-    left = MOST_NODES
+    values_left = MOST_NODES
     stack: list[tuple[Any, tuple[str, ...]]] = [(content, ())]
     while stack:
         node, path = stack.pop()
-        left -= 1
-        where = f"{file}: {'.'.join(path[:4])}"
+        values_left -= 1
+        spot = f"{file}: {'.'.join(path[:4])}"
         if isinstance(node, dict):
             stack += [(key, path) for key in node] + [(value, (*path, str(key)[:40])) for key, value in node.items()]
         elif isinstance(node, (list, set, tuple)):
             stack += [(value, (*path, str(place))) for place, value in enumerate(node)]
         elif isinstance(node, float) and node != node:
-            raise error(f"{where} is NaN, not a number; leave the key out if there is no value")
+            raise error(f"{spot} is NaN, not a number; leave the key out if there is no value")
         elif isinstance(node, int) and abs(node) >= 10**MOST_DIGITS:
-            raise error(f"{where} is a whole number of more than {MOST_DIGITS} digits; put it in quotes, or correct it")
+            raise error(f"{spot} is a whole number of more than {MOST_DIGITS} digits; put it in quotes, or correct it")
         if len(path) > MOST_DEEP:
-            raise error(f"{where}: {_DEEP}")
-        if left < len(stack):
+            raise error(f"{spot}: {_DEEP}")
+        if values_left < len(stack):
             raise error(f"{file}: more than {MOST_NODES} values after expanding aliases; use fewer aliases")
 
 
@@ -179,11 +179,11 @@ def _loader() -> Any:
 
 def _broken_yaml(caught: Exception, text: str) -> str:
     """Return the line of a fault in YAML, what is wrong, and where the broken part begins, perhaps many lines above."""
-    mark, began = getattr(caught, "problem_mark", None), getattr(caught, "context_mark", None)
+    mark, context_mark = getattr(caught, "problem_mark", None), getattr(caught, "context_mark", None)
     line = f":{mark.line + 1}" if mark else ""
     words = f"{line}: {getattr(caught, 'problem', None) or caught}"
     lines = text.splitlines()
-    if began is not None and mark is not None and began.line < min(mark.line, len(lines)):
-        words += f"; a bracket, quote or indentation is wrong in the part that begins at line {began.line + 1}"
-        return f"{words}: {quoted(lines[began.line].strip())}"
+    if context_mark is not None and mark is not None and context_mark.line < min(mark.line, len(lines)):
+        words += f"; a bracket, quote or indentation is wrong in the part that begins at line {context_mark.line + 1}"
+        return f"{words}: {quoted(lines[context_mark.line].strip())}"
     return f"{words}: {quoted(lines[mark.line].strip())}" if mark is not None and mark.line < len(lines) else words

@@ -40,12 +40,12 @@ _PER = re.compile(r"(?<!\s)\s*+/\s*+|(?<!\s)\s++(?:per|an?)\s++")
 
 def declared_units(root: Path, artifacts: Iterable[str]) -> dict[str, dict[str, str]]:
     """Return the units of columns, by column name and then by artifact name."""
-    found: dict[str, dict[str, str]] = {}
+    units: dict[str, dict[str, str]] = {}
     for name in artifacts:
         for field in (resource(root, name) or {"schema": {"fields": []}})["schema"]["fields"]:
             if field.get("unit"):
-                found.setdefault(field["name"], {})[name] = field["unit"]
-    return found
+                units.setdefault(field["name"], {})[name] = field["unit"]
+    return units
 
 
 def plain(unit: str) -> str:
@@ -56,12 +56,12 @@ def plain(unit: str) -> str:
     return "/".join(_SAME.get(part, part.removesuffix("s")) for part in parts)
 
 
-def is_one(unit: str) -> bool:
+def is_known_unit(unit: str) -> bool:
     """Return whether a text is a unit with several names, such as `ms`, or a rate of such a unit."""
     return plain(unit).partition("/")[0] in set(_SAME.values())
 
 
-def looks_like_one(text: str) -> bool:
+def may_be_unit(text: str) -> bool:
     """Return whether a text in brackets may be a unit: a word or symbol, or a ratio of two, but not a number."""
     parts = _PER.split(text.strip())
     return all(" " not in part and not any(sign.isdigit() for sign in part) for part in parts)

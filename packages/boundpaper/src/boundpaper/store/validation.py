@@ -17,7 +17,7 @@ from typing import Any
 from boundpaper.errors import DataError
 from boundpaper.store.descriptor import as_list
 from boundpaper.store.missing import missing_markers
-from boundpaper.store.pattern import fault
+from boundpaper.store.pattern import pattern_fault
 from boundpaper.store.spelling import clean, difference, looks, spelled_out
 from boundpaper.store.standard_words import SPELLINGS
 from boundpaper.store.table_file import records
@@ -54,27 +54,27 @@ TYPES: Mapping[str, Callable[[str], Any]] = {
 
 
 def _check_enum(values: Sequence[Any], kind: str) -> Check:
-    shown = ", ".join(str(value) for value in values)
-    wanted = {TYPES[kind](str(value)) for value in values}
-    return lambda value, cell: "" if value in wanted else f"{short(cell)} is not one of {cut_to_line(shown)}"
+    listed_values = ", ".join(str(value) for value in values)
+    allowed = {TYPES[kind](str(value)) for value in values}
+    return lambda value, cell: "" if value in allowed else f"{short(cell)} is not one of {cut_to_line(listed_values)}"
 
 
 def _check_pattern(pattern: str, kind: str) -> Check:
-    if wrong := fault(pattern):
-        raise ValueError(f"{pattern!r} {wrong}")
-    compiled = re.compile(pattern)
-    return lambda value, cell: "" if compiled.fullmatch(cell) else f"{short(cell)} does not match the pattern {pattern}"
+    if problem := pattern_fault(pattern):
+        raise ValueError(f"{pattern!r} {problem}")
+    regex = re.compile(pattern)
+    return lambda value, cell: "" if regex.fullmatch(cell) else f"{short(cell)} does not match the pattern {pattern}"
 
 
-def _check_bound(holds: Callable[[float, float], bool], words: str, lengths: bool = False) -> Limit:
-    """Return a maker of checks that `holds` of a number, or with `lengths` of a text's length, and the bound."""
+def _check_bound(compare: Callable[[float, float], bool], words: str, lengths: bool = False) -> Limit:
+    """Return a function that makes checks: each compares a number, or with `lengths` a text's length, with a bound."""
 
     def make(bound: Any, kind: str) -> Check:
         if lengths != (kind == "string") or kind == "boolean":
             raise TypeError(f"a column of type {kind} has no {'length' if lengths else 'minimum or maximum'}")
         number = float(bound)
         fault = words.format(bound)
-        return lambda value, cell: "" if holds(len(cell) if lengths else value, number) else f"{short(cell)} {fault}"
+        return lambda value, cell: "" if compare(len(cell) if lengths else value, number) else f"{short(cell)} {fault}"
 
     return make
 
@@ -153,16 +153,16 @@ class CheckedField:
         if self.kind != "string" or cell in self.missing:
             return ""
         common = looks(cell)
-        other, where = self._spellings.setdefault(common, (cell, row))
-        if is_key and (why := difference(cell)):
-            return f"{cut_to_line(spelled_out(cell))} {why}; write {cut_to_line(spelled_out(clean(cell)))}"
-        if other != cell and not (is_key and difference(other)):
-            like = f"{cut_to_line(spelled_out(other))} of row {where}"
+        first_spelling, first_row = self._spellings.setdefault(common, (cell, row))
+        if is_key and (reason := difference(cell)):
+            return f"{cut_to_line(spelled_out(cell))} {reason}; write {cut_to_line(spelled_out(clean(cell)))}"
+        if first_spelling != cell and not (is_key and difference(first_spelling)):
+            like = f"{cut_to_line(spelled_out(first_spelling))} of row {first_row}"
             return f"{cut_to_line(spelled_out(cell))} looks like {like}, but is spelled differently; use one spelling"
         return ""
 
     def deciding(self, cells: Collection[str]) -> Collection[str]:
-        """Return cells of which one has a fault if any of `cells` has; of bounded numbers, the least and greatest."""
+        """Return the cells that must be checked to find any fault: of bounded numbers only the least and greatest."""
         numbers = [cell for cell in cells if cell not in self.missing]
         text = "\n".join([*numbers, ""])
         if not (numbers and self._bounded and text.count("\n") == len(numbers) and _NUMBERS.fullmatch(text)):
@@ -200,16 +200,16 @@ def faults(
         ((place,), column.name) for place, column in enumerate(columns) if column.unique
     ]
     unique += [(tuple(places[name] for name in key if name in places), "") for key in keys]
-    seen: list[set[tuple[Any, ...]]] = [set() for _ in unique]
-    references = [([places[name] for name in names], names, *other) for names, other in foreign.items()]
-    of_keys = {place for which, *_ in (*unique, *references) for place in which}
-    if _is_valid(columns, rows, of_keys, [which for which, _ in unique], references):
+    seen_keys: list[set[tuple[Any, ...]]] = [set() for _ in unique]
+    references = [([places[name] for name in names], names, *table) for names, table in foreign.items()]
+    of_keys = {place for key_places, *_ in (*unique, *references) for place in key_places}
+    if _is_valid(columns, rows, of_keys, [key_places for key_places, _ in unique], references):
         return
     columns = [CheckedField(field, schema) for field in fields]  # new fields, which have read no cell
     for number, cells in enumerate(rows, 2):
         if len(cells) != len(columns):
-            few = len(cells) < len(columns)
-            mend = "the row is truncated, or lacks the comma before an empty cell" if few else QUOTES
+            is_short = len(cells) < len(columns)
+            mend = "the row is truncated, or lacks the comma before an empty cell" if is_short else QUOTES
             yield number, "", f"{counted(len(cells), 'cell')} for {counted(len(columns), 'column')}; {mend}"
             continue
         values = []
@@ -219,17 +219,18 @@ def faults(
             values.append(value)
             if words or (is_new and (words := column.spelling(cell, number, place in of_keys))):
                 yield number, column.name, words
-        for (which, name), known in zip(unique, seen, strict=True):
-            cell_values = tuple(values[place] for place in which)
+        for (key_places, name), known_keys in zip(unique, seen_keys, strict=True):
+            cell_values = tuple(values[place] for place in key_places)
             if any(value is not None for value in cell_values):
-                if cell_values in known:
-                    repeated = ", ".join(cells[place] for place in which)
-                    yield number, name, f"{'the value' if name else 'the key'} appears twice ({cut_to_line(repeated)})"
-                known.add(cell_values)
-        for which, names, other, there in references:
-            asked = tuple("" if values[place] is None else cells[place] for place in which)
-            if any(asked) and asked not in there:
-                words = f"{short(', '.join(asked))} is not in the table {other!r}{_advice_on_missing(asked, there)}"
+                if cell_values in known_keys:
+                    repeat = ", ".join(cells[place] for place in key_places)
+                    yield number, name, f"{'the value' if name else 'the key'} appears twice ({cut_to_line(repeat)})"
+                known_keys.add(cell_values)
+        for key_places, names, table, cells_there in references:
+            cells_here = tuple("" if values[place] is None else cells[place] for place in key_places)
+            if any(cells_here) and cells_here not in cells_there:
+                advice = _advice_on_missing(cells_here, cells_there)
+                words = f"{short(', '.join(cells_here))} is not in the table {table!r}{advice}"
                 yield number, names[0] if len(names) == 1 else "", words
 
 
@@ -247,27 +248,27 @@ def _is_valid(
     values, words = [], []  # for keys only: values of cells, and cells that are not missing
     for place, (column, cells) in enumerate(zip(columns, by_column, strict=True)):
         different = dict.fromkeys(cells)
-        known = {cell: column.read(cell) for cell in (different if place in of_keys else column.deciding(different))}
-        if any(fault or column.spelling(cell, 0, place in of_keys) for cell, (_, fault) in known.items()):
+        results = {cell: column.read(cell) for cell in (different if place in of_keys else column.deciding(different))}
+        if any(fault or column.spelling(cell, 0, place in of_keys) for cell, (_, fault) in results.items()):
             return False
-        meant = {cell: "" if value is None else cell for cell, (value, _) in known.items()}
-        values.append([known[cell][0] for cell in cells] if place in of_keys else [])
-        words.append([meant[cell] for cell in cells] if place in of_keys else [])
-    for which in unique:
-        keys = [key for key in zip(*(values[place] for place in which), strict=True) if key.count(None) < len(key)]
+        text_by_cell = {cell: "" if value is None else cell for cell, (value, _) in results.items()}
+        values.append([results[cell][0] for cell in cells] if place in of_keys else [])
+        words.append([text_by_cell[cell] for cell in cells] if place in of_keys else [])
+    for key_places in unique:
+        keys = [key for key in zip(*(values[place] for place in key_places), strict=True) if key.count(None) < len(key)]
         if len(set(keys)) != len(keys):
             return False
-    for which, _, _, there in references:
-        asked = set(zip(*(words[place] for place in which), strict=True))
-        if any(any(cells) and cells not in there for cells in asked):
+    for key_places, _, _, cells_there in references:
+        cells_here = set(zip(*(words[place] for place in key_places), strict=True))
+        if any(any(cells) and cells not in cells_there for cells in cells_here):
             return False
     return True
 
 
-def _advice_on_missing(asked: tuple[str, ...], there: Collection[tuple[str, ...]]) -> str:
+def _advice_on_missing(cells_here: tuple[str, ...], cells_there: Collection[tuple[str, ...]]) -> str:
     """Return the end of a message on cells that another table lacks; it names similar-looking cells there, if any."""
-    common = [looks(cell) for cell in asked]
-    alike = next((cells for cells in there if [looks(cell) for cell in cells] == common), None)
+    common = [looks(cell) for cell in cells_here]
+    alike = next((cells for cells in cells_there if [looks(cell) for cell in cells] == common), None)
     if alike is None:
         return "; add it there or correct the name"
     return f", which has {cut_to_line(', '.join(map(spelled_out, alike)))}; use one spelling"

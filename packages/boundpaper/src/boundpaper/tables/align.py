@@ -85,29 +85,29 @@ def _written(pieces: Pieces | None, widest: Sequence[Counter[str]], format: Mark
     """Return one number as text, with the value bold if `strong`; adjacent bold pieces form one run."""
     if pieces is None:
         return ""
-    runs: list[tuple[bool, str]] = []
+    pieces_out: list[tuple[bool, str]] = []
     ends = max(slot for slot, piece in enumerate(pieces) if slot == 0 or piece.tokens or piece.overhang)
-    for slot, (piece, most) in enumerate(zip(pieces, widest, strict=True)):
-        pad = _missing_tokens(piece, most) if piece.side != "none" else []
-        over, last = glyphs(piece.overhang, format), mark if slot == ends else ""
-        if over and format == "latex" and len(pad) >= len(piece.overhang):
-            over, last = f"\\rlap{{{over}{last}}}", ""
-        value = (strong and slot < VALUE_PIECES, glyphs(piece.tokens, format) + over)
-        hanging = (False, f"\\rlap{{{last}}}" if last else "")
+    for slot, (piece, widths) in enumerate(zip(pieces, widest, strict=True)):
+        pad = _missing_tokens(piece, widths) if piece.side != "none" else []
+        overhang, end_mark = glyphs(piece.overhang, format), mark if slot == ends else ""
+        if overhang and format == "latex" and len(pad) >= len(piece.overhang):
+            overhang, end_mark = f"\\rlap{{{overhang}{end_mark}}}", ""
+        value = (strong and slot < VALUE_PIECES, glyphs(piece.tokens, format) + overhang)
+        hanging = (False, f"\\rlap{{{end_mark}}}" if end_mark else "")
         space = (False, _padding(pad, format))
-        runs += [space, value, hanging] if piece.side == "left" else [value, hanging, space]
+        pieces_out += [space, value, hanging] if piece.side == "left" else [value, hanging, space]
     text = ""
-    for bold, group in groupby((run for run in runs if run[1]), key=lambda run: run[0]):
-        shown = "".join(each for _, each in group)
-        text += _BOLD[format].format(shown) if bold else shown
+    for bold, group in groupby((run for run in pieces_out if run[1]), key=lambda run: run[0]):
+        joined = "".join(each for _, each in group)
+        text += _BOLD[format].format(joined) if bold else joined
     return text
 
 
 def widest_tokens(column: Sequence[Pieces | None]) -> list[str]:
     """Return the tokens of the widest number of a column, to which the numbers are padded."""
     present = [pieces for pieces in column if pieces is not None]
-    most = [_widest([pieces[slot] for pieces in present]) for slot in range(len(present[0]))] if present else []
-    return [token for each in most for token in each.elements()]
+    counters = [_widest([pieces[slot] for pieces in present]) for slot in range(len(present[0]))] if present else []
+    return [token for counter in counters for token in counter.elements()]
 
 
 def _width_class(token: str) -> str:
@@ -119,14 +119,14 @@ def _width_class(token: str) -> str:
 
 
 def _widest(pieces: Sequence[Piece]) -> Counter[str]:
-    most: Counter[str] = Counter()
+    widest: Counter[str] = Counter()
     for piece in pieces:
-        most |= Counter(map(_width_class, piece.tokens))
-    return most
+        widest |= Counter(map(_width_class, piece.tokens))
+    return widest
 
 
-def _missing_tokens(piece: Piece, most: Counter[str]) -> list[str]:
-    lacking = most - Counter(map(_width_class, piece.tokens))
+def _missing_tokens(piece: Piece, widest: Counter[str]) -> list[str]:
+    lacking = widest - Counter(map(_width_class, piece.tokens))
     return sorted(lacking.elements(), key=_ORDER.index)
 
 

@@ -39,7 +39,7 @@ def csv(grid: Grid) -> str:
 def json(grid: Grid) -> str:
     """Return a table as JSON: name, caption, columns, rows (per field an object with its value), groups and notes."""
     columns = [
-        {"field": column.field} | {each: _author_text(getattr(column, each)) for each in ("title", "unit", "group")}
+        {"field": column.field} | {part: _author_text(getattr(column, part)) for part in ("title", "unit", "group")}
         for column in grid.columns
     ]
     rows = []
@@ -48,9 +48,9 @@ def json(grid: Grid) -> str:
         for column, cell in zip(grid.columns, row, strict=True):
             values = {key: _cell_field(cell, key) for key in _field_names(column, [cell])}
             fields[column.field] = {
-                key: list(each) if isinstance(each, tuple) else _author_text(each)
-                for key, each in values.items()
-                if key == "value" or (each is not None and each not in ("", ()))
+                key: list(value) if isinstance(value, tuple) else _author_text(value)
+                for key, value in values.items()
+                if key == "value" or (value is not None and value not in ("", ()))
             }
         rows.append(fields)
     caption = quoted(grid.table.caption)
@@ -110,6 +110,6 @@ def _without_formula(text: str) -> str:
 
 
 def _marks_used(grid: Grid) -> list[str]:
-    used = {mark for row in grid.rows for cell in row for mark in cell.marks}
+    used_marks = {mark for row in grid.rows for cell in row for mark in cell.marks}
     titles = {mark for column in grid.columns for mark in (column.title_mark or "").replace(";", ",").split(",")}
-    return [mark for mark in grid.table.marks if mark in used or mark in {each.strip() for each in titles}]
+    return [mark for mark in grid.table.marks if mark in used_marks or mark in {title.strip() for title in titles}]

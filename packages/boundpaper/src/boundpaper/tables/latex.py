@@ -57,12 +57,12 @@ def latex(grid: Grid, setting: TablePlacement | None = None) -> str:
     """Return a table as a complete float (or a long table) with caption, label `tab:NAME` and notes."""
     setting = setting or TablePlacement()
     table, notes = grid.table, collect_notes(grid)
-    chosen = fit_table(grid, setting.page)
+    fit = fit_table(grid, setting.page)
     count = len(grid.columns)
     paragraphs = any(column.width is not None for column in grid.columns)
     template = "longtable.tex.j2" if _breaks(grid, setting) else "table.tex.j2"
-    stretched = not (table.long or paragraphs) and chosen.width < setting.page.narrow
-    lines = _lines(grid, notes, chosen.space)
+    is_stretched = not (table.long or paragraphs) and fit.width < setting.page.narrow
+    lines = _lines(grid, notes, fit.space)
     text = fill_template(
         template,
         grid.name,
@@ -73,11 +73,11 @@ def latex(grid: Grid, setting: TablePlacement | None = None) -> str:
         landscape=table.landscape,
         short=_list_caption(table.caption, table.short),
         caption=prose(table.caption, "latex"),
-        size=chosen.size,
-        small="footnotesize" if chosen.size == "small" else "scriptsize",
-        space=f"{chosen.space:g}",
-        width=f"{setting.page.narrow:g}pt" if stretched else "",
-        columns=("@{\\extracolsep{\\fill}}" if stretched else "@{}") + _column_types(grid, chosen) + "@{}",
+        size=fit.size,
+        small="footnotesize" if fit.size == "small" else "scriptsize",
+        space=f"{fit.space:g}",
+        width=f"{setting.page.narrow:g}pt" if is_stretched else "",
+        columns=("@{\\extracolsep{\\fill}}" if is_stretched else "@{}") + _column_types(grid, fit) + "@{}",
         count=count,
         both=setting.both,
         part=setting.part,
@@ -96,72 +96,72 @@ def _breaks(grid: Grid, setting: TablePlacement) -> bool:
     return grid.table.long and setting.part == "float" and not setting.lines
 
 
-def _split_rows(lines: list[LatexRow], most: float) -> list[list[LatexRow]]:
-    """Return the rows of each float, at most `most` lines per float; all rows in one if `most` is 0.
+def _split_rows(lines: list[LatexRow], limit: float) -> list[list[LatexRow]]:
+    """Return the rows of each float, at most `limit` lines per float; all rows in one if `limit` is 0.
 
     A float that begins within a group repeats the group's name.
     """
     pieces: list[list[LatexRow]] = [[]]
     heights = [1 + 1.5 * ("group" in line.before) + 0.5 * bool(line.before & {"rule", "space"}) for line in lines]
-    if most:
-        most = min(most, sum(heights) / ceil(sum(heights) / most) + 2.0)  # no float has only the last two rows
-    taken, group = 0.0, ""
+    if limit:
+        limit = min(limit, sum(heights) / ceil(sum(heights) / limit) + 2.0)  # no float has only the last two rows
+    lines_used, group = 0.0, ""
     for line, high in zip(lines, heights, strict=True):
         group = line.group or group
-        if most and pieces[-1] and taken + high > most:
-            shown = replace(
+        if limit and pieces[-1] and lines_used + high > limit:
+            first_row = replace(
                 line, before=frozenset({"group"} if group else ()), group=line.group or f"{group}, continued"
             )
-            pieces.append([shown if group else replace(line, before=frozenset())])
-            taken = high
+            pieces.append([first_row if group else replace(line, before=frozenset())])
+            lines_used = high
         else:
             pieces[-1].append(line)
-            taken += high
+            lines_used += high
     return pieces
 
 
 def _package_lines(grid: Grid, setting: TablePlacement) -> str:
     table = grid.table
-    needed = ["booktabs", "array"]
+    packages = ["booktabs", "array"]
     if _breaks(grid, setting):
-        needed += ["longtable"] + (["pdflscape"] if table.landscape else [])
+        packages += ["longtable"] + (["pdflscape"] if table.landscape else [])
     elif table.landscape and setting.part == "float":
-        needed.append("rotating")
+        packages.append("rotating")
     words = [table.caption, *table.notes, *table.marks.values()]
     words += [cell.words for row in grid.rows for cell in row if cell.words]
-    if any("[@" in each for each in words):
-        needed.append("natbib")
-    return ", ".join(needed)
+    if any("[@" in text for text in words):
+        packages.append("natbib")
+    return ", ".join(packages)
 
 
 def _list_caption(caption: str, short: str | None) -> str:
     """Return the caption for the list of tables; empty if it equals the caption."""
     if short is not None:
         return prose(short, "latex")
-    first = caption
+    sentence = caption
     for end in re.finditer(r"(?<!\S)(\S+)[.?!]\s+(?=[A-Z$*])", caption):
         if caption[: end.end()].count("$") % 2 == 0 and end[1].lower() not in _ABBREVIATIONS:
-            first = caption[: end.end()].rstrip()
+            sentence = caption[: end.end()].rstrip()
             break
-    if first == caption and not citations(caption):
+    if sentence == caption and not citations(caption):
         return ""
-    return prose(without_citations(first).rstrip("."), "latex")
+    return prose(without_citations(sentence).rstrip("."), "latex")
 
 
-def _column_types(grid: Grid, chosen: TableFit) -> str:
+def _column_types(grid: Grid, fit: TableFit) -> str:
     r"""Return the column types of the tabular.
 
     If there is no space between rows, the continuation lines of paragraphs are indented, so that the start of each row
     is visible; below group names, the whole first column is indented.
     """
     types, close = [], not has_row_space(grid)
-    below = grid.table.groups is not None and grid.table.group_style == "row"
+    is_indented = grid.table.groups is not None and grid.table.group_style == "row"
     for index, column in enumerate(grid.columns):
-        if index in chosen.paragraphs:
+        if index in fit.paragraphs:
             style = _PARAGRAPH[alignment(column)]
             if close and index == 0 and alignment(column) == "left":
-                style += r"\leftskip=1em" * below + r"\hangindent=1em\hangafter=1"
-            types.append(f">{{{style}\\arraybackslash}}p{{{chosen.paragraphs[index]:.1f}pt}}")
+                style += r"\leftskip=1em" * is_indented + r"\hangindent=1em\hangafter=1"
+            types.append(f">{{{style}\\arraybackslash}}p{{{fit.paragraphs[index]:.1f}pt}}")
         else:
             types.append(_SPEC[alignment(column)])
     return "".join(types)
@@ -190,25 +190,25 @@ def _header_lines(grid: Grid, notes: Notes) -> list[list[str]]:
 def _lines(grid: Grid, notes: Notes, space: float) -> list[LatexRow]:
     hung = [[_superscript(cell.stars, notes.of_cell(cell)) for cell in row] for row in grid.rows]
     texts = body(grid, "latex", hung)
-    kept = [_widest_mark(grid, index, notes, space) for index in range(len(grid.columns))]
+    reserved = [_widest_mark(grid, index, notes, space) for index in range(len(grid.columns))]
     indent = grid.table.groups is not None and grid.table.group_style == "row"
     lines = []
-    for row, before in enumerate(separators(grid)):
+    for row, marks in enumerate(separators(grid)):
         cells, claim = [], next(iter(_claims_of_row(grid, row)), "")
         for index, (column, cell) in enumerate(zip(grid.columns, grid.rows[row], strict=True)):
             text = texts[row][index]
             if column.width is not None:
                 text = _breakable(text)
             if cell.pieces is None:
-                text += f"\\rlap{{{hung[row][index]}}}" if kept[index] and hung[row][index] else hung[row][index]
-            text += f"\\phantom{{{kept[index]}}}" if kept[index] else ""
+                text += f"\\rlap{{{hung[row][index]}}}" if reserved[index] and hung[row][index] else hung[row][index]
+            text += f"\\phantom{{{reserved[index]}}}" if reserved[index] else ""
             if claim and text:
                 text, claim = f"\\siterow{{{claim}}}{{{text}}}", ""  # the first cell that is not empty
             if index == 0:
                 text = _link_targets(grid, row) + text
             cells.append(("\\quad " if indent and index == 0 and column.width is None else "") + text)
         cells[-1] += _verdict_page(grid, row)
-        lines.append(LatexRow(tuple(cells), before, escape(grid.groups[row], "latex") if "group" in before else ""))
+        lines.append(LatexRow(tuple(cells), marks, escape(grid.groups[row], "latex") if "group" in marks else ""))
     return lines
 
 
@@ -217,9 +217,9 @@ def _link_targets(grid: Grid, row: int) -> str:
     if grid.table.entry is None:
         return ""
     names = plain(str(grid.table.rows[grid.table.entry].iloc[row])).split()
-    wrong = [name for name in names if not _ENTRY.fullmatch(name)]
-    if wrong:
-        raise SpecError(f"table {grid.name}: {wrong[0]!r} is not a valid entry; write claim:NAME or artifact:NAME")
+    invalid = [name for name in names if not _ENTRY.fullmatch(name)]
+    if invalid:
+        raise SpecError(f"table {grid.name}: {invalid[0]!r} is not a valid entry; write claim:NAME or artifact:NAME")
     return "".join(f"\\pressentry{{{name}}}" for name in names)
 
 
@@ -263,5 +263,5 @@ def _widest_mark(grid: Grid, index: int, notes: Notes, space: float) -> str:
 def _breakable(text: str) -> str:
     """Return a text in which long names can break after underscores and slashes, except in mathematics."""
     parts = text.split("$")
-    parts[::2] = [_BREAKS.sub(r"\1\\allowbreak{}", part) for part in parts[::2]]
+    parts[::2] = [_BREAKS.sub(r"\1\\allowbreak{}", piece) for piece in parts[::2]]
     return "$".join(parts)

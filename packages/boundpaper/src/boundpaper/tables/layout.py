@@ -39,14 +39,14 @@ def body(grid: Grid, format: Markup, hung: list[list[str]] | None = None) -> lis
         cells = [row[index] for row in grid.rows]
         numbers = [""] * len(cells)
         for unit in dict.fromkeys(grid.units):
-            chosen = [row for row, each in enumerate(grid.units) if each == unit]
-            lined = align_column(
-                [cells[row].pieces for row in chosen],
+            unit_rows = [row for row, row_unit in enumerate(grid.units) if row_unit == unit]
+            aligned = align_column(
+                [cells[row].pieces for row in unit_rows],
                 format,
-                [cells[row].best for row in chosen],
-                [hung[row][index] for row in chosen] if hung else None,
+                [cells[row].best for row in unit_rows],
+                [hung[row][index] for row in unit_rows] if hung else None,
             )
-            for row, number in zip(chosen, lined, strict=True):
+            for row, number in zip(unit_rows, aligned, strict=True):
                 numbers[row] = number
         texts = []
         for row, (number, cell) in enumerate(zip(numbers, cells, strict=True)):
@@ -92,11 +92,11 @@ def spanners(grid: Grid, format: Markup) -> list[Spanner]:
     """Return the headings above groups of columns, with the gaps between them; empty if no column has a group."""
     if not any(column.group for column in grid.columns):
         return []
-    spans, first = [], 1
+    spans, start = [], 1
     for group, members in groupby(grid.columns, key=lambda column: column.group or ""):
         count = len(list(members))
-        spans.append(Spanner(prose(group, format) if group else "", first, first + count - 1))
-        first += count
+        spans.append(Spanner(prose(group, format) if group else "", start, start + count - 1))
+        start += count
     return spans
 
 
@@ -107,8 +107,8 @@ def alignment(column: Column) -> Align:
 
 def note_text(note: Note, format: Markup) -> str:
     """Return a note's text; footnotes end with a full stop."""
-    begun = note.text[:1].upper() + note.text[1:] if note.label and note.label != DASH else note.text
-    text = prose(begun, format) if note.prose else escape(numerals(begun), format)
+    capitalised = note.text[:1].upper() + note.text[1:] if note.label and note.label != DASH else note.text
+    text = prose(capitalised, format) if note.prose else escape(numerals(capitalised), format)
     if note.label == DASH:
         text = f"{escape(DASH, format)} {text}"
     return text + "." if note.label and not note.text.rstrip("*$)").endswith((".", "?", "!")) else text
@@ -130,16 +130,16 @@ Separator = Literal["group", "rule", "space"]
 
 def separators(grid: Grid) -> Iterator[frozenset[Separator]]:
     """Yield what precedes each row: the heading of a group, a rule, or a small space after a block."""
-    every, blocks = has_row_space(grid), grid.blocks
+    spaced, blocks = has_row_space(grid), grid.blocks
     for row in range(len(grid.rows)):
-        before: set[Separator] = set()
+        marks: set[Separator] = set()
         if grid.ruled[row] or (grid.starts(row) and grid.table.group_style == "rule"):
-            before.add("rule")
+            marks.add("rule")
         if grid.starts(row) and grid.table.group_style == "row":
-            before.add("group")
-        if not before and (every or (row and blocks[row] != blocks[row - 1] and _has_several_rows(blocks, row))):
-            before.add("space")
-        yield frozenset(before - {"rule", "space"} if row == 0 else before)
+            marks.add("group")
+        if not marks and (spaced or (row and blocks[row] != blocks[row - 1] and _has_several_rows(blocks, row))):
+            marks.add("space")
+        yield frozenset(marks - {"rule", "space"} if row == 0 else marks)
 
 
 def _has_several_rows(blocks: Sequence[str], row: int) -> bool:

@@ -15,18 +15,18 @@ def markdown(grid: Grid) -> str:
     rows = [_column_headings(grid, notes)]
     texts = body(grid, "markdown")
     empty = [""] * len(grid.columns)
-    for row, before in enumerate(separators(grid)):
-        if "rule" in before:
+    for row, marks_before in enumerate(separators(grid)):
+        if "rule" in marks_before:
             rows.append(empty)
-        if "group" in before:
+        if "group" in marks_before:
             rows.append([f"*{escape(grid.groups[row], 'markdown')}*", *empty[1:]])
         cells = zip(texts[row], grid.rows[row], strict=True)
         rows.append([text + _superscript(cell, notes) for text, cell in cells])
     rows = [[cell.replace("\n", " ") for cell in row] for row in rows]
     widths = [max(3, *(_display_width(row[index]) for row in rows)) for index in range(len(grid.columns))]
-    right = [alignment(column) == "right" for column in grid.columns]
+    right_aligned = [alignment(column) == "right" for column in grid.columns]
     rules = [_separator_cell(alignment(column), width) for column, width in zip(grid.columns, widths, strict=True)]
-    lines = [_padded_line(row, widths, right) for row in rows]
+    lines = [_padded_line(row, widths, right_aligned) for row in rows]
     lines.insert(1, "| " + " | ".join(rules) + " |")
     return fill_template(
         "table.md.j2",
@@ -40,7 +40,7 @@ def markdown(grid: Grid) -> str:
 
 def _column_headings(grid: Grid, notes: Notes) -> list[str]:
     """Return one heading per column, with the group's heading first, since Markdown has only one header line."""
-    group = {index: each.text for each in spanners(grid, "markdown") for index in range(each.first - 1, each.last)}
+    group = {index: item.text for item in spanners(grid, "markdown") for index in range(item.first - 1, item.last)}
     heads = []
     for index, (column, lines) in enumerate(zip(grid.columns, heading_lines(grid, "markdown"), strict=True)):
         letters = notes.of_title(column)
@@ -60,12 +60,12 @@ def _separator_cell(align: str, width: int) -> str:
     return {"left": "-" * width, "right": "-" * (width - 1) + ":", "center": ":" + "-" * (width - 2) + ":"}[align]
 
 
-def _padded_line(cells: list[str], widths: list[int], right: list[bool]) -> str:
-    padded = []
-    for cell, width, last in zip(cells, widths, right, strict=True):
+def _padded_line(cells: list[str], widths: list[int], right_aligned: list[bool]) -> str:
+    padded_cells = []
+    for cell, width, is_right in zip(cells, widths, right_aligned, strict=True):
         space = " " * (width - _display_width(cell))
-        padded.append(space + cell if last else cell + space)
-    return "| " + " | ".join(padded) + " |"
+        padded_cells.append(space + cell if is_right else cell + space)
+    return "| " + " | ".join(padded_cells) + " |"
 
 
 def _display_width(text: str) -> int:

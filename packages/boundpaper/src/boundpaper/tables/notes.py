@@ -56,8 +56,8 @@ def collect_notes(grid: Grid) -> Notes:
     reasons = [key for key in keys if key[0] == "reason"]
     gaps = all(cell.value is None for row in grid.rows for cell in row if cell.reason)
     said_once = len(reasons) == 1 and gaps
-    lettered = [key for key in keys if not (said_once and key[0] == "reason")]
-    letters = {key: _note_letter(index) for index, key in enumerate(lettered)}
+    lettered_keys = [key for key in keys if not (said_once and key[0] == "reason")]
+    letters = {key: _note_letter(index) for index, key in enumerate(lettered_keys)}
     notes = [Note("", note) for note in table.notes]
     if said_once:
         notes.append(Note(DASH, reasons[0][1], prose=False))

@@ -27,7 +27,7 @@ def read(table: Table, name: str) -> Grid:
     """
     table = with_text_names(table)
     check(table, name)
-    wanted = {each for column in table.columns for each in column.fields} | {
+    fields_read = {entry for column in table.columns for entry in column.fields} | {
         table.reason,
         table.groups,
         table.rule_before,
@@ -36,7 +36,7 @@ def read(table: Table, name: str) -> Grid:
     }
     data = {
         field: [None if _is_empty(value) else _python_value(value) for value in table.rows[field]]
-        for field in wanted
+        for field in fields_read
         if field is not None
     }
     prose = {column.field for column in table.columns if isinstance(column.show, Words) and column.show.markup}
@@ -47,8 +47,8 @@ def read(table: Table, name: str) -> Grid:
     labels = tuple(map(_as_label, data[columns[0].field]))
     reader = replace(reader, labels=labels)
     groups = tuple(map(_as_label, data[table.groups])) if table.groups else ("",) * len(labels)
-    ruled = tuple(
-        reader.truth(each, row) for row, each in enumerate(data[table.rule_before] if table.rule_before else ())
+    rules = tuple(
+        reader.truth(entry, row) for row, entry in enumerate(data[table.rule_before] if table.rule_before else ())
     )
     by_column = []
     for column in columns:
@@ -57,10 +57,10 @@ def read(table: Table, name: str) -> Grid:
         cells = mark_best(column, cells, groups)
         by_column.append(cells if column.repeat else _hide_repeats(cells, groups))
     rows = tuple(zip(*by_column, strict=True))
-    together = _grouping_field(table, columns)
-    blocks = tuple(map(_as_label, data[together])) if together else ("",) * len(rows)
+    grouping = _grouping_field(table, columns)
+    blocks = tuple(map(_as_label, data[grouping])) if grouping else ("",) * len(rows)
     units = tuple(map(_as_label, data[table.units])) if table.units else ("",) * len(rows)
-    return Grid(name, table, columns, rows, groups, ruled or (False,) * len(rows), blocks, units)
+    return Grid(name, table, columns, rows, groups, rules or (False,) * len(rows), blocks, units)
 
 
 @dataclass(frozen=True)
@@ -90,15 +90,15 @@ class _CellReader:
         if column.show is not None:
             return column
         values = [value for value in self.data[column.field] if value is not None]
-        spread = column.ci is not None or column.uncertainty is not None
+        has_spread = column.ci is not None or column.uncertainty is not None
         if column.width is not None or all(isinstance(value, (str, bool)) for value in values):
-            if spread:
+            if has_spread:
                 raise SpecError(f"{self.where(column)} is a text column, which cannot have uncertainty= or ci=")
             return replace(column, show=text_format)
         if any(isinstance(value, str) for value in values):
             raise SpecError(f"{self.where(column)} mixes text and numbers: use one of them, or show it as text")
-        whole = all(isinstance(value, numbers.Real) and float(value).is_integer() for value in values)
-        if whole and not spread:
+        are_whole = all(isinstance(value, numbers.Real) and float(value).is_integer() for value in values)
+        if are_whole and not has_spread:
             return replace(column, show=integer_format())
         raise SpecError(f"{self.where(column)} has floats but no format: give a format, such as fixed(2)")
 
@@ -123,17 +123,17 @@ class _CellReader:
         if isinstance(value, str) and not isinstance(column.show, AsPrinted):
             raise DataError(f"{where} is the text {value!r}, but the column has numbers")
         p, digits = self._read_number(column.p, row, where), self._read_digits(column, row, where)
-        low, high = (self._read_number(each, row, where) for each in column.ci or (None, None))
+        low, high = (self._read_number(end, row, where) for end in column.ci or (None, None))
         uncertainty = self._read_number(column.uncertainty, row, where)
         if not isinstance(column.show, AsPrinted):
             value = self._read_number(column.field, row, where)
-        wanted = (
+        needed_values = (
             {column.uncertainty: uncertainty}
             if column.uncertainty
             else dict(zip(column.ci or (), (low, high), strict=False))
         )
-        if any(each is None for each in wanted.values()):
-            absent = next(field for field, each in wanted.items() if each is None)
+        if any(end is None for end in needed_values.values()):
+            absent = next(field for field, end in needed_values.items() if end is None)
             if not reason:
                 raise DataError(
                     f"{where} has a value but no {absent} and no reason: give reason=, the field with reasons"
@@ -178,7 +178,7 @@ class _CellReader:
             return ()
         value = self._value_at(column.mark, row)
         if isinstance(value, (list, tuple)):
-            marks = tuple(str(each) for each in value)
+            marks = tuple(str(mark_name) for mark_name in value)
         else:
             marks = () if value is None else mark_names(str(value))
         for mark in marks:
@@ -196,10 +196,10 @@ class _CellReader:
         value = None if field is None else self._value_at(field, row)
         if value is None:
             return standing
-        known = set(map(str, self.table.rows.columns))
-        reasons = [part.strip().partition(": ") for part in str(value).split(";")]
-        if all(colon and key in known for key, colon, _ in reasons):
-            return {key: why.strip() for key, _, why in reasons}.get(column.field, standing)
+        columns = set(map(str, self.table.rows.columns))
+        reasons = [entry.strip().partition(": ") for entry in str(value).split(";")]
+        if all(colon and key in columns for key, colon, _ in reasons):
+            return {key: reason.strip() for key, _, reason in reasons}.get(column.field, standing)
         return str(value).strip()
 
 
@@ -212,12 +212,12 @@ def _grouping_field(table: Table, columns: Sequence[Column]) -> str:
 
 def _hide_repeats(cells: list[Cell], groups: tuple[str, ...]) -> list[Cell]:
     """Return the cells, with those hidden that repeat the cell above in the same group."""
-    kept = cells[:1]
+    shown_cells = cells[:1]
     for row in range(1, len(cells)):
-        above, cell = cells[row - 1], cells[row]
-        same = cell.value is not None and cell.value == above.value and cell.marks == above.marks
-        kept.append(replace(cell, hidden=True) if same and groups[row] == groups[row - 1] else cell)
-    return kept
+        upper_cell, cell = cells[row - 1], cells[row]
+        repeats_upper = cell.value is not None and cell.value == upper_cell.value and cell.marks == upper_cell.marks
+        shown_cells.append(replace(cell, hidden=True) if repeats_upper and groups[row] == groups[row - 1] else cell)
+    return shown_cells
 
 
 def _is_empty(value: object) -> bool:

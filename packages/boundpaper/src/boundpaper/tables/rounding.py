@@ -23,35 +23,35 @@ def rounded(
     `uncertain()` column whose uncertainties are all 0.
     """
     places = _column_decimals(column, cells, where)
-    filled = []
+    rounded_cells = []
     for row, cell in enumerate(cells):
         try:
-            filled.append(_rounded_cell(column, cell, levels, places[row]))
+            rounded_cells.append(_rounded_cell(column, cell, levels, places[row]))
         except ThesisError as error:
             raise type(error)(f"{where(row)}: {error}") from None
-    like = next((cell.pieces for cell in filled if cell.pieces is not None), None)
+    like = next((cell.pieces for cell in rounded_cells if cell.pieces is not None), None)
     if like is None:
-        return filled
+        return rounded_cells
     gap = missing_pieces(like)
-    return [replace(cell, pieces=gap) if cell.value is None and cell.reason else cell for cell in filled]
+    return [replace(cell, pieces=gap) if cell.value is None and cell.reason else cell for cell in rounded_cells]
 
 
 def _column_decimals(column: Column, cells: Sequence[Cell], where: Callable[[int | None], str]) -> list[int]:
     """Return the decimals of an `uncertain()` column: the same for all if they agree within a digit, else per cell."""
     if not isinstance(column.show, Uncertain):
         return [0] * len(cells)
-    own: dict[int, int] = {}
+    decimals_by_row: dict[int, int] = {}
     for row, cell in enumerate(cells):
-        spread = cell.uncertainty
+        uncertainty = cell.uncertainty
         if cell.low is not None and cell.high is not None:
-            spread = half_width(cell.low, cell.high)
-        if spread:
-            own[row] = column.show.place(spread)
-    if not own:
+            uncertainty = half_width(cell.low, cell.high)
+        if uncertainty:
+            decimals_by_row[row] = column.show.place(uncertainty)
+    if not decimals_by_row:
         raise DataError(f"{where(None)}: all uncertainties are 0, so the precision is unknown: use fixed(digits)")
-    finest = max(own.values())
-    agreed = finest - min(own.values()) <= 1
-    return [finest if agreed else own.get(row, finest) for row in range(len(cells))]
+    finest = max(decimals_by_row.values())
+    nearly_equal = finest - min(decimals_by_row.values()) <= 1
+    return [finest if nearly_equal else decimals_by_row.get(row, finest) for row in range(len(cells))]
 
 
 def _rounded_cell(column: Column, cell: Cell, levels: tuple[float, ...], place: int) -> Cell:
@@ -64,16 +64,16 @@ def _rounded_cell(column: Column, cell: Cell, levels: tuple[float, ...], place: 
         return replace(cell, words=text_format.show(cell.value, "plain"))
     cell = replace(cell, stars=stars(cell.p, levels) if cell.p is not None else 0)
     if isinstance(show, AsPrinted):
-        printed = show.parts(cell.value)
-        return replace(cell, pieces=number_pieces(printed) if printed else None, words=str(cell.value))
-    extras = [each for each in (cell.uncertainty, cell.low, cell.high) if each is not None]
+        number = show.parts(cell.value)
+        return replace(cell, pieces=number_pieces(number) if number else None, words=str(cell.value))
+    extras = [extra for extra in (cell.uncertainty, cell.low, cell.high) if extra is not None]
     if isinstance(show, Uncertain):
         parts = show.at(place, cell.value)
-        ends = [replace(show, sign=False).at(place, each) for each in extras]
+        ends = [replace(show, sign=False).at(place, extra) for extra in extras]
     elif isinstance(show, (Fixed, Significant)):
         parts = show.parts(cell.value)
-        unmarked = show.bare() if isinstance(show, Fixed) else show
-        ends = [unmarked.parts(each) for each in extras]
+        unsigned_format = show.bare() if isinstance(show, Fixed) else show
+        ends = [unsigned_format.parts(extra) for extra in extras]
     elif isinstance(show, (PValue, Scientific)):
         parts, ends = show.parts(cell.value), []
     else:
@@ -93,7 +93,7 @@ def mark_best(column: Column, cells: list[Cell], groups: Sequence[str]) -> list[
     """
     if column.best is None:
         return cells
-    judged = list(cells)
+    marked_cells = list(cells)
     for group in dict.fromkeys(groups):
         spans = [
             (*_value_range(cell, 1 if column.best == "max" else -1), row)
@@ -103,9 +103,9 @@ def mark_best(column: Column, cells: list[Cell], groups: Sequence[str]) -> list[
         if len(spans) < 2:
             continue
         _, floor, _, row = max(spans)
-        if floor > max(high for _, _, high, other in spans if other != row):
-            judged[row] = replace(cells[row], best=True)
-    return judged
+        if floor > max(high for _, _, high, other_row in spans if other_row != row):
+            marked_cells[row] = replace(cells[row], best=True)
+    return marked_cells
 
 
 def _value_range(cell: Cell, sign: int) -> tuple[float, float, float]:

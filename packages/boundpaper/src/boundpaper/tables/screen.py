@@ -23,23 +23,23 @@ def terminal_table(grid: Grid, width: int = 0, *, colour: bool = False) -> str:
     from rich.text import Text
 
     notes = collect_notes(grid)
-    group = {index: each.text for each in spanners(grid, "html") for index in range(each.first - 1, each.last)}
+    group = {index: item.text for item in spanners(grid, "html") for index in range(item.first - 1, item.last)}
     table = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False)
     texts = [
-        [Text(words_of_html(text) + _marks(cell, notes), "bold" * cell.best) for text, cell in zip(*both, strict=True)]
-        for both in zip(body(grid, "html"), grid.rows, strict=True)
+        [Text(words_of_html(text) + _marks(cell, notes), "bold" * cell.best) for text, cell in zip(*pairs, strict=True)]
+        for pairs in zip(body(grid, "html"), grid.rows, strict=True)
     ]
     for index, (column, lines) in enumerate(zip(grid.columns, heading_lines(grid, "html"), strict=True)):
         title = [words_of_html(line) for line in [group.get(index, ""), *lines] if line]
         head = Text("\n".join(title) + _raised_letters(notes.of_title(column)), style="bold")
-        whole = max(text.cell_len for text in [*head.split(), *(row[index] for row in texts)])
+        longest = max(text.cell_len for text in [*head.split(), *(row[index] for row in texts)])
         table.add_column(
-            head, justify=alignment(column), vertical="top", min_width=whole if column.width is None else LEAST
+            head, justify=alignment(column), vertical="top", min_width=longest if column.width is None else LEAST
         )
-    for row, before in enumerate(separators(grid)):
-        if row and before & {"rule", "group"}:
+    for row, marks_before in enumerate(separators(grid)):
+        if row and marks_before & {"rule", "group"}:
             table.add_section()
-        if "group" in before:
+        if "group" in marks_before:
             table.add_row(Text(plain(grid.groups[row]), style="italic"))
         table.add_row(*texts[row])
     aside = Console(file=io.StringIO(), width=10_000)
@@ -49,8 +49,8 @@ def terminal_table(grid: Grid, width: int = 0, *, colour: bool = False) -> str:
     for note in notes.notes:
         letter = _raised_letters((label_text(note),))
         console.print(Text(f"{letter} " * bool(letter) + words_of_html(note_text(note, "html"))))
-    printed = console.file.getvalue().translate(_SPACES)  # type: ignore[attr-defined]
-    return "\n".join(line.rstrip() for line in printed.split("\n"))
+    output = console.file.getvalue().translate(_SPACES)  # type: ignore[attr-defined]
+    return "\n".join(line.rstrip() for line in output.split("\n"))
 
 
 def _marks(cell: Cell, notes: Notes) -> str:

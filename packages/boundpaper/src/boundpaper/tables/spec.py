@@ -108,8 +108,8 @@ class Column:
     @property
     def fields(self) -> tuple[str, ...]:
         """Return the names of all columns of `rows` that this column reads."""
-        named = (self.field, self.digits, self.uncertainty, *(self.ci or ()), self.p, self.mark, self.reason)
-        return tuple(name for name in named if name is not None)
+        optional_names = (self.field, self.digits, self.uncertainty, *(self.ci or ()), self.p, self.mark, self.reason)
+        return tuple(name for name in optional_names if name is not None)
 
 
 NOTEBOOK = (
@@ -257,13 +257,13 @@ def mark_names(marks: str) -> tuple[str, ...]:
 
 def with_text_names(table: Table) -> Table:
     """Return the table with all column names as text, since a frame's names may be numbers, dates or pairs."""
-    if all(isinstance(each, str) for each in (*table.rows.columns, *_fields_by_name(table))):
+    if all(isinstance(column_name, str) for column_name in (*table.rows.columns, *_fields_by_name(table))):
         return table
     rows = table.rows.copy(deep=False)
-    rows.columns = [_as_text(each) for each in table.rows.columns]
+    rows.columns = [_as_text(column_name) for column_name in table.rows.columns]
     columns = [_with_text_fields(column, _COLUMN_FIELDS) for column in table.columns]
-    named: Table = _with_text_fields(table, _TABLE_FIELDS)
-    return replace(named, rows=rows, columns=columns)
+    renamed: Table = _with_text_fields(table, _TABLE_FIELDS)
+    return replace(renamed, rows=rows, columns=columns)
 
 
 _COLUMN_FIELDS = ("field", "title", "digits", "uncertainty", "p", "mark", "reason", "ci")
@@ -277,19 +277,19 @@ def _fields_by_name(table: Table) -> Iterator[object]:
 
 
 def _with_text_fields(spec: Any, fields: tuple[str, ...]) -> Any:
-    changed: dict[str, Any] = {}
+    text_fields: dict[str, Any] = {}
     for field in fields:
         value = getattr(spec, field)
         if field == "ci" and isinstance(value, tuple | list):
-            changed[field] = tuple(_as_text(each) for each in value)
+            text_fields[field] = tuple(_as_text(item) for item in value)
         elif value is not None:
-            changed[field] = _as_text(value)
-    return replace(spec, **changed)
+            text_fields[field] = _as_text(value)
+    return replace(spec, **text_fields)
 
 
 def _as_text(name: object) -> str:
     if isinstance(name, tuple):
-        return " ".join(str(part) for part in name if str(part))
+        return " ".join(str(level) for level in name if str(level))
     return str(name)
 
 
@@ -299,47 +299,47 @@ def check(table: Table, name: str) -> None:
     Raises SpecError, which names the table, for no rows or columns, a field that `rows` lacks, a field shown twice, an
     unexplained mark, or contradictory options.
     """
-    where = f"table {name}"
+    context = f"table {name}"
     if not table.columns:
-        raise SpecError(f"{where} has no columns")
+        raise SpecError(f"{context} has no columns")
     if not len(table.rows):
-        raise SpecError(f"{where} has no rows: check the selection of rows")
+        raise SpecError(f"{context} has no rows: check the selection of rows")
     if not table.caption.strip():
-        raise SpecError(f"{where} has no caption")
-    known = [str(column) for column in table.rows.columns]
-    if twice := sorted({each for each in known if known.count(each) > 1}):
-        raise SpecError(f"{where}: rows has two columns named {twice[0]!r}: rename one")
+        raise SpecError(f"{context} has no caption")
+    columns = [str(column) for column in table.rows.columns]
+    if twice := sorted({field for field in columns if columns.count(field) > 1}):
+        raise SpecError(f"{context}: rows has two columns named {twice[0]!r}: rename one")
     for column in table.columns:
-        _check_column(column, table, where)
+        _check_column(column, table, context)
     for place, text in _author_texts(table):
         try:
             prose(text, "latex")
         except SpecError as error:
-            raise SpecError(f"{where}, {place}: {error}") from None
-    wanted = [(each, f"column {column.title!r}") for column in table.columns for each in column.fields]
+            raise SpecError(f"{context}, {place}: {error}") from None
+    needed_fields = [(field, f"column {column.title!r}") for column in table.columns for field in column.fields]
     space = table.space if isinstance(table.space, str) else None
-    named = (table.reason, table.groups, table.rule_before, space, table.units, table.entry)
-    wanted += [(each, "table") for each in named if each is not None]
-    for each, wanter in wanted:
-        if each not in known:
+    table_fields = (table.reason, table.groups, table.rule_before, space, table.units, table.entry)
+    needed_fields += [(field, "table") for field in table_fields if field is not None]
+    for field, wanter in needed_fields:
+        if field not in columns:
             raise SpecError(
-                f"{where}: {wanter} reads {each!r}, but rows has no such column{or_known(each, known)}; "
-                f"it has {', '.join(known)}"
+                f"{context}: {wanter} reads {field!r}, but rows has no such column{or_known(field, columns)}; "
+                f"it has {', '.join(columns)}"
             )
-    shown = [column.field for column in table.columns]
-    if twice := sorted({each for each in shown if shown.count(each) > 1}):
+    shown_fields = [column.field for column in table.columns]
+    if twice := sorted({field for field in shown_fields if shown_fields.count(field) > 1}):
         raise SpecError(
-            f"{where} shows the field {twice[0]!r} in two columns: copy it under a second name if this is intended"
+            f"{context} shows the field {twice[0]!r} in two columns: copy it under a second name if this is intended"
         )
     if table.group_style not in ("row", "rule"):
-        raise SpecError(f"{where}: group_style must be 'row' or 'rule', not {table.group_style!r}")
+        raise SpecError(f"{context}: group_style must be 'row' or 'rule', not {table.group_style!r}")
     if table.size is not None and table.size not in SIZES:
-        raise SpecError(f"{where}: size must be one of {', '.join(SIZES)}, not {table.size!r}")
+        raise SpecError(f"{context}: size must be one of {', '.join(SIZES)}, not {table.size!r}")
     if list(table.levels) != sorted(table.levels, reverse=True) or not all(0 < level < 1 for level in table.levels):
-        raise SpecError(f"{where}: levels must be between 0 and 1, the largest (one star) first, not {table.levels}")
+        raise SpecError(f"{context}: levels must be between 0 and 1, the largest (one star) first, not {table.levels}")
     if table.space not in (None, 0, 1) and not isinstance(table.space, str):
         raise SpecError(
-            f"{where}: space must be 1 (between rows), 0 (nowhere) or a field (where its value changes), not "
+            f"{context}: space must be 1 (between rows), 0 (nowhere) or a field (where its value changes), not "
             f"{table.space}"
         )
 
@@ -356,42 +356,42 @@ def _author_texts(table: Table) -> Iterator[tuple[str, str]]:
         yield f"unit of {column.field!r}", column.unit or ""
 
 
-def _check_column(column: Column, table: Table, where: str) -> None:
-    which = f"{where}, column {column.title!r}"
-    spread = column.uncertainty is not None or column.ci is not None
+def _check_column(column: Column, table: Table, context: str) -> None:
+    place = f"{context}, column {column.title!r}"
+    has_spread = column.uncertainty is not None or column.ci is not None
     if column.best not in (None, "max", "min"):
-        raise SpecError(f"{which}: best must be 'max' or 'min', not {column.best!r}")
-    if column.best and not spread:
+        raise SpecError(f"{place}: best must be 'max' or 'min', not {column.best!r}")
+    if column.best and not has_spread:
         raise SpecError(
-            f"{which}: best needs uncertainty= or ci=, since otherwise no value is distinguishable from the next"
+            f"{place}: best needs uncertainty= or ci=, since otherwise no value is distinguishable from the next"
         )
     if column.uncertainty is not None and column.ci is not None:
-        raise SpecError(f"{which} has both uncertainty= and ci=: choose one, and show the other in a separate column")
-    if isinstance(column.show, Uncertain) and not spread:
-        raise SpecError(f"{which} is shown as uncertain() but names neither uncertainty= nor ci=")
-    if spread and isinstance(column.show, (Words, AsPrinted, PValue, IntervalFormat)):
+        raise SpecError(f"{place} has both uncertainty= and ci=: choose one, and show the other in a separate column")
+    if isinstance(column.show, Uncertain) and not has_spread:
+        raise SpecError(f"{place} is shown as uncertain() but names neither uncertainty= nor ci=")
+    if has_spread and isinstance(column.show, (Words, AsPrinted, PValue, IntervalFormat)):
         raise SpecError(
-            f"{which}: {type(column.show).__name__.lower()} cannot have uncertainty= or ci=: use fixed(digits)"
+            f"{place}: {type(column.show).__name__.lower()} cannot have uncertainty= or ci=: use fixed(digits)"
         )
-    if spread and isinstance(column.show, Scientific):
+    if has_spread and isinstance(column.show, Scientific):
         raise SpecError(
-            f"{which}: scientific() cannot have uncertainty= or ci=: scale the column and give the power in unit="
+            f"{place}: scientific() cannot have uncertainty= or ci=: scale the column and give the power in unit="
         )
     if isinstance(column.show, IntervalFormat):
-        raise SpecError(f"{which}: interval() is for prose; in a table give the estimate and ci=(low, high)")
+        raise SpecError(f"{place}: interval() is for prose; in a table give the estimate and ci=(low, high)")
     if column.digits is not None and not isinstance(column.show, Fixed):
-        raise SpecError(f"{which}: digits=, the field of each row's digits, is only for fixed(digits)")
+        raise SpecError(f"{place}: digits=, the field of each row's digits, is only for fixed(digits)")
     if column.width is not None and not isinstance(column.show, (Words, type(None))):
-        raise SpecError(f"{which}: width= makes a paragraph column, which is only for text")
+        raise SpecError(f"{place}: width= makes a paragraph column, which is only for text")
     if isinstance(column.width, str) and not LENGTH.fullmatch(column.width):
         raise SpecError(
-            f"{which}: width must be a number with mm, cm, in, pt or em, or a fraction of the line, not "
+            f"{place}: width must be a number with mm, cm, in, pt or em, or a fraction of the line, not "
             f"{column.width!r}"
         )
     if isinstance(column.width, (int, float)) and not 0 < column.width <= 1:
-        raise SpecError(f"{which}: width must be a fraction of the line, above 0 and at most 1, not {column.width}")
+        raise SpecError(f"{place}: width must be a fraction of the line, above 0 and at most 1, not {column.width}")
     if column.align not in (None, "left", "right", "center"):
-        raise SpecError(f"{which}: align must be 'left', 'right' or 'center', not {column.align!r}")
+        raise SpecError(f"{place}: align must be 'left', 'right' or 'center', not {column.align!r}")
     for name in mark_names(column.title_mark or ""):
         if name not in table.marks:
-            raise SpecError(f"{which}: the mark {name!r} is not explained in marks={or_known(name, table.marks)}")
+            raise SpecError(f"{place}: the mark {name!r} is not explained in marks={or_known(name, table.marks)}")

@@ -14,13 +14,13 @@ def contradicted_unit(root: Path, artifacts: Iterable[str], table: Table) -> str
     A column is compared with the columns of the same name in the artifacts that the table reads. A converted column
     must have another name.
     """
-    declared = units.declared_units(root, artifacts)
+    all_units = units.declared_units(root, artifacts)
     for column in table.columns:
-        known = declared.get(column.field, {})
-        if not column.unit or not known or any(unit.startswith(units.NONE) for unit in known.values()):
+        by_name = all_units.get(column.field, {})
+        if not column.unit or not by_name or any(unit.startswith(units.NONE) for unit in by_name.values()):
             continue
-        if units.plain(column.unit) not in map(units.plain, known.values()):
-            name, unit = next(iter(known.items()))
+        if units.plain(column.unit) not in map(units.plain, by_name.values()):
+            name, unit = next(iter(by_name.items()))
             return (
                 f"the column {column.field!r} has the unit {column.unit!r}, but {SCHEMA} says {unit!r} for it in "
                 f"{name}; correct one of them, or give the converted column another name"

@@ -71,25 +71,25 @@ def fit_table(grid: Grid, page: PageWidths = HOUSE) -> TableFit:
     if paragraphs and table.size is None:
         choices = [choice for choice in choices if choice[0] != "small"]
     for size, space in choices:
-        tried, shrunk = _try_size(grid, size, table.column_space if table.column_space is not None else space, page)
-        if tried.width <= _line_width(grid, page) and shrunk >= 7 / 8:
-            return tried
-    return _with_broken_text(grid, tried, page)
+        fit, shrunk = _try_size(grid, size, table.column_space if table.column_space is not None else space, page)
+        if fit.width <= _line_width(grid, page) and shrunk >= 7 / 8:
+            return fit
+    return _with_broken_text(grid, fit, page)
 
 
-def _with_broken_text(grid: Grid, chosen: TableFit, page: PageWidths) -> TableFit:
+def _with_broken_text(grid: Grid, fit: TableFit, page: PageWidths) -> TableFit:
     """Return the fit; if the table is wider than its line, make its widest text column a narrower paragraph column."""
-    lacking = chosen.width - _line_width(grid, page)
+    lacking = fit.width - _line_width(grid, page)
     texts = [index for index, column in enumerate(grid.columns) if column.width is None and not is_number(column)]
     if lacking <= OVER or not texts:
-        return chosen
-    point = _POINTS[chosen.size]
-    widths = {index: _body_width(grid, index, chosen.space) * point for index in texts}
+        return fit
+    point = _POINTS[fit.size]
+    widths = {index: _body_width(grid, index, fit.space) * point for index in texts}
     widest = max(texts, key=lambda index: widths[index])
-    left = widths[widest] - lacking
-    if left < BROKEN * point:
-        return chosen
-    return replace(chosen, width=_line_width(grid, page), paragraphs={**chosen.paragraphs, widest: left})
+    remaining = widths[widest] - lacking
+    if remaining < BROKEN * point:
+        return fit
+    return replace(fit, width=_line_width(grid, page), paragraphs={**fit.paragraphs, widest: remaining})
 
 
 def _line_width(grid: Grid, page: PageWidths) -> float:
@@ -103,21 +103,21 @@ def _try_size(grid: Grid, size: Size, space: float, page: PageWidths) -> tuple[T
         max(_heading_width(head, column), _body_width(grid, index, space)) * point if column.width is None else 0.0
         for index, (head, column) in enumerate(zip(heads, grid.columns, strict=True))
     ]
-    for each in spanners(grid, "html"):
-        inside = range(each.first - 1, each.last)
-        lacking = text_width(_visible_text(each.text)) * point - sum(widths[index] for index in inside)
+    for spanner in spanners(grid, "html"):
+        inside = range(spanner.first - 1, spanner.last)
+        lacking = text_width(_visible_text(spanner.text)) * point - sum(widths[index] for index in inside)
         if all(grid.columns[index].width is None for index in inside):
-            widths[each.last - 1] += max(0.0, lacking - 2 * space * (each.span - 1))
-    taken = sum(widths) + 2 * space * (len(widths) - 1)
-    asked = {
+            widths[spanner.last - 1] += max(0.0, lacking - 2 * space * (spanner.span - 1))
+    used = sum(widths) + 2 * space * (len(widths) - 1)
+    requested = {
         index: _paragraph_width(column.width, _line_width(grid, page), point, space)
         for index, column in enumerate(grid.columns)
         if column.width
     }
-    wanted = sum(asked.values())
-    shrunk = min(1.0, max(0.25, (_line_width(grid, page) - taken) / wanted)) if wanted else 1.0
-    final = {index: width * shrunk for index, width in asked.items()}
-    return TableFit(size, space, taken + sum(final.values()), final), shrunk
+    total = sum(requested.values())
+    shrunk = min(1.0, max(0.25, (_line_width(grid, page) - used) / total)) if total else 1.0
+    final = {index: width * shrunk for index, width in requested.items()}
+    return TableFit(size, space, used + sum(final.values()), final), shrunk
 
 
 def _paragraph_width(width: str | float, line: float, point: float, space: float) -> float:
@@ -141,13 +141,13 @@ def _body_width(grid: Grid, index: int, space: float) -> float:
     numbers = max(
         sum(_TOKENS.get(token, 0.6) for token in widest_tokens([cell.pieces for cell in alike]))
         for unit in set(grid.units)
-        if (alike := [row[index] for row, each in zip(grid.rows, grid.units, strict=True) if each == unit])
+        if (alike := [row[index] for row, row_unit in zip(grid.rows, grid.units, strict=True) if row_unit == unit])
     )
     words = max((text_width(cell.words) for cell in cells if cell.pieces is None), default=0.0)
     indent = 1.0 if index == 0 and grid.table.groups is not None and grid.table.group_style == "row" else 0.0
     hanging = is_number(grid.columns[index]) and index < len(grid.columns) - 1 and marks <= 0.7 and space >= ROOMY
-    reserved = 0.0 if hanging else marks
-    return max(numbers, words) + reserved + indent
+    mark_space = 0.0 if hanging else marks
+    return max(numbers, words) + mark_space + indent
 
 
 def _visible_text(heading: str) -> str:

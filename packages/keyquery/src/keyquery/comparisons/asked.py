@@ -26,41 +26,41 @@ def check_comparable(
     or heads are paired, but not if texts are. `task` is the task of the compared items. Raises DataError if texts,
     items or settings differ, or if texts are compared across vocabularies.
     """
-    first, second = manifests
-    where = f"{experiment}: {names[0]} and {names[1]}"
-    captured = "capture" in first
-    mend = CAPTURED if captured else TOGETHER
-    vocabularies = [_model_facts(each).get("tokenizer") for each in manifests]
+    reference, other = manifests
+    pair = f"{experiment}: {names[0]} and {names[1]}"
+    is_capture = "capture" in reference
+    mend = CAPTURED if is_capture else TOGETHER
+    vocabularies = [_model_facts(manifest).get("tokenizer") for manifest in manifests]
     other_words = None not in vocabularies and vocabularies[0] != vocabularies[1]
     if other_words and unit == "text":
         raise DataError(
-            f"{where} have different tokenizers, which cut a text into different tokens; "
+            f"{pair} have different tokenizers, which cut a text into different tokens; "
             "compare by item instead: --by item"
         )
-    settings, others = settings_in_words(first), settings_in_words(second)
-    for name in (*settings, *(name for name in others if name not in settings)):
-        if name not in OF_THE_MODEL and settings.get(name) != others.get(name):
+    settings, other_settings = settings_in_words(reference), settings_in_words(other)
+    for name in (*settings, *(name for name in other_settings if name not in settings)):
+        if name not in OF_THE_MODEL and settings.get(name) != other_settings.get(name):
             raise DataError(
-                f"{where} have different settings ({name} {settings.get(name)}, {others.get(name)}); {mend}"
+                f"{pair} have different settings ({name} {settings.get(name)}, {other_settings.get(name)}); {mend}"
             )
-    _require_same_hashes(where, manifests, unit, other_words, mend, task)
-    if captured:
-        one, two = (each["capture"].get("text_hash") for each in manifests)
-        counts = [each["capture"].get("documents") for each in manifests]
-        if counts[0] != counts[1] or (not other_words and None not in (one, two) and one != two):
-            raise DataError(f"{where} were captured on different texts ({counts[0]} and {counts[1]} documents); {mend}")
-    stated = {
+    _require_same_hashes(pair, manifests, unit, other_words, mend, task)
+    if is_capture:
+        text_hash, two = (manifest["capture"].get("text_hash") for manifest in manifests)
+        counts = [manifest["capture"].get("documents") for manifest in manifests]
+        if counts[0] != counts[1] or (not other_words and None not in (text_hash, two) and text_hash != two):
+            raise DataError(f"{pair} were captured on different texts ({counts[0]} and {counts[1]} documents); {mend}")
+    protocols = {
         name: {
-            "precision": _precision_name(each),
+            "precision": _precision_name(facts),
             "tokenizer": str(vocabulary or "not stated"),
-            **{library: each.get("versions", {}).get(library, "not stated") for library in ("torch", "transformers")},
+            **{library: facts.get("versions", {}).get(library, "not stated") for library in ("torch", "transformers")},
         }
-        for name, each, vocabulary in zip(names, manifests, vocabularies, strict=True)
+        for name, facts, vocabulary in zip(names, manifests, vocabularies, strict=True)
     }
     if None in vocabularies:
-        for each in stated.values():
-            each.pop("tokenizer")
-    return list(guards.mixed_protocol(stated))
+        for facts in protocols.values():
+            facts.pop("tokenizer")
+    return list(guards.mixed_protocol(protocols))
 
 
 def _model_facts(manifest: Manifest) -> Mapping[str, Any]:
@@ -75,12 +75,12 @@ def _precision_name(manifest: Manifest) -> str:
 
 
 def _require_same_hashes(
-    where: str, manifests: tuple[Manifest, Manifest], unit: str, other_words: bool, mend: str, task: str
+    place: str, manifests: tuple[Manifest, Manifest], unit: str, other_words: bool, mend: str, task: str
 ) -> None:
     """Raise DataError if values are compared by text or item but the two models got different texts or items."""
     units = "items" if unit == "item" else "texts"
-    first, second = (each.get("hashes", {}).get(units, {}) for each in manifests)
-    doubt = "" if all("tokenizer" in _model_facts(each) for each in manifests) else " (or by other tokenizers)"
+    first, second = (manifest.get("hashes", {}).get(units, {}) for manifest in manifests)
+    doubt = "" if all("tokenizer" in _model_facts(manifest) for manifest in manifests) else " (or by other tokenizers)"
     if units == "texts" and other_words:  # heads may be compared over one set of texts even if the tokenizers differ
         return
     if other_words:
@@ -88,6 +88,6 @@ def _require_same_hashes(
     for name in [task] if units == "items" and task in (*first, *second) else dict.fromkeys((*first, *second)):
         one, two = first.get(name), second.get(name)
         if one != two:
-            counts = [each["count"] if each else 0 for each in (one, two)]
-            how = f"{counts[0]} and {counts[1]} {units}" if counts[0] != counts[1] else f"different {units}{doubt}"
-            raise DataError(f"{where} were asked {how} of {name}; {mend}")
+            counts = [hashes["count"] if hashes else 0 for hashes in (one, two)]
+            problem = f"{counts[0]} and {counts[1]} {units}" if counts[0] != counts[1] else f"different {units}{doubt}"
+            raise DataError(f"{place} were asked {problem} of {name}; {mend}")

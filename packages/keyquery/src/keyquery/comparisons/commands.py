@@ -35,7 +35,7 @@ _FOLDER = click.Path(file_okay=False, path_type=Path)
 
 def _comparison_options(command: Callable[..., None]) -> Callable[..., None]:
     """Add the options that select what is compared, and how, to a command."""
-    return functools.reduce(lambda made, option: option(made), reversed(_OPTIONS), command)
+    return functools.reduce(lambda decorated, option: option(decorated), reversed(_OPTIONS), command)
 
 
 @click.command()
@@ -44,7 +44,7 @@ def _comparison_options(command: Callable[..., None]) -> Callable[..., None]:
 @click.option("--paper", type=_FOLDER, help="Folder for a new paper on the comparison, with its PDF.")
 @_comparison_options
 def compare(
-    obj: dict[str, Any], /, models: tuple[str, ...], report: Path | None, paper: Path | None, **asked: Any
+    obj: dict[str, Any], /, models: tuple[str, ...], report: Path | None, paper: Path | None, **options: Any
 ) -> None:
     """Compare measured models with the first: exact tests, paired where possible, corrected as one family.
 
@@ -52,27 +52,27 @@ def compare(
     """
     if len(models) < 2:
         raise click.UsageError("name two models or more: compare REFERENCE MODEL...")
-    found = _print_comparison(obj, models, report, **asked)
+    comparison = _print_comparison(obj, models, report, **options)
     if paper:
-        click.echo(str(found.paper(paper)), err=asked["machine"])
+        click.echo(str(comparison.paper(paper)), err=options["machine"])
 
 
 @click.command()
 @click.argument("report", type=_FOLDER, metavar="FOLDER")
 @click.argument("models", nargs=-1, metavar="[REFERENCE MODEL...]")
 @_comparison_options
-def report(obj: dict[str, Any], /, report: Path, models: tuple[str, ...], **asked: Any) -> None:
+def report(obj: dict[str, Any], /, report: Path, models: tuple[str, ...], **options: Any) -> None:
     """Write a comparison as a report to FOLDER: a page of Markdown, its numbers, and the figure.
 
     Without names, compare the project's two measured models.
     """
     from keyquery.comparisons.measured import measurement_names
 
-    known = models or tuple(measurement_names(asked["folder"] or obj["root"] or Path.cwd()))
-    if len(known) < 2 or (not models and len(known) > 2):
-        available = f"measured here: {', '.join(known[:9])}{' ...' * (len(known) > 9)}"
+    names = models or tuple(measurement_names(options["folder"] or obj["root"] or Path.cwd()))
+    if len(names) < 2 or (not models and len(names) > 2):
+        available = f"measured here: {', '.join(names[:9])}{' ...' * (len(names) > 9)}"
         raise click.UsageError(f"name two models or more: report FOLDER REFERENCE MODEL... ({available})")
-    _print_comparison(obj, known, report, **asked)
+    _print_comparison(obj, names, report, **options)
 
 
 def _print_comparison(
@@ -91,11 +91,11 @@ def _print_comparison(
     from keyquery.comparisons.measured import read
 
     root = folder or obj["root"] or Path.cwd()
-    found = compare_models([read(root, name, experiments) for name in models], experiments, by=by, metrics=metrics)
-    click.echo(found.to_json() if machine else str(found))
-    for path in found.report(report) if report else ():
+    comparison = compare_models([read(root, name, experiments) for name in models], experiments, by=by, metrics=metrics)
+    click.echo(comparison.to_json() if machine else str(comparison))
+    for path in comparison.report(report) if report else ():
         click.echo(str(path), err=machine)
-    return found
+    return comparison
 
 
 @click.command()
@@ -110,10 +110,10 @@ def exhibits(obj: dict[str, Any], /, experiments: tuple[str, ...]) -> None:
     from keyquery.exhibits import write_files
     from keyquery.measure.headlines import HEADLINES
 
-    known = ("model_metrics", *(name for name in HEADLINES if name != "head_metrics"))
+    names = ("model_metrics", *(name for name in HEADLINES if name != "head_metrics"))
     for name in experiments:
-        if name not in known:
-            raise click.UsageError(f"no experiment {name!r} has exhibits{or_known(name, known)}")
+        if name not in names:
+            raise click.UsageError(f"no experiment {name!r} has exhibits{or_known(name, names)}")
     if not obj["root"]:
         raise click.UsageError("no paper in this folder or above it; go to a paper's folder, or start one: new FOLDER")
     for path in write_files(obj["root"], experiments):

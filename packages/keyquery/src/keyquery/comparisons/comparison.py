@@ -76,19 +76,19 @@ class Comparison:
     @property
     def experiments(self) -> tuple[str, ...]:
         """Return the experiments that have at least one test."""
-        return tuple(dict.fromkeys(each.row.study for each in self.tests))
+        return tuple(dict.fromkeys(test.row.study for test in self.tests))
 
     @property
     def frame(self) -> pd.DataFrame:
         """Tests, one row each: experiment, quantity, models, means, and the columns of `boundpaper.statistics`."""
-        table = frame(each.row for each in self.tests).rename(columns={"study": "experiment"})
+        table = frame(test.row for test in self.tests).rename(columns={"study": "experiment"})
         facts: dict[str, list[Any]] = {
-            "quantity": [each.quantity.label for each in self.tests],
-            "values_in": [each.quantity.unit for each in self.tests],
-            "reference": [each.models[0] for each in self.tests],
-            "model": [each.models[1] for each in self.tests],
-            "reference_mean": [each.means[0] for each in self.tests],
-            "model_mean": [each.means[1] for each in self.tests],
+            "quantity": [test.quantity.label for test in self.tests],
+            "values_in": [test.quantity.unit for test in self.tests],
+            "reference": [test.models[0] for test in self.tests],
+            "model": [test.models[1] for test in self.tests],
+            "reference_mean": [test.means[0] for test in self.tests],
+            "model_mean": [test.means[1] for test in self.tests],
         }
         for place, (name, values) in enumerate(facts.items(), start=1):
             table.insert(place, name, values)
@@ -97,13 +97,13 @@ class Comparison:
     def __str__(self) -> str:
         heads = ("experiment", "quantity", "model", "difference", "95 % interval", "effect", "p", "Holm", "n", "unit")
         lines: list[tuple[str, ...]] = [heads]
-        for each in self.tests:
-            row, unit = each.row, f" ({each.quantity.unit})" if each.quantity.unit else ""
-            whole = row.ci_low is not None and row.ci_high is not None
-            ends = f"[{number(row.ci_low)}, {number(row.ci_high)}]" if whole else ""
-            numbers = (number(row.estimate), ends, f"{row.effect_name} {number(row.effect)}")
+        for test in self.tests:
+            row, unit = test.row, f" ({test.quantity.unit})" if test.quantity.unit else ""
+            complete = row.ci_low is not None and row.ci_high is not None
+            span = f"[{number(row.ci_low)}, {number(row.ci_high)}]" if complete else ""
+            numbers = (number(row.estimate), span, f"{row.effect_name} {number(row.effect)}")
             counts = (_p_text(row.p_value), _p_text(row.p_adjusted), str(row.n), row.unit)
-            lines.append((row.study, each.quantity.label + unit, each.models[1], *numbers, *counts))
+            lines.append((row.study, test.quantity.label + unit, test.models[1], *numbers, *counts))
         if len(self.models) == 2:
             lines = [(*line[:2], *line[3:]) for line in lines]
         return "\n".join(
@@ -113,24 +113,24 @@ class Comparison:
     @property
     def notes(self) -> tuple[str, ...]:
         """Return notes on the tests, units, correction, triggered guards, and what is left out."""
-        tests = "; ".join(TESTS[name] for name in dict.fromkeys(each.row.test for each in self.tests))
-        count = sum(each.row.p_value is not None for each in self.tests)
-        noted = dict.fromkeys(
-            part.strip()
-            for each in self.tests
-            for part in each.row.note.split(";")
-            if set(fired(part.strip())) & set(TOLD_GUARDS)
+        tests = "; ".join(TESTS[name] for name in dict.fromkeys(test.row.test for test in self.tests))
+        count = sum(test.row.p_value is not None for test in self.tests)
+        fired_notes = dict.fromkeys(
+            note.strip()
+            for test in self.tests
+            for note in test.row.note.split(";")
+            if set(fired(note.strip())) & set(TOLD_GUARDS)
         )
         return (
             f"p: {tests}. Holm over all {counted(count, 'test')} as one family. Units: {self._units_in_words}.",
             "Tests generalise to further units of these networks, not to other trainings.",
-            *(f"{part[:1].upper()}{part[1:]}." for part in noted),
+            *(f"{note[:1].upper()}{note[1:]}." for note in fired_notes),
             *(f"{line}." for line in self.left_out),
         )
 
     @property
     def _units_in_words(self) -> str:
-        counts = dict.fromkeys((each.row.n, each.row.unit) for each in self.tests)
+        counts = dict.fromkeys((test.row.n, test.row.unit) for test in self.tests)
         return ", ".join(counted(n, unit) for n, unit in counts)
 
     def table(self) -> Table:
@@ -142,20 +142,20 @@ class Comparison:
             f"{name} ({unit})" if unit else name for name, unit in zip(rows["quantity"], rows["values_in"], strict=True)
         ]
         effects = rows["effect_name"] = rows["effect_name"].map(EFFECTS)
-        same = (
+        shared_name = (
             effects.iloc[0] if effects.nunique() == 1 else ""
         )  # a value shared by all rows is given in the header or the notes
-        several = [Column("model", "Model", repeat=False)] * (len(self.models) > 2)
+        model_column = [Column("model", "Model", repeat=False)] * (len(self.models) > 2)
         return Table(
             rows=rows,
             columns=[
-                *several,
+                *model_column,
                 Column("shown", "Quantity"),
                 Column("reference_mean", self.models[0], significant(3)),
                 Column("model_mean", self.models[1] if len(self.models) == 2 else "Its mean", significant(3)),
                 Column("estimate", "Difference", significant(3), ci=("ci_low", "ci_high")),
-                Column("effect", same or "Effect", significant(3)),
-                *[Column("effect_name", "Measure")] * (not same),
+                Column("effect", shared_name or "Effect", significant(3)),
+                *[Column("effect_name", "Measure")] * (not shared_name),
                 Column("p_value", "$p$", pvalue()),
                 Column("p_adjusted", "Holm", pvalue()),
                 *[Column("n", "n"), Column("unit", "Unit")] * (len(rows[["n", "unit"]].drop_duplicates()) > 1),
@@ -178,17 +178,17 @@ class Comparison:
         from boundpaper.figures.spec import Axis, Figure, Panel, Rule
 
         short, panels = short_names(self.models), []
-        for label, chosen in (
-            ("standardised difference", [each for each in self.tests if each.row.test != "mcnemar_exact"]),
-            ("difference (percentage points)", [each for each in self.tests if each.row.test == "mcnemar_exact"]),
+        for label, tests in (
+            ("standardised difference", [test for test in self.tests if test.row.test != "mcnemar_exact"]),
+            ("difference (percentage points)", [test for test in self.tests if test.row.test == "mcnemar_exact"]),
         ):
             series = []
             for model in self.models[1:]:
-                drawn = [(each, ends) for each in chosen if each.models[1] == model and (ends := _interval_ends(each))]
-                if drawn:
-                    rows = [each.quantity.label for each, _ in drawn]
-                    middle, low, high = zip(*(ends for _, ends in drawn), strict=True)
-                    groups = [each.row.study.replace("_", " ") for each, _ in drawn]
+                pairs = [(each, ends) for each in tests if each.models[1] == model and (ends := _interval_ends(each))]
+                if pairs:
+                    rows = [each.quantity.label for each, _ in pairs]
+                    middle, low, high = zip(*(ends for _, ends in pairs), strict=True)
+                    groups = [each.row.study.replace("_", " ") for each, _ in pairs]
                     series.append(
                         Forest(rows=rows, estimate=middle, low=low, high=high, groups=groups, label=short[model])
                     )
@@ -196,7 +196,7 @@ class Comparison:
                 panels.append(Panel(series=series, x=Axis(label=label, zero=True), rules=[Rule(at=0.0, axis="x")]))
         if not panels:
             raise DataError("no difference has an interval to draw; measure more units")
-        undrawn = [f"{each.row.study}: {each.quantity.label}" for each in self.tests if _interval_ends(each) is None]
+        undrawn = [f"{test.row.study}: {test.quantity.label}" for test in self.tests if _interval_ends(test) is None]
         contrast = f"{' and '.join(self.models[1:])} minus {self.models[0]}"
         return Figure(
             panels=panels,
@@ -217,17 +217,17 @@ class Comparison:
         """Return JSON with the models, one object per test, and what was left out."""
         rows: list[dict[str, Any]] = [
             {
-                "experiment": each.row.study,
-                "quantity": each.quantity.label,
-                "metric": each.quantity.metric,
-                "condition": each.quantity.condition,
-                "values_in": each.quantity.unit,
-                "reference": each.models[0],
-                "model": each.models[1],
-                "means": list(each.means),
-                **{name: value for name, value in asdict(each.row).items() if name not in ("study", "comparison")},
+                "experiment": test.row.study,
+                "quantity": test.quantity.label,
+                "metric": test.quantity.metric,
+                "condition": test.quantity.condition,
+                "values_in": test.quantity.unit,
+                "reference": test.models[0],
+                "model": test.models[1],
+                "means": list(test.means),
+                **{name: value for name, value in asdict(test.row).items() if name not in ("study", "comparison")},
             }
-            for each in self.tests
+            for test in self.tests
         ]
         return json.dumps({"models": self.models, "tests": rows, "left_out": self.left_out}, indent=1)
 
@@ -243,16 +243,16 @@ class Comparison:
         """
         home = Path(folder)
         texts = {".csv": self.frame.to_csv(index=False, lineterminator="\n"), ".json": self.to_json() + "\n"}
-        written = [home / f"{NAME}{suffix}" for suffix in texts]
-        for path, content in zip(written, texts.values(), strict=True):
+        paths = [home / f"{NAME}{suffix}" for suffix in texts]
+        for path, content in zip(paths, texts.values(), strict=True):
             write(path, content.encode())
         pictures, drawing = self._figure_files(home)
         page = self.to_markdown()
-        shown = next((path.name for path in pictures if path.suffix == ".png"), "")
-        page += f"\n![{self.figure().caption}]({shown})\n" if shown else ""
+        picture = next((path.name for path in pictures if path.suffix == ".png"), "")
+        page += f"\n![{self.figure().caption}]({picture})\n" if picture else ""
         page += f"\n{drawing}\n" if drawing else ""
         write(home / f"{NAME}.md", page.encode())
-        return [home / f"{NAME}.md", *written, *pictures]
+        return [home / f"{NAME}.md", *paths, *pictures]
 
     def paper(self, folder: str | Path, title: str = "") -> Path:
         """Write a new paper on this comparison, with numbers bound to the measurements; return its two-page PDF.
@@ -281,13 +281,13 @@ class Comparison:
     def _figure_files(self, home: Path) -> tuple[list[Path], str]:
         """Return the figure's files, and a note if there is no figure or only its LaTeX source."""
         try:
-            drawn = self.figure()
+            figure = self.figure()
         except DataError as error:
             return [], f"No figure: {error}."
         try:
-            return [drawn.save(home / f"{NAME}{suffix}") for suffix in (".pdf", ".png")], ""
+            return [figure.save(home / f"{NAME}{suffix}") for suffix in (".pdf", ".png")], ""
         except (MissingDependency, LatexError) as error:
-            return [drawn.save(home / f"{NAME}.tex")], f"The figure is LaTeX only: {error}"
+            return [figure.save(home / f"{NAME}.tex")], f"The figure is LaTeX only: {error}"
 
     def _repr_html_(self) -> str:
         return self.table()._repr_html_()
@@ -310,32 +310,32 @@ def compare_models(
     names = tuple(model.name for model in models)
     if len(names) < 2:
         raise DataError("only one model is named; name two or more to compare")
-    if twice := [name for name in names if names.count(name) > 1]:
-        raise DataError(f"{twice[0]} is compared with itself; name another model, or give the second another --name")
-    chosen, gaps = common(models, experiments)
+    if repeated := [name for name in names if names.count(name) > 1]:
+        raise DataError(f"{repeated[0]} is compared with itself; name another model, or give the second another --name")
+    shared, gaps = common(models, experiments)
     tests: list[TestedQuantity] = []
-    refused: list[DataError] = []
-    for model, experiment in ((model, name) for model in models[1:] for name in chosen):
+    errors: list[DataError] = []
+    for model, experiment in ((model, name) for model in models[1:] for name in shared):
         try:
-            found, left = pair_tests((models[0], model), experiment, by, metrics)
+            new, notes = pair_tests((models[0], model), experiment, by, metrics)
         except DataError as error:
-            refused.append(error)
+            errors.append(error)
             continue
-        tests += found
-        gaps += [line for line in left if line not in gaps]
+        tests += new
+        gaps += [line for line in notes if line not in gaps]
     if not tests:
-        more = f"; {counted(len(refused) - 1, 'other comparison')} refused as well" if len(refused) > 1 else ""
+        others = f"; {counted(len(errors) - 1, 'other comparison')} refused as well" if len(errors) > 1 else ""
         raise DataError(
-            f"{refused[0]}{more}" if refused else "; ".join(gaps) or f"nothing of {', '.join(chosen)} can be compared"
+            f"{errors[0]}{others}" if errors else "; ".join(gaps) or f"nothing of {', '.join(shared)} can be compared"
         )
-    gaps += [f"left out: {error}" for error in refused]
-    order = [*HEADLINES, *chosen]
-    made = sorted(correct_tests(tests, FAMILY), key=lambda each: order.index(each.row.study))
-    return Comparison(names, tuple(made), (*gaps, *note_on_units(made)), tuple(models), by, tuple(metrics))
+    gaps += [f"left out: {error}" for error in errors]
+    order = [*HEADLINES, *shared]
+    corrected = sorted(correct_tests(tests, FAMILY), key=lambda test: order.index(test.row.study))
+    return Comparison(names, tuple(corrected), (*gaps, *note_on_units(corrected)), tuple(models), by, tuple(metrics))
 
 
-def _interval_ends(each: TestedQuantity) -> tuple[float, float, float] | None:
-    row = each.row
+def _interval_ends(test: TestedQuantity) -> tuple[float, float, float] | None:
+    row = test.row
     values = (
         (row.estimate, row.ci_low, row.ci_high)
         if row.test == "mcnemar_exact"

@@ -54,11 +54,11 @@ def read(root: Path, name: str, experiments: Sequence[str] = ()) -> ModelMeasure
     """
     name = full_name(root, name)
     paths = {path.parent.name: path for suffix in SUFFIXES for path in (root / FOLDER).glob(f"*/{name}{suffix}")}
-    for each in experiments:
-        if each not in paths:
+    for required in experiments:
+        if required not in paths:
             raise DataError(
-                f"{name} has no {each}{or_known(each, sorted(paths))}; measure it: "
-                f"run {each} --model MODEL --name {name}"
+                f"{name} has no {required}{or_known(required, sorted(paths))}; measure it: "
+                f"run {required} --model MODEL --name {name}"
             )
     tables: dict[str, pd.DataFrame] = {}
     for experiment, path in sorted(paths.items()):
@@ -72,14 +72,14 @@ def read(root: Path, name: str, experiments: Sequence[str] = ()) -> ModelMeasure
         if experiment == OF_HEADS or is_tidy(table):
             tables[experiment] = as_tidy(experiment, table)
 
-    def copy(paper: Path, chosen: Sequence[str]) -> None:
-        for path in (paths[each] for each in chosen):
+    def copy(paper: Path, names: Sequence[str]) -> None:
+        for path in (paths[required] for required in names):
             target = paper / path.relative_to(root)
             target.parent.mkdir(parents=True, exist_ok=True)
             for file in (path, path.with_suffix(".json")):
                 shutil.copyfile(file, target.with_name(file.name))
 
-    return ModelMeasurements(name, tables, {each: manifest_beside(paths[each]) or {} for each in tables}, copy)
+    return ModelMeasurements(name, tables, {table: manifest_beside(paths[table]) or {} for table in tables}, copy)
 
 
 def measurement_names(root: Path) -> list[str]:
@@ -87,10 +87,10 @@ def measurement_names(root: Path) -> list[str]:
 
     Raises DataError when there are none.
     """
-    known = sorted({path.stem for suffix in SUFFIXES for path in (root / FOLDER).glob(f"*/*{suffix}")})
-    if not known:
+    names = sorted({path.stem for suffix in SUFFIXES for path in (root / FOLDER).glob(f"*/*{suffix}")})
+    if not names:
         raise DataError(f"no measurements in {root / FOLDER}; make some: `run NAME --model MODEL` or `heads CAPTURE`")
-    return known
+    return names
 
 
 def full_name(root: Path, name: str) -> str:
@@ -98,36 +98,36 @@ def full_name(root: Path, name: str) -> str:
 
     Raises DataError if no measurements fit, or several do.
     """
-    known = measurement_names(root)
-    if name in known:
+    names = measurement_names(root)
+    if name in names:
         return name
-    asked = slug(name)
-    fits = [each for each in known if each.startswith(asked) or asked in _models_in_manifests(root, each)]
-    if len(fits) == 1:
-        return fits[0]
-    if fits:
-        raise DataError(f"{name!r} may be any of {', '.join(fits)}; give one of these names in full")
-    raise DataError(f"no measurements of {name!r}{or_known(name, known)}")
+    wanted_slug = slug(name)
+    found = [full for full in names if full.startswith(wanted_slug) or wanted_slug in _models_in_manifests(root, full)]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        raise DataError(f"{name!r} may be any of {', '.join(found)}; give one of these names in full")
+    raise DataError(f"no measurements of {name!r}{or_known(name, names)}")
 
 
 def _models_in_manifests(root: Path, name: str) -> set[str]:
     """Return the names of models that the manifests of a measurement contain."""
     manifests = [manifest_beside(path.with_suffix(".csv")) or {} for path in (root / FOLDER).glob(f"*/{name}.json")]
-    named_models = (each.get(part) for each in manifests for part in ("model", "capture"))
-    return {slug(str(each["model"])) for each in named_models if isinstance(each, dict) and each.get("model")}
+    records = (manifest.get(field) for manifest in manifests for field in ("model", "capture"))
+    return {slug(str(record["model"])) for record in records if isinstance(record, dict) and record.get("model")}
 
 
 def _require_one_capture(name: str, paths: Mapping[str, Path]) -> None:
     """Raise DataError if tables of heads come from two captures, as when an analysis stopped while replacing them."""
-    manifests = {each: manifest_beside(paths[each]) or {} for each in TABLES_OF_HEADS if each in paths}
+    manifests = {table: manifest_beside(paths[table]) or {} for table in TABLES_OF_HEADS if table in paths}
     captures = {
-        table: {key: value for key, value in each.get("capture", {}).items() if key not in OF_THE_PROCESSOR}
-        for table, each in manifests.items()
+        table: {key: value for key, value in manifest.get("capture", {}).items() if key not in OF_THE_PROCESSOR}
+        for table, manifest in manifests.items()
     }
-    others = [each for each, capture in captures.items() if capture != captures[OF_HEADS]]
-    if others:
+    wrong = [table for table, capture in captures.items() if capture != captures[OF_HEADS]]
+    if wrong:
         raise DataError(
-            f"{name}: {OF_HEADS} and {', '.join(others)} are of two captures, which happens if `heads` ends early; run "
+            f"{name}: {OF_HEADS} and {', '.join(wrong)} are of two captures, which happens if `heads` ends early; run "
             f"`heads CAPTURE --name {name} --replace` again"
         )
 
@@ -137,15 +137,15 @@ def common(models: Sequence[ModelMeasurements], experiments: Sequence[str] = ())
 
     Raises DataError if there is none, or if a requested experiment was not run on every model.
     """
-    every = list(dict.fromkeys([*HEADLINES, *(name for model in models for name in model.tables)]))
-    asked = [name for name in every if any(name in model.tables for model in models)]
-    shared = [name for name in asked if all(name in model.tables for model in models)]
+    names = list(dict.fromkeys([*HEADLINES, *(name for model in models for name in model.tables)]))
+    measured = [name for name in names if any(name in model.tables for model in models)]
+    shared = [name for name in measured if all(name in model.tables for model in models)]
     left_out = [
         f"{name}: not of {', '.join(model.name for model in models if name not in model.tables)}; left out"
-        for name in asked
+        for name in measured
         if name not in shared
     ]
     if not shared:
-        found = "; ".join(f"{model.name} has {', '.join(model.tables) or 'none'}" for model in models)
-        raise DataError(f"no experiment was measured on all these models ({found}); run one with --model and --against")
+        has = "; ".join(f"{model.name} has {', '.join(model.tables) or 'none'}" for model in models)
+        raise DataError(f"no experiment was measured on all these models ({has}); run one with --model and --against")
     return [name for name in shared if not experiments or name in experiments], left_out

@@ -45,32 +45,32 @@ def pair_tests(
     """
     one, two = models
     tables, manifests = [each.tables[experiment] for each in models], [each.manifests[experiment] for each in models]
-    made: list[TestedQuantity] = []
+    tested: list[TestedQuantity] = []
     left_out: list[str] = []
-    refused: list[DataError] = []
+    errors: list[DataError] = []
     names = (one.name, two.name)
     values_by_table = [headlines(experiment, table, metrics) for table in tables]
     for quantity in dict.fromkeys((*values_by_table[0], *values_by_table[1])):
-        where = f"{experiment}: {quantity.label}"
+        label = f"{experiment}: {quantity.label}"
         first, second = (units_of(table, quantity, by) for table in tables)
         if first is None or second is None:
-            lacking = [name for name, units in zip(names, (first, second), strict=True) if units is None]
-            left_out.append(f"{where}: no {by or 'single unit'} is kept of {' and '.join(lacking)}; not compared")
+            absent = [name for name, units in zip(names, (first, second), strict=True) if units is None]
+            left_out.append(f"{label}: no {by or 'single unit'} is kept of {' and '.join(absent)}; not compared")
             continue
         try:
             task = quantity.metric.removesuffix("_right")
             notes = check_comparable(experiment, names, (manifests[0], manifests[1]), first.kind, task)
         except DataError as error:
-            refused.append(error)
+            errors.append(error)
             continue
         row, means = _test_quantity(first, second, experiment, quantity, names)
         if row is None:
-            left_out.append(f"{where}: {first.reason or second.reason or 'no unit has a value in both'}; not compared")
+            left_out.append(f"{label}: {first.reason or second.reason or 'no unit has a value in both'}; not compared")
             continue
-        made.append(TestedQuantity(attach(row, tuple(notes)), quantity, names, means))
-    if refused and not made:
-        raise refused[0]
-    return made, [*left_out, *(f"left out: {error}" for error in dict.fromkeys(map(str, refused)))]
+        tested.append(TestedQuantity(attach(row, tuple(notes)), quantity, names, means))
+    if errors and not tested:
+        raise errors[0]
+    return tested, [*left_out, *(f"left out: {error}" for error in dict.fromkeys(map(str, errors)))]
 
 
 def _test_quantity(
@@ -78,53 +78,53 @@ def _test_quantity(
 ) -> tuple[Estimate | None, tuple[float, float]]:
     """Test the difference of a quantity: the second model's values minus the first's."""
     one, two = first.values, second.values
-    named: dict[str, Any] = {
+    labels: dict[str, Any] = {
         "study": experiment,
         "comparison": f"{names[1]} minus {names[0]}: {quantity.label}",
         "unit": first.kind,
     }
     if set(one.index) != set(two.index):
-        return _compare_as_groups(first, second, named, names)
+        return _compare_as_groups(first, second, labels, names)
     two = two.reindex(one.index)
-    both = one.notna() & two.notna()
-    lost = int((~both).sum())
-    one, two = one[both], two[both]
+    valid = one.notna() & two.notna()
+    gaps = int((~valid).sum())
+    one, two = one[valid], two[valid]
     means = (float(one.mean()), float(two.mean())) if len(one) else (0.0, 0.0)
     if one.empty:
         return None, means
-    notes = [f"{lost} of {len(both)} units left out for lack of a value: {first.reason or second.reason}"] * bool(lost)
-    right = [each.right for each in (first, second)]
+    notes = [f"{gaps} of {len(valid)} units left out for lack of a value: {first.reason or second.reason}"] * bool(gaps)
+    right = [side.right for side in (first, second)]
     if right[0] is not None and right[1] is not None:
-        before, after = (each.reindex(one.index).astype(int).to_numpy() for each in right if each is not None)
-        row = _scaled_estimate(mcnemar(after, before, **named), quantity.scale)
+        base, other = (answers.reindex(one.index).astype(int).to_numpy() for answers in right if answers is not None)
+        row = _scaled_estimate(mcnemar(other, base, **labels), quantity.scale)
     else:
-        row = sign_flips(two.to_numpy(), one.to_numpy(), names=(names[1], names[0]), **named)
+        row = sign_flips(two.to_numpy(), one.to_numpy(), names=(names[1], names[0]), **labels)
     keys = [str(key) for key in one.index]
     parts = guards.dependent_units(keys, [key.partition("#")[0] if "#" in key else None for key in keys], "a text")
     return with_note(attach(row, parts if first.kind == "text" else ()), *notes), means
 
 
 def _compare_as_groups(
-    first: Units, second: Units, named: dict[str, Any], names: tuple[str, str]
+    first: Units, second: Units, facts: dict[str, Any], names: tuple[str, str]
 ) -> tuple[Estimate | None, tuple[float, float]]:
     """Compare heads of two networks of different shapes as two groups; refuse if texts, items or seeds differ."""
     if first.kind != second.kind or first.kind not in SHARED:
         counts = f"{len(first.values)} {first.kind}s and {len(second.values)} {second.kind}s"
-        alike = len(first.values) == len(second.values) and first.kind == second.kind
+        equal = len(first.values) == len(second.values) and first.kind == second.kind
         raise DataError(
-            f"{named['study']}: {names[0]} and {names[1]} have {'different ' + first.kind + 's' if alike else counts}; "
+            f"{facts['study']}: {names[0]} and {names[1]} have {'different ' + first.kind + 's' if equal else counts}; "
             "measure both again with one command: run NAME --model A --against B"
         )
     one, two = first.defined.to_numpy(), second.defined.to_numpy()
     if len(one) < 2 or len(two) < 2:
         return None, (0.0, 0.0)
     note = f"{len(one)} and {len(two)} heads, not paired: the networks differ in shape"
-    row = welch_t(two, one, names=(names[1], names[0]), note=note, **named)
+    row = welch_t(two, one, names=(names[1], names[0]), note=note, **facts)
     return row, (float(one.mean()), float(two.mean()))
 
 
 def _scaled_estimate(row: Estimate, scale: float) -> Estimate:
-    value, low, high = (None if each is None else each * scale for each in (row.estimate, row.ci_low, row.ci_high))
+    value, low, high = (None if end is None else end * scale for end in (row.estimate, row.ci_low, row.ci_high))
     return replace(row, estimate=value, ci_low=low, ci_high=high)
 
 
@@ -133,25 +133,25 @@ def correct_tests(tests: Sequence[TestedQuantity], family: str) -> list[TestedQu
 
     Raises DataError if no test has enough units for a p below .05.
     """
-    flips = [each.row for each in tests if each.row.test == "sign_flips"]
-    if tests and len(flips) == len(tests) and all(least_p(each.n) > ALPHA for each in flips):
-        most = max(each.n for each in flips)
+    flips = [test.row for test in tests if test.row.test == "sign_flips"]
+    if tests and len(flips) == len(tests) and all(least_p(flip.n) > ALPHA for flip in flips):
+        largest = max(flip.n for flip in flips)
         raise DataError(
-            f"{counted(most, flips[0].unit)} allow no p below {least_p(most):.3g}, whatever the models do; "
+            f"{counted(largest, flips[0].unit)} allow no p below {least_p(largest):.3g}, whatever the models do; "
             f"measure {_needed(1)} or more (run --documents {_needed(1)}, or more --seeds)"
         )
-    rows = holm([each.row for each in tests], [family] * len(tests))
-    count = sum(each.p_value is not None for each in rows)
+    rows = holm([test.row for test in tests], [family] * len(tests))
+    count = sum(row.p_value is not None for row in rows)
     return [
-        replace(each, row=attach(row, guards.smallest_p(least_p(row.n), family=count)) if _flipped(row) else row)
-        for each, row in zip(tests, rows, strict=True)
+        replace(test, row=attach(row, guards.smallest_p(least_p(row.n), family=count)) if _flipped(row) else row)
+        for test, row in zip(tests, rows, strict=True)
     ]
 
 
 def note_on_units(tests: Sequence[TestedQuantity]) -> list[str]:
     """If a test's Holm-corrected p cannot fall below .05, return a note on how many units would suffice."""
-    count = sum(each.row.p_value is not None for each in tests)
-    few = [each.row for each in tests if _flipped(each.row) and least_p(each.row.n) * count > ALPHA]
+    count = sum(test.row.p_value is not None for test in tests)
+    few = [test.row for test in tests if _flipped(test.row) and least_p(test.row.n) * count > ALPHA]
     if not few:
         return []
     least = min(few, key=lambda row: row.n)

@@ -102,21 +102,21 @@ def again(models: Sequence[str], experiments: Sequence[str], by: str | None, met
     """
     from keyquery.comparisons.comparison import compare_models
 
-    return compare_models([read(project(), each, experiments) for each in models], experiments, by=by, metrics=metrics)
+    return compare_models([read(project(), name, experiments) for name in models], experiments, by=by, metrics=metrics)
 
 
-def write_paper(found: Comparison, folder: Path, title: str) -> Path:
+def write_paper(result: Comparison, folder: Path, title: str) -> Path:
     """Write a comparison as a new paper and return its chapter as a PDF, `out/chapters/comparison.pdf` there.
 
-    `found` is the result of `keyquery.compare`; `folder` must be missing or empty. Raises SpecError if the folder is
+    `result` is the result of `keyquery.compare`; `folder` must be missing or empty. Raises SpecError if the folder is
     not empty or is inside another paper, and ThesisError if the chapter cannot be built, for example without LaTeX;
     the paper's files are kept.
     """
     root = new(folder, title).root
-    for model in found.measured:
-        model.copy(root, found.experiments)
-    parameters = ", ".join(f"{name}: pd.DataFrame" for name in found.experiments)
-    asked = f"{found.models!r}, {found.experiments!r}, {found.by!r}, {tuple(found.metrics)!r}"
+    for model in result.measured:
+        model.copy(root, result.experiments)
+    parameters = ", ".join(f"{name}: pd.DataFrame" for name in result.experiments)
+    arguments = f"{result.models!r}, {result.experiments!r}, {result.by!r}, {tuple(result.metrics)!r}"
     for room, (imports, function, shape, does, part) in STEPS.items():
         text = STEP.format(
             title=f"{title.replace(chr(34), '')}.",
@@ -125,7 +125,7 @@ def write_paper(found: Comparison, folder: Path, title: str) -> Path:
             parameters=parameters,
             shape=shape,
             does=does,
-            asked=asked,
+            asked=arguments,
             part=part,
         )
         write(root / room / f"{NAME}.py", text.encode())
@@ -135,8 +135,8 @@ def write_paper(found: Comparison, folder: Path, title: str) -> Path:
     (root / "paper/chapters/introduction.tex.j2").unlink()
     write(root / "paper/thesis.tex.j2", DOCUMENT.encode())
     parts = [
-        (name, [_test_line(each, len(found.models) > 2) for each in found.tests if each.row.study == name])
-        for name in found.experiments
+        (name, [_test_line(test, len(result.models) > 2) for test in result.tests if test.row.study == name])
+        for name in result.experiments
     ]
     items = "\n".join(
         rf"\paragraph{{{name.replace('_', ' ').capitalize()}}}\leavevmode"
@@ -146,32 +146,32 @@ def write_paper(found: Comparison, folder: Path, title: str) -> Path:
         )
         for name, lines in parts
     )
-    chapter = CHAPTER.replace("REFERENCE", _cell(found.tests[0], "reference")).replace("ITEMS", items)
+    chapter = CHAPTER.replace("REFERENCE", _cell(result.tests[0], "reference")).replace("ITEMS", items)
     write(root / f"paper/chapters/{NAME}.tex.j2", chapter.encode())
     return _build_chapter(root)
 
 
-def _row_arguments(each: TestedQuantity) -> str:
+def _row_arguments(test: TestedQuantity) -> str:
     """Return the arguments with which a chapter selects the row of a test."""
-    cells = {"experiment": each.row.study, "quantity": each.quantity.label, "model": each.models[1]}
+    cells = {"experiment": test.row.study, "quantity": test.quantity.label, "model": test.models[1]}
     return ", ".join(f"{name}={cell!r}" for name, cell in cells.items())
 
 
-def _cell(each: TestedQuantity, column: str) -> str:
-    return f"n('{NAME}', {_row_arguments(each)}, value='{column}')"
+def _cell(test: TestedQuantity, column: str) -> str:
+    return f"n('{NAME}', {_row_arguments(test)}, value='{column}')"
 
 
-def _test_line(each: TestedQuantity, several: bool) -> str:
+def _test_line(test: TestedQuantity, with_model: bool) -> str:
     """Return a line of the chapter about one test; each number and name in it is a cell of the result."""
-    unit = f" (<< {_cell(each, 'values_in')} >>)" if each.quantity.unit else ""
-    of = f"of \\texttt{{<< {_cell(each, 'model')} >>}} " if several else ""
-    model, reference = (f"<< {_cell(each, name)} | significant(3) >>" for name in ("model_mean", "reference_mean"))
-    row = f"tests({_row_arguments(each)})"
+    unit = f" (<< {_cell(test, 'values_in')} >>)" if test.quantity.unit else ""
+    of = f"of \\texttt{{<< {_cell(test, 'model')} >>}} " if with_model else ""
+    model, reference = (f"<< {_cell(test, name)} | significant(3) >>" for name in ("model_mean", "reference_mean"))
+    row = f"tests({_row_arguments(test)})"
     verdict = f"; << 'after correction' if {row}.p_adjusted < 0.05 else 'may be chance' >>"
     return (
-        f"\\item << {_cell(each, 'quantity')} >>{unit} {of}is {model} against {reference} "
-        f"over << {_cell(each, 'n')} >> units: "
-        f"<< {row} | significant(3) >>{verdict if each.row.p_adjusted is not None else ''}."
+        f"\\item << {_cell(test, 'quantity')} >>{unit} {of}is {model} against {reference} "
+        f"over << {_cell(test, 'n')} >> units: "
+        f"<< {row} | significant(3) >>{verdict if test.row.p_adjusted is not None else ''}."
     )
 
 
@@ -179,9 +179,9 @@ def _build_chapter(root: Path) -> Path:
     """Build the chapter as a PDF with the paper's own command line, and return its path."""
     command = [sys.executable, "-m", "boundpaper", "chapter", NAME]
     environment = {**os.environ, VARIABLE: str(root)}
-    done = subprocess.run(command, cwd=root, env=environment, capture_output=True, text=True, encoding="utf-8")
-    if done.returncode:
+    process = subprocess.run(command, cwd=root, env=environment, capture_output=True, text=True, encoding="utf-8")
+    if process.returncode:
         raise ThesisError(
-            f"{root}: the paper is written, its PDF is not: {done.stderr.strip().removeprefix('error: ')}"
+            f"{root}: the paper is written, but not its PDF: {process.stderr.strip().removeprefix('error: ')}"
         )
-    return root / done.stdout.strip()
+    return root / process.stdout.strip()

@@ -79,9 +79,9 @@ def norm_ratios(subject: Subject, texts: Sequence[Text]) -> NDArray[np.float64]:
 
     The ratio is 0 where the norm of the later tokens is 0. The result is cached for all experiments of a run.
     """
-    asked = {"texts": [hashlib.blake2b(text.tokens.numpy().tobytes(), digest_size=8).hexdigest() for text in texts]}
-    found = ask_once(subject, "ratios", asked, lambda: ratios_and_nats(subject, texts)[0].tolist())
-    return np.asarray(found)
+    call = {"texts": [hashlib.blake2b(text.tokens.numpy().tobytes(), digest_size=8).hexdigest() for text in texts]}
+    ratios = ask_once(subject, "ratios", call, lambda: ratios_and_nats(subject, texts)[0].tolist())
+    return np.asarray(ratios)
 
 
 def ratios_and_nats(
@@ -97,8 +97,8 @@ def ratios_and_nats(
     def record_ratio(module: Any, inputs: Any, output: Any) -> None:
         states = output[0] if isinstance(output, tuple) else output
         lengths = states[0].float().norm(dim=-1)
-        later = float(lengths[1:].mean())
-        by_text[-1].append(float(lengths[0]) / later if later > 0 else 0.0)
+        later_mean = float(lengths[1:].mean())
+        by_text[-1].append(float(lengths[0]) / later_mean if later_mean > 0 else 0.0)
 
     with ExitStack() as stack:
         stack.enter_context(applied(subject.model, interventions))
@@ -106,10 +106,10 @@ def ratios_and_nats(
             stack.callback(block.module.register_forward_hook(record_ratio).remove)
         for text in texts:
             by_text.append([])
-            each = token_nats(subject.model, text.tokens)
-            if not bool(each.isfinite().all()):
+            losses = token_nats(subject.model, text.tokens)
+            if not bool(losses.isfinite().all()):
                 raise ModelError(f"{text.id}: the logits are not finite; {undefined_message(subject.model)}")
-            nats += float(each.double().sum())
+            nats += float(losses.double().sum())
             del by_text[-1][len(places) :]  # a model that truncates its logits is run a second time to get them all
     return np.asarray(np.mean(by_text, axis=0)), nats
 
@@ -122,21 +122,21 @@ def layers_of(subject: Subject) -> list[int]:
 def choose_layers(subject: Subject, texts: Sequence[Text]) -> SpikeLayers:
     """Choose the layers to intervene in, from texts that are not used for evaluation."""
     places = layers_of(subject)
-    usual = norm_ratios(subject, texts)
-    peak = float(usual.max())
+    baseline = norm_ratios(subject, texts)
+    peak = float(baseline.max())
     sweep = [bos_mlp(layer, "sweep") for layer in places]
-    found = [ratios_and_nats(subject, texts, each.interventions) for each in sweep]
-    peaks = tuple(float(ratio.max()) for ratio, _ in found)
-    best = places[int(np.argmax([nats for _, nats in found]))]
+    ablated = [ratios_and_nats(subject, texts, condition.interventions) for condition in sweep]
+    peaks = tuple(float(ratio.max()) for ratio, _ in ablated)
+    costliest = places[int(np.argmax([nats for _, nats in ablated]))]
     if peak <= SPIKE:
         reason = f"no spike: the beginning token's norm is at most {peak:.3g} times the later tokens'"
-        return SpikeLayers(peak, None, None, best, peaks, reason)
-    spike = places[int(np.argmax(usual > SPIKE))]
+        return SpikeLayers(peak, None, None, costliest, peaks, reason)
+    spike = places[int(np.argmax(baseline > SPIKE))]
     lowest = int(np.argmin(peaks))
     if peaks[lowest] > peak * (1 - LOWERED):
         reason = "no layer's MLP writes the spike: no ablation lowers it by a tenth"
-        return SpikeLayers(peak, spike, None, best, peaks, reason)
-    return SpikeLayers(peak, spike, places[lowest], best, peaks)
+        return SpikeLayers(peak, spike, None, costliest, peaks, reason)
+    return SpikeLayers(peak, spike, places[lowest], costliest, peaks)
 
 
 def sink_rows(subject: Subject, options: Options, *, swept_items: int = SWEPT_ITEMS) -> list[Row]:
@@ -148,35 +148,35 @@ def sink_rows(subject: Subject, options: Options, *, swept_items: int = SWEPT_IT
     `bos_peak`, the largest ratio of the beginning token's norm after any layer. A condition that cannot be run has
     rows with n = 0 and the reason.
     """
-    chosen, texts = masks.split_texts(subject, options)
+    choice_texts, texts = masks.split_texts(subject, options)
     rows = effect_rows(subject, texts, options)
     top: tuple[Intervention, ...] = ()
-    if lacking := why_hidden(subject.model, "q", "k"):
-        rows += absent_rows(subject, "qk", lacking)
+    if no_qk := why_hidden(subject.model, "q", "k"):
+        rows += absent_rows(subject, "qk", no_qk)
     else:
-        top = masks.mask_top(masks.measure_norms(subject, chosen, "pre")).interventions("mean", "pre")
+        top = masks.mask_top(masks.measure_norms(subject, choice_texts, "pre")).interventions("mean", "pre")
         rows += effect_rows(subject, texts, options, Condition("qk", top))
     names = ("bos_mlp_matching", "combined_matching", "bos_mlp_best", "combined_best")
-    never = NO_BOS if not subject.has_bos else why_hidden(subject.model, "mlp")
-    if never:
-        return rows + [each for name in (*names, "sweep_bos_mlp") for each in absent_rows(subject, name, never)]
-    layers = choose_layers(subject, chosen)
-    rows.append(row("bos_peak", layers.peak, len(chosen), condition=BASELINE.name))
+    no_bos = NO_BOS if not subject.has_bos else why_hidden(subject.model, "mlp")
+    if no_bos:
+        return rows + [absent for name in (*names, "sweep_bos_mlp") for absent in absent_rows(subject, name, no_bos)]
+    layers = choose_layers(subject, choice_texts)
+    rows.append(row("bos_peak", layers.peak, len(choice_texts), condition=BASELINE.name))
     for kind, layer in (("matching", layers.matching), ("best", layers.best)):
-        for name, more in ((f"bos_mlp_{kind}", ()), (f"combined_{kind}", top)):
+        for name, added in ((f"bos_mlp_{kind}", ()), (f"combined_{kind}", top)):
             subject.tell(f"sinks: {name}")
-            if reason := layers.no_match if layer is None else lacking if name.startswith("combined") else "":
+            if reason := layers.no_match if layer is None else no_qk if name.startswith("combined") else "":
                 rows += absent_rows(subject, name, reason)
                 continue
             assert layer is not None
-            condition = Condition(name, (*bos_mlp(layer, name).interventions, *more))
+            condition = Condition(name, (*bos_mlp(layer, name).interventions, *added))
             rows += effect_rows(subject, texts, options, condition, layer=layer)
-    few = dataclasses.replace(options, items=min(options.items, swept_items))
-    rows += effect_rows(subject, texts, few, Condition("sweep_baseline"))
+    sweep = dataclasses.replace(options, items=min(options.items, swept_items))
+    rows += effect_rows(subject, texts, sweep, Condition("sweep_baseline"))
     for layer, peak in zip(layers_of(subject), layers.peaks, strict=True):
         subject.tell(f"sinks: MLP at the beginning token, layer {layer} of {subject.layers - 1}")
-        rows.append(row("bos_peak", peak, len(chosen), condition="sweep_bos_mlp", layer=layer))
-        rows += effect_rows(subject, texts, few, bos_mlp(layer, "sweep_bos_mlp"), layer=layer)
+        rows.append(row("bos_peak", peak, len(choice_texts), condition="sweep_bos_mlp", layer=layer))
+        rows += effect_rows(subject, texts, sweep, bos_mlp(layer, "sweep_bos_mlp"), layer=layer)
     return rows
 
 
@@ -187,14 +187,14 @@ def bos_value_rows(subject: Subject, options: Options, *, swept_items: int = SWE
     `sweep_baseline` and `sweep_bos_value` at every layer with at most `swept_items` items of a task. Metrics are
     those of `effect_rows`. A condition that cannot be run has rows with n = 0 and the reason.
     """
-    chosen, texts = masks.split_texts(subject, options)
+    choice_texts, texts = masks.split_texts(subject, options)
     rows = effect_rows(subject, texts, options)
-    if never := NO_BOS if not subject.has_bos else why_hidden(subject.model, "v"):
+    if no_bos := NO_BOS if not subject.has_bos else why_hidden(subject.model, "v"):
         names = ("bos_value_spike", "bos_value_all", "sweep_bos_value")
-        return rows + [each for name in names for each in absent_rows(subject, name, never)]
-    above = norm_ratios(subject, chosen) > SPIKE
-    if above.any():
-        spike = layers_of(subject)[int(np.argmax(above))]
+        return rows + [absent for name in names for absent in absent_rows(subject, name, no_bos)]
+    spiked = norm_ratios(subject, choice_texts) > SPIKE
+    if spiked.any():
+        spike = layers_of(subject)[int(np.argmax(spiked))]
         condition = bos_value(spike, "bos_value_spike")
         rows += effect_rows(subject, texts, options, condition, layer=spike)
     else:
@@ -204,9 +204,9 @@ def bos_value_rows(subject: Subject, options: Options, *, swept_items: int = SWE
             "no spike: the beginning token's norm is nowhere above 2 times the later tokens'",
         )
     rows += effect_rows(subject, texts, options, bos_value(None, "bos_value_all"))
-    few = dataclasses.replace(options, items=min(options.items, swept_items))
-    rows += effect_rows(subject, texts, few, Condition("sweep_baseline"))
+    sweep = dataclasses.replace(options, items=min(options.items, swept_items))
+    rows += effect_rows(subject, texts, sweep, Condition("sweep_baseline"))
     for layer in layers_of(subject):
         subject.tell(f"bos_value: values of the beginning token, layer {layer} of {subject.layers - 1}")
-        rows += effect_rows(subject, texts, few, bos_value(layer, "sweep_bos_value"), layer=layer)
+        rows += effect_rows(subject, texts, sweep, bos_value(layer, "sweep_bos_value"), layer=layer)
     return rows

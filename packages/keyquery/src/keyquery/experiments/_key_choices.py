@@ -20,7 +20,7 @@ Seeded = tuple[int, Item]
 
 
 def choice_rows(
-    subject: Subject, options: Options, length: int, condition: str, asked: Sequence[str] = CHOICES
+    subject: Subject, options: Options, length: int, condition: str, tasks: Sequence[str] = CHOICES
 ) -> list[Row]:
     """Measure verification and ranking of passkeys at one length, under the model's own position encoding.
 
@@ -34,14 +34,14 @@ def choice_rows(
     `ranking_yes` by the probability of yes to each, both as mean credit, which is 1/m if m candidates share the first
     place; `..._tied` is the share of items with such a tie, `ranking_chance` the expected credit of a guess.
 
-    A task that the book lacks has a row without a value; a task that is not in `asked` has no row.
+    A task that the book lacks has a row without a value; a task that is not in `tasks` has no row.
     """
     rows: list[Row] = []
     for task, metric, make in (
         ("verification", "verification_auc", _verification_rows),
         ("ranking", "ranking_likelihood", _ranking_rows),
     ):
-        if task not in asked:
+        if task not in tasks:
             continue
         if task not in subject.book.tasks():
             reason = f"the book {subject.book.name} has no task {task}"
@@ -84,54 +84,54 @@ def score_options(subject: Subject, groups: Sequence[Sequence[Question]], length
 
     def ask() -> list[list[dict[str, Any]]]:
         by_group = grouped_logprobs(subject.model, subject.tokenizer, groups, batch_size(length))
-        return [[asdict(one) for one in some] for some in by_group]
+        return [[asdict(scores) for scores in group] for group in by_group]
 
-    asked = [[[prompt, list(options)] for prompt, options in group] for group in groups]
-    by_group = ask_once(subject, "options", {"asked": asked}, ask)
+    questions = [[[prompt, list(options)] for prompt, options in group] for group in groups]
+    by_group = ask_once(subject, "options", {"asked": questions}, ask)
     return [
-        [Scores(tuple(one["options"]), tuple(one["logprobs"]), tuple(one["tokens"])) for one in some]
-        for some in by_group
+        [Scores(tuple(record["options"]), tuple(record["logprobs"]), tuple(record["tokens"])) for record in records]
+        for records in by_group
     ]
 
 
 def ranking_credit(values: Sequence[float], right: int) -> tuple[float, int]:
     """Score a ranking: 1/m if the right candidate is one of m that tie for the first place, else 0; also return m."""
-    best = max(values)
-    first = [place for place, value in enumerate(values) if value >= best - TIE]
-    return (1 / len(first) if right in first else 0.0), len(first)
+    highest = max(values)
+    leaders = [place for place, value in enumerate(values) if value >= highest - TIE]
+    return (1 / len(leaders) if right in leaders else 0.0), len(leaders)
 
 
-def share_higher(ours: Sequence[float], theirs: Sequence[float]) -> float:
+def share_higher(values: Sequence[float], others: Sequence[float]) -> float:
     """Return the share of pairs in which our value is above theirs; ties count half (Mann and Whitney)."""
-    wins = sum((one > other + TIE) + 0.5 * (abs(one - other) <= TIE) for one in ours for other in theirs)
-    return wins / (len(ours) * len(theirs))
+    wins = sum((higher > lower + TIE) + 0.5 * (abs(higher - lower) <= TIE) for higher in values for lower in others)
+    return wins / (len(values) * len(others))
 
 
-def _odds(found: Scores) -> float:
-    return found.logprobs[found.options.index(YES)] - found.logprobs[found.options.index(NO)]
+def _odds(scores: Scores) -> float:
+    return scores.logprobs[scores.options.index(YES)] - scores.logprobs[scores.options.index(NO)]
 
 
 def _verification_rows(subject: Subject, items: Sequence[Seeded], condition: str) -> list[Row]:
     groups = [[(item.prompt, item.options)] for _, item in items]
-    verified = [one for [one] in score_options(subject, groups, int(items[0][1].facts["length"]))]
+    verified = [scores for [scores] in score_options(subject, groups, int(items[0][1].facts["length"]))]
     kinds: dict[str, list[Scores]] = {}
-    for (_, item), one in zip(items, verified, strict=True):
-        kinds.setdefault(str(item.facts["kind"]), []).append(one)
-    right = sum((_odds(one) > 0) == (item.answer == YES) for (_, item), one in zip(items, verified, strict=True))
+    for (_, item), scores in zip(items, verified, strict=True):
+        kinds.setdefault(str(item.facts["kind"]), []).append(scores)
+    right = sum((_odds(scores) > 0) == (item.answer == YES) for (_, item), scores in zip(items, verified, strict=True))
     rows = [row("verification_accuracy", right / len(items), len(items), condition=condition)]
-    exact = [_odds(one) for one in kinds.get(EXACT, [])]
-    misses = [_odds(one) for kind, some in kinds.items() if kind != EXACT for one in some]
-    for kind, some in sorted(kinds.items()):
-        shares = [one.normalised(YES) for one in some]
-        rows.append(row(f"p_yes_{kind}", sum(shares) / len(some), len(some), condition=condition))
-        raw = sum(one.raw(YES) for one in some) / len(some)
-        rows.append(row(f"p_yes_raw_{kind}", raw, len(some), condition=condition))
+    exact = [_odds(scores) for scores in kinds.get(EXACT, [])]
+    misses = [_odds(scores) for kind, of_kind in kinds.items() if kind != EXACT for scores in of_kind]
+    for kind, group in sorted(kinds.items()):
+        shares = [scores.normalised(YES) for scores in group]
+        rows.append(row(f"p_yes_{kind}", sum(shares) / len(group), len(group), condition=condition))
+        raw = sum(scores.raw(YES) for scores in group) / len(group)
+        rows.append(row(f"p_yes_raw_{kind}", raw, len(group), condition=condition))
         wide = standard_deviation(shares)
         reason = "one item has no spread" if wide is None else ""
-        rows.append(row(f"p_yes_{kind}_sd", wide, len(some), condition=condition, reason=reason))
+        rows.append(row(f"p_yes_{kind}_sd", wide, len(group), condition=condition, reason=reason))
         if kind != EXACT and exact:
-            n = len(some) + len(exact)
-            auc = share_higher(exact, [_odds(one) for one in some])
+            n = len(group) + len(exact)
+            auc = share_higher(exact, [_odds(scores) for scores in group])
             rows.append(row(f"verification_auc_{kind}", auc, n, condition=condition))
     if exact and misses:
         rows.append(row("verification_auc", share_higher(exact, misses), len(items), condition=condition))
@@ -143,23 +143,23 @@ def _verification_rows(subject: Subject, items: Sequence[Seeded], condition: str
 
 def _ranking_rows(subject: Subject, items: Sequence[Seeded], condition: str) -> list[Row]:
     length = int(items[0][1].facts["length"])
-    candidates = [tuple(str(one) for one in item.facts["candidates"]) for _, item in items]
-    places = [some.index(item.answer) for some, (_, item) in zip(candidates, items, strict=True)]
+    candidates = [tuple(str(key) for key in item.facts["candidates"]) for _, item in items]
+    places = [candidate.index(item.answer) for candidate, (_, item) in zip(candidates, items, strict=True)]
     groups = [
-        [(item.prompt, some), *((prompt, (YES, NO)) for prompt in item.facts["prompts"])]
-        for some, (_, item) in zip(candidates, items, strict=True)
+        [(item.prompt, candidate), *((prompt, (YES, NO)) for prompt in item.facts["prompts"])]
+        for candidate, (_, item) in zip(candidates, items, strict=True)
     ]
     ranked = score_options(subject, groups, length)
     rows = []
     ways = {
         "ranking_likelihood": [list(group[0].logprobs) for group in ranked],
-        "ranking_yes": [[_odds(one) for one in group[1:]] for group in ranked],
+        "ranking_yes": [[_odds(scores) for scores in group[1:]] for group in ranked],
     }
     for metric, values in ways.items():
-        earned = [ranking_credit(some, place) for some, place in zip(values, places, strict=True)]
+        earned = [ranking_credit(value, place) for value, place in zip(values, places, strict=True)]
         rows.append(row(metric, sum(share for share, _ in earned) / len(items), len(items), condition=condition))
-        tied = sum(first > 1 for _, first in earned) / len(items)
+        tied = sum(ties > 1 for _, ties in earned) / len(items)
         rows.append(row(f"{metric}_tied", tied, len(items), condition=condition))
-    chance = sum(1 / len(some) for some in candidates) / len(items)
+    chance = sum(1 / len(candidate) for candidate in candidates) / len(items)
     rows.append(row("ranking_chance", chance, len(items), condition=condition))
     return rows

@@ -36,7 +36,7 @@ class Mask:
     @property
     def count(self) -> int:
         """Number of masked dimensions over all layers, queries and keys together."""
-        return sum(int(taken.sum()) for layers in self.sides.values() for taken in layers.values())
+        return sum(int(masked.sum()) for layers in self.sides.values() for masked in layers.values())
 
     def interventions(self, fill: Fill, where: Where) -> tuple[Intervention, ...]:
         """Fill these dimensions with zero or with their mean over the sequence."""
@@ -46,8 +46,8 @@ class Mask:
         """Return a checksum of the mask."""
         checksum = 0
         for side in SIDES:
-            for layer, taken in sorted(self.sides[side].items()):
-                checksum = zlib.crc32(np.packbits(taken).tobytes(), zlib.crc32(f"{side}{layer}".encode(), checksum))
+            for layer, masked in sorted(self.sides[side].items()):
+                checksum = zlib.crc32(np.packbits(masked).tobytes(), zlib.crc32(f"{side}{layer}".encode(), checksum))
         return checksum
 
 
@@ -60,9 +60,9 @@ def split_texts(subject: Subject, options: Options) -> tuple[list[Text], list[Te
     if SELECTION_SEED in options.seeds:
         raise DataError(f"seed {SELECTION_SEED} is reserved for the texts on which dimensions are chosen; give another")
     seeds = (SELECTION_SEED, *options.seeds)
-    every = subject.texts(dataclasses.replace(options, seeds=seeds))
-    return [text for text in every if text.seed == SELECTION_SEED], [
-        text for text in every if text.seed != SELECTION_SEED
+    all_texts = subject.texts(dataclasses.replace(options, seeds=seeds))
+    return [text for text in all_texts if text.seed == SELECTION_SEED], [
+        text for text in all_texts if text.seed != SELECTION_SEED
     ]
 
 
@@ -71,11 +71,11 @@ def measure_norms(subject: Subject, texts: list[Text], where: Where) -> Dimensio
     tokens = [text.tokens for text in texts]
     if subject.identity is None:
         return dimensions(subject.model, tokens, where)
-    asked = {"texts": [each.tolist() for each in tokens], "where": where, "identity": subject.identity}
-    return cached(cache_name(measure_norms, asked), lambda: dimensions(subject.model, tokens, where), None)[0]
+    arguments = {"texts": [token.tolist() for token in tokens], "where": where, "identity": subject.identity}
+    return cached(cache_name(measure_norms, arguments), lambda: dimensions(subject.model, tokens, where), None)[0]
 
 
-def mask_above(found: Dimensions, factor: float) -> Mask:
+def mask_above(dims: Dimensions, factor: float) -> Mask:
     """Return the mask of dimensions whose norm is above `factor` times the mean over the layer's heads on that side.
 
     Raises DataError if the factor is below 2: more than half of the dimensions could exceed it, leaving no control.
@@ -84,10 +84,10 @@ def mask_above(found: Dimensions, factor: float) -> Mask:
         raise DataError(
             f"factor = {factor}: a threshold below 2 leaves too few dimensions to compare with; give 2 or more"
         )
-    return _mask_by_layer(found, False, lambda norms: norms > factor * norms.mean())
+    return _mask_by_layer(dims, False, lambda norms: norms > factor * norms.mean())
 
 
-def mask_top(found: Dimensions, count: int = 1) -> Mask:
+def mask_top(dims: Dimensions, count: int = 1) -> Mask:
     """Mask of the `count` dimensions with the largest norm in each head.
 
     Raises DataError if `count` is more than half of a head's dimensions.
@@ -96,35 +96,35 @@ def mask_top(found: Dimensions, count: int = 1) -> Mask:
     def largest(norms: Floats) -> Bools:
         if not 1 <= count <= norms.shape[1] // 2:
             raise DataError(f"the top {count} of {norms.shape[1]} dimensions of a head leave no control; give fewer")
-        taken = np.zeros(norms.shape, dtype=bool)
-        np.put_along_axis(taken, np.argsort(-norms, axis=1, kind="stable")[:, :count], True, axis=1)
-        return taken
+        masked = np.zeros(norms.shape, dtype=bool)
+        np.put_along_axis(masked, np.argsort(-norms, axis=1, kind="stable")[:, :count], True, axis=1)
+        return masked
 
-    return _mask_by_layer(found, True, largest)
+    return _mask_by_layer(dims, True, largest)
 
 
-def _mask_by_layer(found: Dimensions, by_head: bool, choose: Callable[[Floats], Bools]) -> Mask:
-    sides = {side: {layer: choose(norms) for layer, norms in found.norms[side].items()} for side in SIDES}
+def _mask_by_layer(dims: Dimensions, by_head: bool, choose: Callable[[Floats], Bools]) -> Mask:
+    sides = {side: {layer: choose(norms) for layer, norms in dims.norms[side].items()} for side in SIDES}
     return Mask(sides, by_head)
 
 
-def smallest_mask(mask: Mask, found: Dimensions) -> Mask:
+def smallest_mask(mask: Mask, dims: Dimensions) -> Mask:
     """Return a mask of as many dimensions as the given mask has, with the smallest norms."""
     return _control_mask(
         mask,
-        lambda side, layer, group, taken: _rest(taken)[
-            np.argsort(_norms_of(found.norms, side, layer, group)[~taken], kind="stable")
-        ][: taken.sum()],
+        lambda side, layer, group, masked: _rest(masked)[
+            np.argsort(_norms_of(dims.norms, side, layer, group)[~masked], kind="stable")
+        ][: masked.sum()],
     )
 
 
 def random_mask(mask: Mask, seed: int) -> Mask:
     """Return a mask of as many dimensions as the given mask has, drawn at random from the others."""
     rng = np.random.default_rng([seed, 1])
-    return _control_mask(mask, lambda side, layer, group, taken: rng.permutation(_rest(taken))[: taken.sum()])
+    return _control_mask(mask, lambda side, layer, group, masked: rng.permutation(_rest(masked))[: masked.sum()])
 
 
-def matched(mask: Mask, found: Dimensions, fill: Fill, seed: int) -> Mask:
+def matched(mask: Mask, dims: Dimensions, fill: Fill, seed: int) -> Mask:
     """Return a mask of random other dimensions that together remove about the same norm as the given mask.
 
     Dimensions are drawn one by one until the squared norm removed is nearest to the mask's. If all together remove
@@ -132,76 +132,76 @@ def matched(mask: Mask, found: Dimensions, fill: Fill, seed: int) -> Mask:
     the mask's.
     """
     rng = np.random.default_rng([seed, 2])
-    removed = found.norms if fill == "zero" else found.spreads
+    norms = dims.norms if fill == "zero" else dims.spreads
 
-    def choose(side: str, layer: int, group: tuple[int, ...], taken: Bools) -> NDArray[np.int64]:
-        energy = _norms_of(removed, side, layer, group) ** 2
-        order = rng.permutation(_rest(taken))
-        missing = np.abs(np.concatenate([[0.0], np.cumsum(energy[order])]) - energy[taken].sum())
-        return order[: int(np.argmin(missing))] if taken.any() else order[:0]
+    def choose(side: str, layer: int, group: tuple[int, ...], masked: Bools) -> NDArray[np.int64]:
+        energy = _norms_of(norms, side, layer, group) ** 2
+        order = rng.permutation(_rest(masked))
+        distance = np.abs(np.concatenate([[0.0], np.cumsum(energy[order])]) - energy[masked].sum())
+        return order[: int(np.argmin(distance))] if masked.any() else order[:0]
 
     return _control_mask(mask, choose)
 
 
-def why_unmatched(mask: Mask, controls: Sequence[Mask], found: Dimensions, fill: Fill) -> str:
+def why_unmatched(mask: Mask, controls: Sequence[Mask], dims: Dimensions, fill: Fill) -> str:
     """Return why norm-matched controls cannot be compared with a mask, or an empty text if they can.
 
     They can if their mean removed squared norm is within `MATCHED` of the mask's.
     """
-    own = removed_share(mask, found, fill)
-    shares = [removed_share(each, found, fill) for each in controls]
-    if own is None or None in shares:
+    mask_share = removed_share(mask, dims, fill)
+    shares = [removed_share(control, dims, fill) for control in controls]
+    if mask_share is None or None in shares:
         return "queries and keys are zero"
     share = float(np.mean(np.array(shares, dtype=float)))
-    if abs(share - own) <= MATCHED * own:
+    if abs(share - mask_share) <= MATCHED * mask_share:
         return ""
     return (
         f"not matched: the other dimensions remove {100 * share:.3g} % of the squared norm, the chosen ones "
-        f"{100 * own:.3g} %"
+        f"{100 * mask_share:.3g} %"
     )
 
 
-def removed_share(mask: Mask, found: Dimensions, fill: Fill) -> float | None:
+def removed_share(mask: Mask, dims: Dimensions, fill: Fill) -> float | None:
     """Return the share of the squared norm of all queries and keys that filling removes; None if that norm is zero."""
-    removed = found.norms if fill == "zero" else found.spreads
-    taken = whole = 0.0
+    norms = dims.norms if fill == "zero" else dims.spreads
+    part_sum = total = 0.0
     for side in SIDES:
-        for layer, where in mask.sides[side].items():
-            taken += float((removed[side][layer][where] ** 2).sum())
-            whole += float((found.norms[side][layer] ** 2).sum())
-    return taken / whole if whole > 0 else None
+        for layer, masked in mask.sides[side].items():
+            part_sum += float((norms[side][layer][masked] ** 2).sum())
+            total += float((dims.norms[side][layer] ** 2).sum())
+    return part_sum / total if total > 0 else None
 
 
-def largest_ratio(found: Dimensions) -> float:
+def largest_ratio(dims: Dimensions) -> float:
     """Return the largest ratio of a dimension's norm to the mean of its layer and side; 0 if all norms are zero."""
-    each = [norms.max() / norms.mean() for side in SIDES for norms in found.norms[side].values() if norms.mean() > 0]
-    return float(max(each, default=0.0))
+    ratios = [norms.max() / norms.mean() for side in SIDES for norms in dims.norms[side].values() if norms.mean() > 0]
+    return float(max(ratios, default=0.0))
 
 
-def _rest(taken: Bools) -> NDArray[np.int64]:
-    return np.flatnonzero(~taken)
+def _rest(masked: Bools) -> NDArray[np.int64]:
+    return np.flatnonzero(~masked)
 
 
-def _norms_of(given: dict[str, dict[int, Floats]], side: str, layer: int, group: tuple[int, ...]) -> Floats:
-    return given[side][layer][group].reshape(-1) if group else given[side][layer].reshape(-1)
+def _norms_of(norms: dict[str, dict[int, Floats]], side: str, layer: int, group: tuple[int, ...]) -> Floats:
+    return norms[side][layer][group].reshape(-1) if group else norms[side][layer].reshape(-1)
 
 
 def _mask_groups(mask: Mask) -> Iterator[tuple[str, int, tuple[int, ...]]]:
     for side in SIDES:
-        for layer, taken in sorted(mask.sides[side].items()):
-            yield from ((side, layer, (head,)) for head in range(len(taken))) if mask.by_head else ((side, layer, ()),)
+        for layer, masked in sorted(mask.sides[side].items()):
+            yield from ((side, layer, (head,)) for head in range(len(masked))) if mask.by_head else ((side, layer, ()),)
 
 
 def _control_mask(mask: Mask, choose: Callable[[str, int, tuple[int, ...], Bools], NDArray[np.int64]]) -> Mask:
     """Return a mask of dimensions outside the given mask, chosen in each head or in each layer."""
-    sides = {side: {layer: np.zeros_like(taken) for layer, taken in mask.sides[side].items()} for side in SIDES}
+    sides = {side: {layer: np.zeros_like(masked) for layer, masked in mask.sides[side].items()} for side in SIDES}
     for side, layer, group in _mask_groups(mask):
-        taken = mask.sides[side][layer][group].reshape(-1) if group else mask.sides[side][layer].reshape(-1)
-        other = np.zeros(taken.shape, dtype=bool)
-        other[choose(side, layer, group, taken)] = True
+        chosen = mask.sides[side][layer][group].reshape(-1) if group else mask.sides[side][layer].reshape(-1)
+        control = np.zeros(chosen.shape, dtype=bool)
+        control[choose(side, layer, group, chosen)] = True
         target = sides[side][layer]
         if group:
-            target[group] = other
+            target[group] = control
         else:
-            target[:] = other.reshape(target.shape)
+            target[:] = control.reshape(target.shape)
     return Mask(sides, mask.by_head)

@@ -96,8 +96,8 @@ def measure(
     known : bool
         Use only planted statements about names for which the model ranks the true object first.
     """
-    usual = SIZES.get(data, SIZES["answers"])
-    train, test = usual[0] if train is None else train, usual[1] if test is None else test
+    sizes = SIZES.get(data, SIZES["answers"])
+    train, test = sizes[0] if train is None else train, sizes[1] if test is None else test
     if train < 10 or test < 4:
         raise DataError(f"{train} training and {test} test samples are too few; give at least 10 and 4")
     seeds = []
@@ -106,73 +106,73 @@ def measure(
         if data == PLANTED:
             if data_file is not None:
                 raise DataError("planted statements are generated; --data-file needs another --data")
-            split = plant_statements(subject, train, test, seed, known=known)
+            samples = plant_statements(subject, train, test, seed, known=known)
         else:
             if known:
                 raise DataError(
                     "known = true only applies to planted statements; answers to questions are labelled right or wrong"
                 )
             file = None if data_file is None else Path(data_file)
-            split = anchoring_questions.answer_questions(subject, data, file, train, test, seed)
-        one = _measure_seed(subject, split, seed, read, tokens)
-        seeds.append(one)
-        share = 100 * float(one.right.mean())
-        rows.append(row("reference_layer", int(one.reference[0]), 1, condition=f"{data}/seed/all", seed=seed))
-        rows.append(row("right_share", share, len(one.right), condition=f"{data}/seed/all", seed=seed))
-        if split.asked:
-            known_share = 100 * split.known / split.asked
-            rows.append(row("known_share", known_share, split.asked, condition=f"{data}/seed/all", seed=seed))
+            samples = anchoring_questions.answer_questions(subject, data, file, train, test, seed)
+        test_samples = _measure_seed(subject, samples, seed, read, tokens)
+        seeds.append(test_samples)
+        share = 100 * float(test_samples.right.mean())
+        rows.append(row("reference_layer", int(test_samples.reference[0]), 1, condition=f"{data}/seed/all", seed=seed))
+        rows.append(row("right_share", share, len(test_samples.right), condition=f"{data}/seed/all", seed=seed))
+        if samples.asked:
+            known_share = 100 * samples.known / samples.asked
+            rows.append(row("known_share", known_share, samples.asked, condition=f"{data}/seed/all", seed=seed))
     everything = pool_seeds(seeds)
     return [*rows, *probe_rows(data, everything), *group_rows(data, everything)]
 
 
-def _measure_seed(subject: Subject, split: SampleSplit, seed: int, read: str, tokens: int) -> TestSamples:
-    learn = [mark_question(subject.tokenizer, sample, seed, read=read) for sample in split.train]
-    asked = [mark_question(subject.tokenizer, sample, seed, read=read) for sample in split.test]
-    total = len(learn) + 4 * len(asked)
+def _measure_seed(subject: Subject, samples: SampleSplit, seed: int, read: str, tokens: int) -> TestSamples:
+    learn = [mark_question(subject.tokenizer, sample, seed, read=read) for sample in samples.train]
+    marked = [mark_question(subject.tokenizer, sample, seed, read=read) for sample in samples.test]
+    total = len(learn) + 4 * len(marked)
 
-    def tell(passes: int) -> Callable[[int], None]:
-        earlier = len(learn) + (passes - 1) * len(asked) if passes else 0
-        return lambda done: subject.tell(f"{earlier + done} of {total} samples read")
+    def tell(part: int) -> Callable[[int], None]:
+        earlier = len(learn) + (part - 1) * len(marked) if part else 0
+        return lambda count: subject.tell(f"{earlier + count} of {total} samples read")
 
-    given = states_at_end(subject.model, learn, tokens=tokens, tell=tell(0))
-    before = states_at_end(subject.model, asked, tokens=tokens, tell=tell(1))
+    train_states = states_at_end(subject.model, learn, tokens=tokens, tell=tell(0))
+    usual = states_at_end(subject.model, marked, tokens=tokens, tell=tell(1))
 
-    def without(passes: int, which: str) -> NDArray[np.float32]:
-        """Return states after a knockout of the tokens in the field `which`; NaN for samples without such tokens."""
-        there = [place for place, sample in enumerate(asked) if getattr(sample, which)]
-        after = np.full_like(before, np.nan)
-        if there:
-            some = [asked[place] for place in there]
-            after[there] = states_at_end(
-                subject.model, some, lambda sample: getattr(sample, which), tokens=tokens, tell=tell(passes)
+    def without(passes: int, field: str) -> NDArray[np.float32]:
+        """Return states after a knockout of the tokens in the field `field`; NaN for samples without such tokens."""
+        places = [place for place, sample in enumerate(marked) if getattr(sample, field)]
+        states = np.full_like(usual, np.nan)
+        if places:
+            affected = [marked[place] for place in places]
+            states[places] = states_at_end(
+                subject.model, affected, lambda sample: getattr(sample, field), tokens=tokens, tell=tell(passes)
             )
-        return after
+        return states
 
     cut, control, filler = (without(passes, which) for passes, which in enumerate(("question", "control", "filler"), 2))
-    right = np.asarray([sample.right for sample in split.train])
-    fit, held, halves = _split_masks(split.train, seed)
+    right = np.asarray([sample.right for sample in samples.train])
+    fit, validation, halves = _split_masks(samples.train, seed)
 
-    def probes(chosen: Bools, what: str) -> Probes:
-        if len(set(right[chosen].tolist())) < 2:
-            raise DataError(f"all {chosen.sum()} {what} samples have the same label; take more samples")
-        return trained(given[chosen], right[chosen], STRENGTH)
+    def probes(members: Bools, name: str) -> Probes:
+        if len(set(right[members].tolist())) < 2:
+            raise DataError(f"all {members.sum()} {name} samples have the same label; take more samples")
+        return trained(train_states[members], right[members], STRENGTH)
 
     def readings(of: Probes) -> Readings:
-        return Readings(*(of.probability(each) for each in (before, cut, control, filler)))
+        return Readings(*(of.probability(states) for states in (usual, cut, control, filler)))
 
-    whole = probes(fit, "training")
-    if len(set(right[held].tolist())) < 2:
-        raise DataError(f"all {held.sum()} validation samples have the same label; take more samples")
-    best = auroc_by_layer(whole.probability(given[held]), right[held])
+    full_probes = probes(fit, "training")
+    if len(set(right[validation].tolist())) < 2:
+        raise DataError(f"all {validation.sum()} validation samples have the same label; take more samples")
+    areas = auroc_by_layer(full_probes.probability(train_states[validation]), right[validation])
     return TestSamples(
-        whole=readings(whole),
+        whole=readings(full_probes),
         first=readings(probes(fit & halves, "first-half")),
         second=readings(probes(fit & ~halves, "second-half")),
-        right=np.asarray([sample.right for sample in split.test]),
-        names=tuple(sample.unit for sample in split.test),
-        kinds=tuple(sample.kind for sample in split.test),
-        reference=np.full(len(asked), int(np.argmax(best)), dtype=np.int64),
+        right=np.asarray([sample.right for sample in samples.test]),
+        names=tuple(sample.unit for sample in samples.test),
+        kinds=tuple(sample.kind for sample in samples.test),
+        reference=np.full(len(marked), int(np.argmax(areas)), dtype=np.int64),
     )
 
 
@@ -181,5 +181,5 @@ def _split_masks(samples: Sequence[AnswerSample], seed: int) -> tuple[Bools, Boo
     names = np.asarray([sample.unit for sample in samples])
     units = np.unique(names)
     order = np.random.default_rng(seed).permutation(units)
-    held = np.isin(names, order[: max(1, round(VALIDATION * len(units)))])
-    return ~held, held, np.isin(names, order[1::2])
+    validation = np.isin(names, order[: max(1, round(VALIDATION * len(units)))])
+    return ~validation, validation, np.isin(names, order[1::2])

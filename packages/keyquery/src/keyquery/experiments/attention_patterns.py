@@ -88,11 +88,11 @@ def rows(surveys: Sequence[TextSurvey], thresholds: Thresholds = DEFAULT) -> lis
         for name in PATTERNS:
             count = classes.count(name)
             table.append(row(f"heads_{name}", count, len(classes), condition=thresholds.text, layer=layer))
-        for name, each in values.items():
-            table += over_texts(name, each[:, place].mean(axis=1), layer=layer)
+        for name, array in values.items():
+            table += over_texts(name, array[:, place].mean(axis=1), layer=layer)
         table += _mean_decay(surveys, place, layer)
-    for name, each in values.items():
-        table += per_text(name, surveys, each.mean(axis=(1, 2)), each[0].size)
+    for name, value in values.items():
+        table += per_text(name, surveys, value.mean(axis=(1, 2)), value[0].size)
     return table
 
 
@@ -105,10 +105,10 @@ def _mean_decay(surveys: Sequence[TextSurvey], place: int, layer: int) -> list[R
             weights: NDArray[np.float64] = getattr(survey, field)[place].mean(axis=0)
             for low, high, weight in zip(survey.edges[:-1], survey.edges[1:] - 1, weights, strict=True):
                 bins[int(low), int(high)].append(float(weight))
-        for (low, high), each in sorted(bins.items()):
+        for (low, high), weights_of_texts in sorted(bins.items()):
             condition = f"distance={low}" if low == high else f"distance={low}-{high}"
-            hidden = "no pair of tokens so far apart is seen"
-            table += over_texts(name, each, hidden, condition=condition, layer=layer)
+            reason = "no pair of tokens so far apart is seen"
+            table += over_texts(name, weights_of_texts, reason, condition=condition, layer=layer)
     return table
 
 
@@ -128,30 +128,32 @@ def unrotated_rows(subject: Subject, texts: Sequence[Text]) -> list[Row]:
     by_metric: dict[str, list[list[float]]] = {"first_attention": [], "local_attention": []}
     layers: list[int] = []
     for text in texts:
-        seen: dict[int, AttentionStatistics] = {}
+        by_layer: dict[int, AttentionStatistics] = {}
         with ExitStack() as stack:
-            held = stack.enter_context(projecting(subject.model, text.tokens.shape[1]))
+            sides = stack.enter_context(projecting(subject.model, text.tokens.shape[1]))
 
-            def see(call: Call, held: Projections = held, seen: dict[int, AttentionStatistics] = seen) -> None:
+            def see(
+                call: Call, sides: Projections = sides, by_layer: dict[int, AttentionStatistics] = by_layer
+            ) -> None:
                 if call.layer is not None and not call.cross:
-                    query, key = held.before(call)
-                    seen[call.layer] = attention_statistics(replace(call, query=query, key=key))
+                    query, key = sides.before(call)
+                    by_layer[call.layer] = attention_statistics(replace(call, query=query, key=key))
 
             stack.enter_context(recording(subject.model, see))
             run_forward(subject.model, text.tokens)
-        layers = sorted(seen)
-        by_metric["first_attention"].append([float(seen[layer].first_later.mean()) for layer in layers])
-        by_metric["local_attention"].append([float(seen[layer].local.mean()) for layer in layers])
-    made: list[Row] = []
-    for name, each in by_metric.items():
-        values = np.array(each)  # (texts, L)
+        layers = sorted(by_layer)
+        by_metric["first_attention"].append([float(by_layer[layer].first_later.mean()) for layer in layers])
+        by_metric["local_attention"].append([float(by_layer[layer].local.mean()) for layer in layers])
+    table: list[Row] = []
+    for name, by_text in by_metric.items():
+        values = np.array(by_text)  # (texts, L)
         for place, layer in enumerate(layers):
-            made += over_texts(name, values[:, place], condition=UNROTATED, layer=layer)
-        made += [
+            table += over_texts(name, values[:, place], condition=UNROTATED, layer=layer)
+        table += [
             row(name, float(mean), len(layers), condition=UNROTATED, unit_id=text.id)
             for text, mean in zip(texts, values.mean(axis=1), strict=True)
         ]
-    return made
+    return table
 
 
 def measure(subject: Subject, options: Options, *, unrotated: bool = False) -> list[Row]:

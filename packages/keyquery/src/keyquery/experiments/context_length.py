@@ -80,7 +80,7 @@ def measure(
     if not set(choices) <= set(CHOICES):
         raise DataError(f"context_length: choices = {list(choices)} is not among {', '.join(CHOICES)}")
     rows: list[Row] = []
-    measured, last = 0, None
+    count, last_error = 0, None
     positions = learned_positions(subject.model)
     for ratio in sorted(ratios):
         length = round(ratio * subject.training_length)
@@ -94,23 +94,23 @@ def measure(
                 f"{length} tokens and an answer do not fit the model's {learned(subject.model)}{positions} positions"
             )
             rows.append(row("passkey_exact", None, 0, condition=f"own/{label}", reason=reason))
-            last = DataError(f"context_length: {reason}")
+            last_error = DataError(f"context_length: {reason}")
             continue
         try:
             items = key_items(subject, "passkey", options, length)
         except DataError as error:
-            last = error
+            last_error = error
             rows.append(row("passkey_exact", None, 0, condition=f"own/{label}", reason=str(error)))
             continue
-        measured += 1
+        count += 1
         for name in ("own", *(baselines if ratio > 1 and subject.positional == "rope" else ())):
             subject.tell(f"keys at {label}, {name} encoding")
             rows += _retrieval_rows(subject, items, name, ratio, f"{name}/{label}")
             rows += distance_rows(subject, items, f"own/{label}") if name == "own" else []
         subject.tell(f"choices at {label}")
         rows += choice_rows(subject, options, length, f"own/{label}", choices)
-    if last is not None and not measured:
-        raise last
+    if last_error is not None and not count:
+        raise last_error
     return rows
 
 
@@ -130,8 +130,8 @@ def retrieve(subject: Subject, items: Sequence[tuple[int, Item]], name: str, rat
     retrievals = []
     for (seed, item), text in zip(items, ask_once(subject, "retrieval", question, ask), strict=True):
         digits = item.facts.get("digits")
-        read, key = first_number(text, digits), first_number(item.answer, digits)
-        retrievals.append(Retrieval(item, seed, read, key, error_class(read, key)))
+        number, key = first_number(text, digits), first_number(item.answer, digits)
+        retrievals.append(Retrieval(item, seed, number, key, error_class(number, key)))
     return retrievals
 
 
@@ -151,25 +151,25 @@ def _retrieval_rows(
             raise
         return [row("passkey_exact", None, 0, condition=condition, reason=str(error))]
     rows = _accuracy_rows(retrievals, condition)
-    low, high = wilson_interval(sum(each.kind == EXACT for each in retrievals), len(retrievals))
+    low, high = wilson_interval(sum(retrieval.kind == EXACT for retrieval in retrievals), len(retrievals))
     rows.append(row("passkey_exact_low", low, len(retrievals), condition=condition))
     rows.append(row("passkey_exact_high", high, len(retrievals), condition=condition))
-    counts = Counter(each.kind for each in retrievals)
+    counts = Counter(retrieval.kind for retrieval in retrievals)
     for kind in CLASSES:
         rows.append(row(f"class_{kind}", float(counts[kind]), len(retrievals), condition=condition))
-    doubtful = sum(is_ambiguous(each.answer, each.key) for each in retrievals)
+    doubtful = sum(is_ambiguous(retrieval.answer, retrieval.key) for retrieval in retrievals)
     rows.append(row(f"class_{RUN_DELETION}_at_end", float(doubtful), len(retrievals), condition=condition))
-    for form in sorted({str(each.item.facts["form"]) for each in retrievals}):
+    for form in sorted({str(retrieval.item.facts["form"]) for retrieval in retrievals}):
         rows += _accuracy_rows(
-            [each for each in retrievals if each.item.facts["form"] == form], f"{condition}/form:{form}"
+            [retrieval for retrieval in retrievals if retrieval.item.facts["form"] == form], f"{condition}/form:{form}"
         )
-    for part in range(DEPTHS):
-        some = [each for each in retrievals if min(int(each.item.facts["depth"] * DEPTHS), DEPTHS - 1) == part]
-        if some:
-            rows += _accuracy_rows(some, f"{condition}/depth:{part / DEPTHS:g}-{(part + 1) / DEPTHS:g}")
+    for depth in range(DEPTHS):
+        at_depth = [reply for reply in retrievals if min(int(reply.item.facts["depth"] * DEPTHS), DEPTHS - 1) == depth]
+        if at_depth:
+            rows += _accuracy_rows(at_depth, f"{condition}/depth:{depth / DEPTHS:g}-{(depth + 1) / DEPTHS:g}")
     rows += [
-        row("passkey_right", float(each.kind == EXACT), 1, condition=condition, unit_id=each.item.id, seed=each.seed)
-        for each in retrievals
+        row("passkey_right", float(reply.kind == EXACT), 1, condition=condition, unit_id=reply.item.id, seed=reply.seed)
+        for reply in retrievals
     ]
     return rows
 
@@ -190,7 +190,6 @@ def distance_rows(subject: Subject, items: Sequence[tuple[int, Item]], condition
     return rows
 
 
-def _accuracy_rows(found: Sequence[Retrieval], condition: str) -> list[Row]:
-    return [
-        row("passkey_exact", sum(each.kind == EXACT for each in found) / len(found), len(found), condition=condition)
-    ]
+def _accuracy_rows(replies: Sequence[Retrieval], condition: str) -> list[Row]:
+    exact = sum(reply.kind == EXACT for reply in replies)
+    return [row("passkey_exact", exact / len(replies), len(replies), condition=condition)]

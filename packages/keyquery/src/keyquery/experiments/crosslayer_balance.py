@@ -29,32 +29,32 @@ def rows(surveys: Sequence[TextSurvey]) -> list[Row]:
     """
     layers = checked_surveys(surveys)[0].layers
     table: list[Row] = []
-    for name, each in attention_shares(surveys).items():
+    for name, shares_of_texts in attention_shares(surveys).items():
         for condition in KINDS:
-            shares = each[:, :, TOKENS.index(condition)]  # (texts, L)
+            shares = shares_of_texts[:, :, TOKENS.index(condition)]  # (texts, L)
             for place, layer in enumerate(layers.tolist()):
                 reason = why_missing(surveys, name, place)
                 table += over_texts(name, shares[:, place], reason, condition=condition, layer=layer)
-            defined = np.asarray(np.isfinite(shares).all(axis=1))
-            known = np.where(defined[:, None], shares, 0.0)
-            over = {
-                "mean": known.mean(axis=1),
-                "attention_larger": (known > HALF).sum(axis=1),
-                "largest_layer": layers[known.argmax(axis=1)],
+            complete = np.asarray(np.isfinite(shares).all(axis=1))
+            filled = np.where(complete[:, None], shares, 0.0)
+            summaries = {
+                "mean": filled.mean(axis=1),
+                "attention_larger": (filled > HALF).sum(axis=1),
+                "largest_layer": layers[filled.argmax(axis=1)],
             }
-            missing = "undefined in at least one layer"
-            for what, values in over.items():
-                held = np.where(defined, values, np.nan)
-                table += per_text(f"{name}_{what}", surveys, held, len(layers), missing, condition=condition)
-            spread = known.std(axis=1, ddof=1) if len(layers) > 1 else np.full(len(surveys), np.nan)
-            reason = missing if len(layers) > 1 else "one layer has no spread"
-            held = np.where(defined, spread, np.nan)
-            table += per_text(f"{name}_sd_over_layers", surveys, held, len(layers), reason, condition=condition)
+            undefined = "undefined in at least one layer"
+            for summary, values in summaries.items():
+                by_text = np.where(complete, values, np.nan)
+                table += per_text(f"{name}_{summary}", surveys, by_text, len(layers), undefined, condition=condition)
+            spread = filled.std(axis=1, ddof=1) if len(layers) > 1 else np.full(len(surveys), np.nan)
+            reason = undefined if len(layers) > 1 else "one layer has no spread"
+            by_text = np.where(complete, spread, np.nan)
+            table += per_text(f"{name}_sd_over_layers", surveys, by_text, len(layers), reason, condition=condition)
     return table
 
 
 def measure(subject: Subject, options: Options) -> list[Row]:
     """Measure the balance of attention and MLP over a subject's texts; raises ModelError as `layer_content` does."""
-    if lacking := why_hidden(subject.model, "mlp"):
-        raise ModelError(lacking)
+    if reason := why_hidden(subject.model, "mlp"):
+        raise ModelError(reason)
     return rows(surveyed(subject, options))

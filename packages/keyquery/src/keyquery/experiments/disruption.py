@@ -84,19 +84,19 @@ def measure(
     for name, count in (("draws", draws), ("rank_texts", rank_texts)):
         if count < 1:
             raise DataError(f"disruption: {name} = {count}: the controls and the rank need at least 1")
-    for name, given, known in (
+    for name, values, allowed in (
         ("selects", selects, SELECTS),
         ("fills", fills, FILLS),
         ("places", places, PLACES),
         ("ranked", ranked, RANKED),
     ):
-        if not given or not set(given) <= set(known):
-            raise DataError(f"disruption: {name} = {list(given)} is not among {', '.join(known)}")
-    chosen, texts = masks.split_texts(subject, options)
-    before = _nats_per_token(subject, texts)
+        if not values or not set(values) <= set(allowed):
+            raise DataError(f"disruption: {name} = {list(values)} is not among {', '.join(allowed)}")
+    choice_texts, texts = masks.split_texts(subject, options)
+    baseline = _nats_per_token(subject, texts)
     rows: list[Row] = []
     for where in places:
-        norms = masks.measure_norms(subject, chosen, where)
+        norms = masks.measure_norms(subject, choice_texts, where)
         for select in selects:
             mask = masks.mask_above(norms, factor) if select == "threshold" else masks.mask_top(norms)
             ratio = masks.largest_ratio(norms)
@@ -114,50 +114,50 @@ def measure(
                     "matched": [masks.matched(mask, norms, fill, seed) for seed in range(draws)],
                     "smallest": [masks.smallest_mask(mask, norms)],
                 }
-                rows += _condition_rows(subject, texts, before, norms, targets, (select, fill, where))
+                rows += _condition_rows(subject, texts, baseline, norms, targets, (select, fill, where))
                 if where == "pre" and permutations and f"{select}_{fill}" in ranked:
-                    some = [text for text in texts if text.seed == options.seeds[0]][:rank_texts]
-                    rows += _permutation_rows(subject, some, mask, (select, fill), permutations)
+                    first_texts = [text for text in texts if text.seed == options.seeds[0]][:rank_texts]
+                    rows += _permutation_rows(subject, first_texts, mask, (select, fill), permutations)
     return rows
 
 
 def _nats_per_token(subject: Subject, texts: Sequence[Text], condition: Condition | None = None) -> NDArray[np.float64]:
     """Return the nats per token of each text."""
     sums = losses(subject, texts, condition) if condition else losses(subject, texts)
-    return np.array([each.nats / each.tokens for each in sums])
+    return np.array([loss.nats / loss.tokens for loss in sums])
 
 
 def _condition_rows(
     subject: Subject,
     texts: Sequence[Text],
-    before: NDArray[np.float64],
-    found: Any,
+    baseline: NDArray[np.float64],
+    norms: Any,
     targets: dict[str, list[Mask]],
     key: tuple[str, Fill, Where],
 ) -> list[Row]:
     select, fill, where = key
     rows, deltas, reasons = [], {}, {}
-    for target, some in targets.items():
+    for target, group in targets.items():
         name = f"{select}_{target}_{fill}_{where}"
-        shares = [masks.removed_share(mask, found, fill) for mask in some]
+        shares = [masks.removed_share(mask, norms, fill) for mask in group]
         share = None if None in shares else float(np.mean(np.array(shares, dtype=float)))
         rows += [
-            row("dims", float(np.mean([mask.count for mask in some])), subject.layers, condition=name),
-            row("removed_share", share, len(some), condition=name, reason="" if share is not None else "all are zero"),
+            row("dims", float(np.mean([mask.count for mask in group])), subject.layers, condition=name),
+            row("removed_share", share, len(group), condition=name, reason="" if share is not None else "all are zero"),
         ]
-        apart = masks.why_unmatched(targets["massive"][0], some, found, fill) if target == "matched" else ""
-        if apart:
-            reasons[target] = apart
-            rows += [row(metric, None, 0, condition=name, reason=apart) for metric in ("delta_nats", "perplexity")]
+        mismatch = masks.why_unmatched(targets["massive"][0], group, norms, fill) if target == "matched" else ""
+        if mismatch:
+            reasons[target] = mismatch
+            rows += [row(metric, None, 0, condition=name, reason=mismatch) for metric in ("delta_nats", "perplexity")]
             continue
-        after = [_nats_per_token(subject, texts, Condition(name, mask.interventions(fill, where))) for mask in some]
-        delta = deltas[target] = np.mean(after, axis=0) - before
+        nats = [_nats_per_token(subject, texts, Condition(name, mask.interventions(fill, where))) for mask in group]
+        delta = deltas[target] = np.mean(nats, axis=0) - baseline
         rows += [
             row("delta_nats", float(delta.mean()), len(texts), condition=name),
-            row("perplexity", math.exp(min(float(np.mean(after)), 700.0)), len(texts), condition=name),
+            row("perplexity", math.exp(min(float(np.mean(nats)), 700.0)), len(texts), condition=name),
         ]
         rows += [
-            row("text_delta_nats", float(value), len(some), condition=name, unit_id=text.id, seed=text.seed)
+            row("text_delta_nats", float(value), len(group), condition=name, unit_id=text.id, seed=text.seed)
             for text, value in zip(texts, delta, strict=True)
         ]
     name = f"{select}_massive_{fill}_{where}"
@@ -185,40 +185,40 @@ def _absent_rows(select: str, fill: Fill, where: Where, reason: str) -> list[Row
 
 
 def _permutation_rows(
-    subject: Subject, some: Sequence[Text], mask: Mask, key: tuple[str, Fill], permutations: int
+    subject: Subject, texts: Sequence[Text], mask: Mask, key: tuple[str, Fill], permutations: int
 ) -> list[Row]:
     """Rank the massive mask among random ones: p = (1 + random masks at or above it) / (1 + all random masks)."""
     select, fill = key
-    before = _nats_per_token(subject, some).mean()
+    baseline = _nats_per_token(subject, texts).mean()
     name = f"{select}_massive_{fill}_pre"
-    own = float(_nats_per_token(subject, some, Condition(name, mask.interventions(fill, "pre"))).mean() - before)
+    delta = float(_nats_per_token(subject, texts, Condition(name, mask.interventions(fill, "pre"))).mean() - baseline)
     means: list[float] = []
     for start in range(0, permutations, CHUNK):
         subject.tell(f"disruption: {select}, {fill}, random mask {start + 1} of {permutations}")
-        drawn = [masks.random_mask(mask, 1000 + seed) for seed in range(start, min(start + CHUNK, permutations))]
-        asked = {
-            "tokens": [text.tokens.tolist() for text in some],
-            "masks": [each.digest() for each in drawn],
+        chunk = [masks.random_mask(mask, 1000 + seed) for seed in range(start, min(start + CHUNK, permutations))]
+        call = {
+            "tokens": [text.tokens.tolist() for text in texts],
+            "masks": [random.digest() for random in chunk],
             "fill": fill,
         }
-        means += ask_once(subject, "random masks", asked, functools.partial(_mean_nats, subject, some, drawn, fill))
-    deltas = np.array(means) - before
+        means += ask_once(subject, "random masks", call, functools.partial(_mean_nats, subject, texts, chunk, fill))
+    deltas = np.array(means) - baseline
     return [
-        row("permutation_p", (1 + int((deltas >= own).sum())) / (1 + len(deltas)), len(deltas), condition=name),
-        row("permutation_delta_nats", own, len(some), condition=name),
+        row("permutation_p", (1 + int((deltas >= delta).sum())) / (1 + len(deltas)), len(deltas), condition=name),
+        row("permutation_delta_nats", delta, len(texts), condition=name),
         row("permutation_median", float(np.median(deltas)), len(deltas), condition=name),
         row("permutation_highest", float(deltas.max()), len(deltas), condition=name),
     ]
 
 
-def _mean_nats(subject: Subject, texts: Sequence[Text], drawn: Sequence[Mask], fill: Fill) -> list[float]:
+def _mean_nats(subject: Subject, texts: Sequence[Text], chunk: Sequence[Mask], fill: Fill) -> list[float]:
     """Return the nats per token averaged over texts, under each mask."""
     torch = libraries.torch
     batches = [
         torch.cat([text.tokens for text in texts[start : start + BATCH]]) for start in range(0, len(texts), BATCH)
     ]
     means = []
-    for mask in drawn:
+    for mask in chunk:
         with applied(subject.model, mask.interventions(fill, "pre")):
             nats = torch.cat([token_nats(subject.model, batch) for batch in batches])
         means.append(float(nats.double().mean()))

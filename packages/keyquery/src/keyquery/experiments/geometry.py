@@ -17,5 +17,5 @@ def write(root: Path, subject: Subject, options: Options, *, replace: bool = Fal
 
     Raises DataError as `open_or_capture` and the command `heads` do.
     """
-    held = open_or_capture(subject, options)
-    return measure_heads(root, str(held.root), Estimation(), name=subject.name, replace=replace).files
+    capture = open_or_capture(subject, options)
+    return measure_heads(root, str(capture.root), Estimation(), name=subject.name, replace=replace).files

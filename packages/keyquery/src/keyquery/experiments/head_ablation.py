@@ -40,13 +40,13 @@ def measure(subject: Subject, options: Options) -> list[Row]:
     return _ablation_rows(subject, options, _heads_by_plasticity(subject, findings(subject, options)))
 
 
-def _heads_by_plasticity(subject: Subject, found: Sequence[HeadResult]) -> Heads:
+def _heads_by_plasticity(subject: Subject, results: Sequence[HeadResult]) -> Heads:
     """Return the heads with a late plasticity, sorted ascending; ties are ordered by layer and head."""
-    ranked = [(each.metrics[RANK], (each.layer, each.head)) for each in found if RANK in each.metrics]
+    ranked = [(finding.metrics[RANK], (finding.layer, finding.head)) for finding in results if RANK in finding.metrics]
     if len(ranked) < 2:
-        reasons = "; ".join(sorted({each.reasons.get(RANK, "") for each in found} - {""}))
+        reasons = "; ".join(sorted({finding.reasons.get(RANK, "") for finding in results} - {""}))
         raise DataError(
-            f"{subject.name}: only {len(ranked)} of {len(found)} heads have a plasticity; ranking needs two or more"
+            f"{subject.name}: only {len(ranked)} of {len(results)} heads have a plasticity; ranking needs two or more"
             + (f" ({reasons})" if reasons else "")
         )
     return [head for _, head in sorted(ranked)]
@@ -54,23 +54,23 @@ def _heads_by_plasticity(subject: Subject, found: Sequence[HeadResult]) -> Heads
 
 def _ablation_rows(subject: Subject, options: Options, order: Heads) -> list[Row]:
     """Return the rows of all conditions, given the heads sorted by plasticity."""
-    few = Options(
+    small = Options(
         texts=options.texts,
         tokens=options.tokens,
         items=min(options.items, ITEMS),
         seeds=options.seeds[:1],
         place=options.place,
     )
-    rows = _condition_rows(subject, few, BASELINE, "", None)
+    rows = _condition_rows(subject, small, BASELINE, "", None)
     random = np.random.default_rng(0)
     for count in sorted({max(1, round(share * len(order))) for share in SHARES}):
-        rows += _condition_rows(subject, few, _without(subject, f"highest:{count}", order[-count:]), "", count)
-        rows += _condition_rows(subject, few, _without(subject, f"lowest:{count}", order[:count]), "", count)
+        rows += _condition_rows(subject, small, _without(subject, f"highest:{count}", order[-count:]), "", count)
+        rows += _condition_rows(subject, small, _without(subject, f"lowest:{count}", order[:count]), "", count)
         for draw in range(DRAWS):
             subject.tell(f"{count} random heads, draw {draw + 1}")
             picks = random.choice(len(order), count, replace=False)
-            chosen = [order[pick] for pick in picks]
-            rows += _condition_rows(subject, few, _without(subject, f"random:{count}", chosen), f"draw-{draw}", count)
+            heads = [order[pick] for pick in picks]
+            rows += _condition_rows(subject, small, _without(subject, f"random:{count}", heads), f"draw-{draw}", count)
     return rows
 
 
@@ -92,12 +92,12 @@ def _condition_rows(
     rows: list[Row] = []
     for seed, items in items_of(subject, "passkey", options) if options.items else ():
         replies = answers(subject, items, condition)
-        right = sum(each.right for each in replies)
+        right = sum(reply.right for reply in replies)
         rows.append(row("passkey_accuracy", right / len(replies), len(replies), seed=seed, **names))
     texts = subject.texts(options)
-    changed, usual = losses(subject, texts, condition), losses(subject, texts)
-    tokens = sum(each.tokens for each in usual)
-    delta = sum(each.nats for each in changed) / tokens - sum(each.nats for each in usual) / tokens
+    ablated, baseline = losses(subject, texts, condition), losses(subject, texts)
+    tokens = sum(loss.tokens for loss in baseline)
+    delta = sum(loss.nats for loss in ablated) / tokens - sum(loss.nats for loss in baseline) / tokens
     rows.append(row("delta_nats", delta, len(texts), **names))
     if heads is not None:
         rows.append(row("heads", float(heads), 1, **names))

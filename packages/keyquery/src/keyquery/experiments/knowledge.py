@@ -35,8 +35,8 @@ def measure(subject: Subject, options: Options, *, draws: int = 3) -> list[Row]:
     Raises DataError if no item is asked for.
     """
     options.need_items("knowledge")
-    chosen, _ = masks.split_texts(subject, options)
-    top = masks.mask_top(masks.measure_norms(subject, chosen, "pre"))
+    choice_texts, _ = masks.split_texts(subject, options)
+    top = masks.mask_top(masks.measure_norms(subject, choice_texts, "pre"))
     conditions = [BASELINE, Condition("top1", top.interventions("mean", "pre"))]
     conditions += [
         Condition(f"random-{draw}", masks.random_mask(top, draw).interventions("mean", "pre")) for draw in range(draws)
@@ -57,9 +57,9 @@ def measure(subject: Subject, options: Options, *, draws: int = 3) -> list[Row]:
 
 def row_value(rows: Iterable[Row], condition: str, metric: str) -> float | None:
     """Return the value of the row that has this condition and metric, and no `unit_id`."""
-    for each in rows:
-        if each["condition"] == condition and each["metric"] == metric and not each["unit_id"]:
-            number: float | None = each["value"]
+    for entry in rows:
+        if entry["condition"] == condition and entry["metric"] == metric and not entry["unit_id"]:
+            number: float | None = entry["value"]
             return number
     return None
 
@@ -73,17 +73,17 @@ def _random_mean_rows(rows: list[Row], task: str, draws: int) -> list[Row]:
 
 
 def _degradation_rows(rows: list[Row], task: str, condition: str) -> list[Row]:
-    before, chance, after = (
+    right_before, chance, right_after = (
         row_value(rows, name, f"{task}_{metric}") or 0.0
         for name, metric in (("baseline", "accuracy"), ("baseline", "chance"), (condition, "accuracy"))
     )
-    n = next(each["n"] for each in rows if each["metric"] == f"{task}_accuracy" and each["condition"] == "baseline")
+    n = next(entry["n"] for entry in rows if entry["metric"] == f"{task}_accuracy" and entry["condition"] == "baseline")
     degradations = []
     for metric, base, reason in (
-        ("degradation", before, "no right answer before"),
-        ("degradation_over_chance", before - chance, "not above chance before"),
+        ("degradation", right_before, "no right answer before"),
+        ("degradation_over_chance", right_before - chance, "not above chance before"),
     ):
-        share = (before - after) / base if base > 0 else None
+        share = (right_before - right_after) / base if base > 0 else None
         degradations.append(row(f"{task}_{metric}", share, n, condition=condition, reason="" if base > 0 else reason))
     return degradations
 
@@ -93,14 +93,14 @@ def _category_rows(rows: list[Row], condition: str, tasks: list[str]) -> list[Ro
     means = []
     for category, members in CATEGORIES.items():
         for metric in metrics:
-            each = [row_value(rows, condition, f"{task}_{metric}") for task in members if task in tasks]
-            if len(each) < len(members) or None in each:
+            values = [row_value(rows, condition, f"{task}_{metric}") for task in members if task in tasks]
+            if len(values) < len(members) or None in values:
                 means.append(
                     row(
                         f"{category}_{metric}", None, 0, condition=condition, reason="not all of its tasks have a value"
                     )
                 )
                 continue
-            mean = sum(part for part in each if part is not None) / len(each)
-            means.append(row(f"{category}_{metric}", mean, len(each), condition=condition))
+            mean = sum(value for value in values if value is not None) / len(values)
+            means.append(row(f"{category}_{metric}", mean, len(values), condition=condition))
     return means

@@ -31,7 +31,7 @@ NO_BOS = "the tokenizer puts no beginning token in front"
 
 def ablation(part: str, layer: int, name: str) -> Condition:
     """Return a condition that zeroes the output of a part ("mlp", "attention", "both", "both_bos") of one layer."""
-    interventions = tuple(dataclasses.replace(each, layers=(layer,)) for each in PARTS[part])
+    interventions = tuple(dataclasses.replace(change, layers=(layer,)) for change in PARTS[part])
     return Condition(name, interventions, decode=part != "both_bos")
 
 
@@ -43,29 +43,29 @@ def measure(subject: Subject, options: Options, *, layer: int = LAYER, swept_ite
     `effect_rows`. A model without that layer, or without a beginning token, has rows with n = 0 and the reason.
     """
     texts = subject.texts(options)
-    few = dataclasses.replace(options, items=min(options.items, swept_items))
+    sweep = dataclasses.replace(options, items=min(options.items, swept_items))
     rows = effect_rows(subject, texts, options)
     for part in PARTS:
-        missing = _why_not_ablated(subject, part, layer)
-        if missing:
-            rows += absent_rows(subject, part, missing, layer=layer)
+        reason = _why_not_ablated(subject, part, layer)
+        if reason:
+            rows += absent_rows(subject, part, reason, layer=layer)
         else:
             rows += effect_rows(subject, texts, options, ablation(part, layer, part), layer=layer)
-    rows += effect_rows(subject, texts, few, Condition("sweep_baseline"))
-    for each in range(subject.layers):
+    rows += effect_rows(subject, texts, sweep, Condition("sweep_baseline"))
+    for swept in range(subject.layers):
         for part in PARTS:
-            subject.tell(f"layer_ablation: {part} of layer {each} of {subject.layers - 1}")
-            name, missing = f"sweep_{part}", _why_not_ablated(subject, part, each)
-            if missing:
-                rows += absent_rows(subject, name, missing, layer=each)
+            subject.tell(f"layer_ablation: {part} of layer {swept} of {subject.layers - 1}")
+            name, reason = f"sweep_{part}", _why_not_ablated(subject, part, swept)
+            if reason:
+                rows += absent_rows(subject, name, reason, layer=swept)
             else:
-                rows += effect_rows(subject, texts, few, ablation(part, each, name), layer=each)
+                rows += effect_rows(subject, texts, sweep, ablation(part, swept, name), layer=swept)
     return rows
 
 
 def _why_not_ablated(subject: Subject, part: str, layer: int) -> str:
     if layer >= subject.layers:
         return f"the model has {subject.layers} layer{'s' * (subject.layers > 1)}, none of number {layer}"
-    if layer not in (whole := [block.layer for block in blocks(subject.model)]):
-        return f"layer {layer} has no attention of its own; layers {', '.join(map(str, whole))} have"
+    if layer not in (indices := [block.layer for block in blocks(subject.model)]):
+        return f"layer {layer} has no attention of its own; layers {', '.join(map(str, indices))} have"
     return NO_BOS if part == "both_bos" and not subject.has_bos else ""

@@ -35,10 +35,10 @@ def attention_shares(surveys: Sequence[TextSurvey]) -> dict[str, NDArray[np.floa
     ratios = np.stack([survey.share for survey in surveys])
     a, m = (np.stack([getattr(survey, name) for survey in surveys]) for name in ("attention_norm", "mlp_norm"))
     means = np.divide(a, a + m, out=np.full(a.shape, np.nan), where=a + m > 0)
-    whole = _sums_to_update(surveys)[..., None]
+    complete = _sums_to_update(surveys)[..., None]
     return {
-        "contribution_mean_of_ratios": np.where(whole, ratios, np.nan),
-        "contribution_ratio_of_means": np.where(whole, means, np.nan),
+        "contribution_mean_of_ratios": np.where(complete, ratios, np.nan),
+        "contribution_ratio_of_means": np.where(complete, means, np.nan),
     }
 
 
@@ -61,19 +61,19 @@ def rows(surveys: Sequence[TextSurvey]) -> list[Row]:
     DataError if surveys cannot be combined.
     """
     layers = checked_surveys(surveys)[0].layers.tolist()
-    shares, whole = attention_shares(surveys), _sums_to_update(surveys)[..., None]
+    shares, complete = attention_shares(surveys), _sums_to_update(surveys)[..., None]
     values = {name: np.stack([getattr(survey, name) for survey in surveys]) for name in (*ADDED, *PROJECTED)}
-    values |= {name: np.where(whole, values[name], np.nan) for name in ADDED} | shares
+    values |= {name: np.where(complete, values[name], np.nan) for name in ADDED} | shares
     table: list[Row] = []
     for place, layer in enumerate(layers):
         for kind, tokens in enumerate(TOKENS):
-            for name, each in values.items():
+            for name, value in values.items():
                 reason = why_missing(surveys, name, place)
-                table += over_texts(name, each[:, place, kind], reason, condition=tokens, layer=layer)
+                table += over_texts(name, value[:, place, kind], reason, condition=tokens, layer=layer)
         table += over_texts("unexplained", [survey.unexplained[place] for survey in surveys], layer=layer)
-    for name, each in shares.items():
+    for name, by_layer in shares.items():
         for kind, tokens in enumerate(TOKENS):
-            means = each[:, :, kind].mean(axis=1)  # undefined if any layer is
+            means = by_layer[:, :, kind].mean(axis=1)  # undefined if any layer is
             reason = "undefined in at least one layer"
             table += per_text(name, surveys, means, len(layers), reason, condition=tokens)
     return table
@@ -81,6 +81,6 @@ def rows(surveys: Sequence[TextSurvey]) -> list[Row]:
 
 def measure(subject: Subject, options: Options) -> list[Row]:
     """Measure layers over a subject's texts; raises ModelError if a block's MLP cannot be isolated."""
-    if lacking := why_hidden(subject.model, "mlp"):
-        raise ModelError(lacking)
+    if reason := why_hidden(subject.model, "mlp"):
+        raise ModelError(reason)
     return rows(surveyed(subject, options))

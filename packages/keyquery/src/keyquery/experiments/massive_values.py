@@ -85,10 +85,10 @@ def _count_rows(
     table += per_text(f"massive_total_{tensor}", surveys, totals, counts.shape[1], condition=condition)
     everywhere = int(large.all(axis=0).sum())
     table.append(row(f"massive_every_text_{tensor}", everywhere, len(surveys), condition=condition))
-    chosen = ratios[large]
-    none = "" if len(chosen) else f"no dimension of {tensor} passes lambda in any text"
-    mean = float(chosen.mean()) if len(chosen) else None
-    table.append(row(f"massive_ratio_{tensor}", mean, len(chosen), condition=condition, reason=none))
+    values = ratios[large]
+    reason = "" if len(values) else f"no dimension of {tensor} passes lambda in any text"
+    mean = float(values.mean()) if len(values) else None
+    table.append(row(f"massive_ratio_{tensor}", mean, len(values), condition=condition, reason=reason))
     return table
 
 

@@ -46,12 +46,12 @@ def spike_layers(surveys: Sequence[TextSurvey]) -> dict[str, int | None]:
 
 
 def _spikes(ratio: NDArray[np.float64], norm: NDArray[np.float64], layers: NDArray[np.int64]) -> dict[str, int | None]:
-    after = np.where(np.isfinite(ratio[1:]), ratio[1:], 0.0)
+    ratios = np.where(np.isfinite(ratio[1:]), ratio[1:], 0.0)
     jump = np.diff(norm)
-    above = np.flatnonzero(after > SPIKE_RATIO)
+    large = np.flatnonzero(ratios > SPIKE_RATIO)
     spikes = {
-        SPIKES[0]: int(above[0]) if len(above) else None,
-        SPIKES[1]: int(after.argmax()) if after.max() > 1 else None,
+        SPIKES[0]: int(large[0]) if len(large) else None,
+        SPIKES[1]: int(ratios.argmax()) if ratios.max() > 1 else None,
         SPIKES[2]: int(jump.argmax()) if jump.max() > 0 else None,
     }
     return {name: None if place is None else int(layers[place]) for name, place in spikes.items()}
@@ -135,15 +135,15 @@ def _spike_rows(surveys: Sequence[TextSurvey]) -> list[Row]:
     ratios = np.mean([survey.residual_ratio for survey in surveys], axis=0)[1:]
     at_layer = dict(zip(surveys[0].layers.tolist(), ratios.tolist(), strict=True))
     for name, layer in spike_layers(surveys).items():
-        none = NO_SPIKE[name] if layer is None else ""
-        rows.append(row("spike_layer", layer, len(surveys), condition=name, reason=none))
+        no_spike = NO_SPIKE[name] if layer is None else ""
+        rows.append(row("spike_layer", layer, len(surveys), condition=name, reason=no_spike))
         ratio = None if layer is None else at_layer[layer]
-        reason = none or ("" if ratio is not None and np.isfinite(ratio) else "all other tokens are zero")
+        reason = no_spike or ("" if ratio is not None and np.isfinite(ratio) else "all other tokens are zero")
         rows.append(row("spike_ratio", ratio, len(surveys), condition=name, reason=reason))
     for survey in surveys:
         for name, layer in _spikes(survey.residual_ratio, survey.residual_first, survey.layers).items():
-            none = NO_SPIKE[name] if layer is None else ""
-            rows.append(row("spike_layer", layer, 1, condition=name, unit_id=survey.text, reason=none))
+            no_spike = NO_SPIKE[name] if layer is None else ""
+            rows.append(row("spike_layer", layer, 1, condition=name, unit_id=survey.text, reason=no_spike))
     return rows
 
 
@@ -153,12 +153,12 @@ def _entropy_rows(surveys: Sequence[TextSurvey]) -> list[Row]:
     ranks = np.stack([survey.hidden_rank for survey in surveys])
     rows: list[Row] = []
     for place, at in enumerate(_residual_places(surveys)):
-        before = f"{at['condition']} " if "condition" in at else ""
+        prefix = f"{at['condition']} " if "condition" in at else ""
         for kind, tokens in enumerate(ENTROPY_TOKENS):
             reason = NO_RANK if ranks[:, :, kind].any() else LEFT_OUT
             for column, variant in enumerate(VARIANTS):
-                there = {**at, "condition": f"{before}{variant} {tokens}"}
-                rows += over_texts("hidden_entropy", values[:, place, kind, column], reason, **there)
+                names = {**at, "condition": f"{prefix}{variant} {tokens}"}
+                rows += over_texts("hidden_entropy", values[:, place, kind, column], reason, **names)
     return rows
 
 

@@ -21,24 +21,24 @@ def measure(subject: Subject, options: Options) -> list[Row]:
 
     Plasticity comes from a capture of the same kind of text; a study correlates the two over heads.
     """
-    seen = surveys(subject, options)
+    by_text = surveys(subject, options)
     rows: list[Row] = []
-    for place, layer in enumerate(seen[0].layers.tolist()):
-        for head in range(seen[0].heads):
-            changes = float(np.mean([each.top_changes[place, head] for each in seen]))
-            first = float(np.mean([each.top_first[place, head] for each in seen]))
-            rows.append(row("top_changes", changes, len(seen), layer=int(layer), head=head))
-            rows.append(row("top_first", first, len(seen), layer=int(layer), head=head))
-    for each in findings(subject, options):
+    for place, layer in enumerate(by_text[0].layers.tolist()):
+        for head in range(by_text[0].heads):
+            changes = float(np.mean([survey.top_changes[place, head] for survey in by_text]))
+            share = float(np.mean([survey.top_first[place, head] for survey in by_text]))
+            rows.append(row("top_changes", changes, len(by_text), layer=int(layer), head=head))
+            rows.append(row("top_first", share, len(by_text), layer=int(layer), head=head))
+    for finding in findings(subject, options):
         for metric in ("ap_overall", "ap_last_20"):
             rows.append(
                 row(
                     metric,
-                    each.metrics.get(metric),
-                    each.queries,
-                    layer=each.layer,
-                    head=each.head,
-                    reason=each.reasons.get(metric, ""),
+                    finding.metrics.get(metric),
+                    finding.queries,
+                    layer=finding.layer,
+                    head=finding.head,
+                    reason=finding.reasons.get(metric, ""),
                 )
             )
     return rows

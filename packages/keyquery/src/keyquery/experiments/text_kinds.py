@@ -28,20 +28,20 @@ def measure(subject: Subject, options: Options) -> list[Row]:
     for kind in kinds:
         heads = findings(subject, options, kind)
         for metric in METRICS:
-            values = [each.metrics[metric] for each in heads if metric in each.metrics]
+            values = [head.metrics[metric] for head in heads if metric in head.metrics]
             mean = float(np.mean(values)) if values else None
-            reason = "" if values else next(each.reasons[metric] for each in heads)
+            reason = "" if values else next(head.reasons[metric] for head in heads)
             rows.append(row(metric, mean, len(values), condition=kind, reason=reason))
             rows += [
                 row(
                     metric,
-                    each.metrics.get(metric),
-                    each.queries,
+                    head.metrics.get(metric),
+                    head.queries,
                     condition=kind,
-                    layer=each.layer,
-                    head=each.head,
-                    reason=each.reasons.get(metric, ""),
+                    layer=head.layer,
+                    head=head.head,
+                    reason=head.reasons.get(metric, ""),
                 )
-                for each in heads
+                for head in heads
             ]
     return rows

@@ -108,19 +108,19 @@ def _cluster_interval(
     index = (np.random.default_rng(seed).random((draws, units)) * units).astype(np.int64)
     flat = (index + units * np.arange(draws)[:, None]).ravel()
     times = np.bincount(flat, minlength=draws * units).reshape(draws, units).astype(np.float64)
-    drawn = times @ sizes
-    means = np.divide(times @ sums, drawn, out=np.full(drawn.shape, np.nan), where=drawn > 0)
-    used = np.count_nonzero(drawn > 0, axis=0)
-    enough = np.count_nonzero(sizes > 0, axis=0) > 1
-    ends = np.full((2, table.shape[1]), np.nan)
-    for column in np.flatnonzero(enough):
-        ends[:, column] = np.quantile(means[drawn[:, column] > 0, column], [TAIL, 1 - TAIL])
-    having = np.count_nonzero(sizes > 0, axis=0)
-    few = enough & (having < LEAST_BOOTSTRAPPED)
-    ends[:, few] = _clustered_student(sums[:, few], sizes[:, few])
-    used = np.where(few, having, used)
+    resampled = times @ sizes
+    means = np.divide(times @ sums, resampled, out=np.full(resampled.shape, np.nan), where=resampled > 0)
+    used = np.count_nonzero(resampled > 0, axis=0)
+    two_units = np.count_nonzero(sizes > 0, axis=0) > 1
+    limits = np.full((2, table.shape[1]), np.nan)
+    for column in np.flatnonzero(two_units):
+        limits[:, column] = np.quantile(means[resampled[:, column] > 0, column], [TAIL, 1 - TAIL])
+    filled = np.count_nonzero(sizes > 0, axis=0)
+    too_few = two_units & (filled < LEAST_BOOTSTRAPPED)
+    limits[:, too_few] = _clustered_student(sums[:, too_few], sizes[:, too_few])
+    used = np.where(too_few, filled, used)
     reason = "fewer than two key heads have a value"
-    return _binned_values(ends[0], used, reason), _binned_values(ends[1], used, reason)
+    return _binned_values(limits[0], used, reason), _binned_values(limits[1], used, reason)
 
 
 def _clustered_student(sums: Float64Array, sizes: Float64Array) -> Float64Array:

@@ -93,11 +93,11 @@ def all_pairs(
     law.
     """
     bins = counts.shape[0]
-    across, along = cells
-    sides = np.zeros((bins, across + 1, 3))
-    grid = np.zeros((across + 1, along, 2))
+    gap_cells, tau_cells = cells
+    sides = np.zeros((bins, gap_cells + 1, 3))
+    grid = np.zeros((gap_cells + 1, tau_cells, 2))
     profile = np.zeros(bins)
-    excluded = np.zeros((bins, 2), dtype=np.int64)
+    left_out = np.zeros((bins, 2), dtype=np.int64)
     single = precision == "single" and not counted
     runs = _bins_by_law(laws)
     means = np.array([law.alpha for law, _ in runs] + [law.beta for law, _ in runs if law.beta.any()])
@@ -111,30 +111,30 @@ def all_pairs(
         rank = np.arange(stop - start) - np.repeat(keys.starts[first:last] - start, sizes)
         vectors, positions = keys.vectors[start:stop], keys.positions[start:stop].astype(np.float64)
         rows, copy = np.empty(vectors.shape, kind), np.empty(vectors.shape, kind)
-        norms, scores, still = np.empty(len(rows)), np.empty((len(means), len(rows))), np.zeros(len(rows))
+        norms, scores, no_drift = np.empty(len(rows)), np.empty((len(means), len(rows))), np.zeros(len(rows))
         kernel.centre_keys(vectors, keys.shift, means, rows, norms, scores)
         for column, (law, members) in enumerate(runs):
-            here = counts[members, first:last]
-            most = here[-1]
-            if most.max(initial=0) < 2:
+            in_chunk = counts[members, first:last]
+            last_counts = in_chunk[-1]
+            if last_counts.max(initial=0) < 2:
                 continue
-            chosen = np.flatnonzero(rank < np.repeat(most, sizes))
-            eligible = np.take(rows, chosen, axis=0, out=copy[: chosen.size], mode="clip")
-            given = queries.of(int(members[0])) if counted else vectors[:0]
+            used_rows = np.flatnonzero(rank < np.repeat(last_counts, sizes))
+            eligible = np.take(rows, used_rows, axis=0, out=copy[: used_rows.size], mode="clip")
+            bin_queries = queries.of(int(members[0])) if counted else vectors[:0]
             # before the product, which overwrites the keys
-            rough = _rough_scores(eligible, given) if counted else np.empty((0, 0), np.float32)
-            added = kernel.add_group_pairs(
+            rough = _rough_scores(eligible, bin_queries) if counted else np.empty((0, 0), np.float32)
+            sums = kernel.add_group_pairs(
                 _factored_keys(eligible, law),
-                scores[column, chosen],
-                scores[drifts[column], chosen] if law.beta.any() else still[: chosen.size],
-                positions[chosen],
-                norms[chosen],
+                scores[column, used_rows],
+                scores[drifts[column], used_rows] if law.beta.any() else no_drift[: used_rows.size],
+                positions[used_rows],
+                norms[used_rows],
                 vectors,
-                chosen,
+                used_rows,
                 rough,
-                given,
-                np.cumsum(most) - most,
-                here,
+                bin_queries,
+                np.cumsum(last_counts) - last_counts,
+                in_chunk,
                 members,
                 queries.taus[members],
                 queries.taus[members] + 0.25 / queries.counts[members],
@@ -145,23 +145,23 @@ def all_pairs(
                 sides,
                 grid,
                 profile,
-                excluded,
+                left_out,
             )
-            direct, formed = direct + added[0], formed + added[1]
+            direct, formed = direct + sums[0], formed + sums[1]
     if single and direct > DOUBTFUL * formed:
         return all_pairs(keys, counts, laws, queries, context, cells, "double")
     for _, members in runs:
         # the pairs that a bin adds to earlier bins with the same law
         sides[members, :, : kernel.MEAN_GAP] = sides[members, :, : kernel.MEAN_GAP].cumsum(axis=0)
     return PairSums(
-        count=sides[:, :across, kernel.COUNT],
-        spread=sides[:, :across, kernel.SPREAD],
-        mean_gap=sides[:, :across, kernel.MEAN_GAP],
-        map_count=grid[:across, :, kernel.PAIRS],
-        map_plasticity=grid[:across, :, kernel.PLASTICITY],
+        count=sides[:, :gap_cells, kernel.COUNT],
+        spread=sides[:, :gap_cells, kernel.SPREAD],
+        mean_gap=sides[:, :gap_cells, kernel.MEAN_GAP],
+        map_count=grid[:gap_cells, :, kernel.PAIRS],
+        map_plasticity=grid[:gap_cells, :, kernel.PLASTICITY],
         plasticity=profile,
-        same_key=excluded[:, kernel.SAME_KEY],
-        no_variance=excluded[:, kernel.NO_VARIANCE],
+        same_key=left_out[:, kernel.SAME_KEY],
+        no_variance=left_out[:, kernel.NO_VARIANCE],
         error=np.zeros(bins),
         precision="single" if single else "double",
     )
@@ -208,36 +208,36 @@ def counted_pairs(
     (1 - p) n / (n - 1) of each pair, and masks of pairs with equal keys and of pairs along whose difference the
     queries do not vary.
     """
-    given = queries.of(place)
-    n, near = len(given), slack(given.shape[1])
-    lengths = np.sqrt(np.einsum("ij,ij->i", given, given, dtype=np.float64))
+    vectors = queries.of(place)
+    n, rounding = len(vectors), slack(vectors.shape[1])
+    lengths = np.sqrt(np.einsum("ij,ij->i", vectors, vectors, dtype=np.float64))
     longest = float(lengths.max()) or 1.0
     margins = (lengths / longest).astype(np.float32)
     # scale queries by the longest, so that no score overflows or underflows
-    usual = 1e-9 < longest < 1e9
-    rough = (given if usual else given / np.float64(longest)).astype(np.float32, copy=False)
-    unit = longest if usual else 1.0
-    plasticity, without = np.empty(later.size), np.zeros(later.size, dtype=np.bool_)
+    in_range = 1e-9 < longest < 1e9
+    rough = (vectors if in_range else vectors / np.float64(longest)).astype(np.float32, copy=False)
+    unit = longest if in_range else 1.0
+    plasticity, no_variance = np.empty(later.size), np.zeros(later.size, dtype=np.bool_)
     for start in range(0, later.size, LISTED):
         one, other = keys.vectors[later[start : start + LISTED]], keys.vectors[earlier[start : start + LISTED]]
         difference = np.subtract(one, other, dtype=np.float64)
-        apart = np.sqrt(np.einsum("ij,ij->i", difference, difference))
-        farthest = float(apart.max()) or 1.0
-        directions, slacks = (difference / (farthest * unit)).astype(np.float32), near * apart / farthest
-        twice = np.zeros(len(apart), dtype=np.int64)
+        distances = np.sqrt(np.einsum("ij,ij->i", difference, difference))
+        farthest = float(distances.max()) or 1.0
+        directions, slacks = (difference / (farthest * unit)).astype(np.float32), rounding * distances / farthest
+        votes = np.zeros(len(distances), dtype=np.int64)
         # scores that differ by more than their rounding error vary; the few other pairs are checked in double precision
-        least, most = np.full(len(apart), np.inf, np.float32), np.full(len(apart), -np.inf, np.float32)
+        lowest, highest = np.full(len(distances), np.inf, np.float32), np.full(len(distances), -np.inf, np.float32)
         for first in range(0, n, ASKED):
-            some = slice(first, first + ASKED)
-            scores = directions @ rough[some].T
-            kernel.tally_preferences(scores, margins[some], slacks, one, other, given[some], twice)
-            ends = scores[:, [0, -1]]
-            least, most = np.minimum(least, ends.min(axis=1)), np.maximum(most, ends.max(axis=1))
-        p = 0.5 * twice / n
+            rows = slice(first, first + ASKED)
+            scores = directions @ rough[rows].T
+            kernel.tally_preferences(scores, margins[rows], slacks, one, other, vectors[rows], votes)
+            extremes = scores[:, [0, -1]]
+            lowest, highest = np.minimum(lowest, extremes.min(axis=1)), np.maximum(highest, extremes.max(axis=1))
+        p = 0.5 * votes / n
         plasticity[start : start + LISTED] = 4.0 * p * (1.0 - p) * n / (n - 1.0)
-        for row in np.flatnonzero(most - least <= 4.0 * slacks + kernel.FAINT):
-            without[start + row] = apart[row] == 0.0 or _has_no_variance(difference[row], given)
-    return plasticity, without
+        for row in np.flatnonzero(highest - lowest <= 4.0 * slacks + kernel.FAINT):
+            no_variance[start + row] = distances[row] == 0.0 or _has_no_variance(difference[row], vectors)
+    return plasticity, no_variance
 
 
 def slack(dimension: int) -> float:
@@ -248,8 +248,8 @@ def slack(dimension: int) -> float:
 def _has_no_variance(difference: Float64Array, queries: FloatArray) -> bool:
     """Return whether the queries have no variance along a difference of keys."""
     rows, _ = centred(queries)
-    along = rows @ difference
-    return bool(along @ along <= NEGLIGIBLE * float(np.sum(rows**2)) / rows.shape[1] * float(difference @ difference))
+    scores = rows @ difference
+    return bool(scores @ scores <= NEGLIGIBLE * float(np.sum(rows**2)) / rows.shape[1] * float(difference @ difference))
 
 
 def sampled_pairs(
@@ -268,8 +268,8 @@ def sampled_pairs(
     Parameters are those of `all_pairs`, plus the cap and the seed for drawing.
     """
     bins = counts.shape[0]
-    across, along = cells
-    sides, grid, profile = np.zeros((3, bins, across)), np.zeros((2, across * along)), np.zeros(bins)
+    gap_cells, along = cells
+    sides, grid, profile = np.zeros((3, bins, gap_cells)), np.zeros((2, gap_cells * along)), np.zeros(bins)
     same, flat = np.zeros(bins, dtype=np.int64), np.zeros(bins, dtype=np.int64)
     error = np.zeros(bins)
     for place, law in laws.items():
@@ -279,30 +279,30 @@ def sampled_pairs(
         values = listed_pairs(keys, later, earlier, law, queries, place, counted)
         same[place], flat[place] = np.count_nonzero(values.same_key), np.count_nonzero(values.no_variance)
         use = ~(values.same_key | values.no_variance)
-        kept = int(np.count_nonzero(use))
-        if kept == 0:
+        used = int(np.count_nonzero(use))
+        if used == 0:
             continue
-        one, other = keys.positions[later[use]], keys.positions[earlier[use]]
+        newer, older = keys.positions[later[use]], keys.positions[earlier[use]]
         # slightly above the mean position, so that multiples of 1 / n fall into the right cell
         tau = queries.taus[place] + 0.25 / queries.counts[place]
-        behind = (tau - 0.5 * (one + other)) * (along / context)
-        far = (one - other) * across // context
+        behind = (tau - 0.5 * (newer + older)) * (along / context)
+        gap_cell = (newer - older) * gap_cells // context
         share = total / later.size
-        measured = (np.ones(kept), np.sqrt(values.variance[use]), np.abs(values.mean_gap[use]))
-        for column, weights in enumerate(measured):
-            sides[column, place] = np.bincount(far, weights, across) * share
-        for column, weights in enumerate((measured[0], values.plasticity[use])):
-            grid[column] += np.bincount(far * along + behind.astype(np.int64), weights, across * along) * share
+        weights_by = (np.ones(used), np.sqrt(values.variance[use]), np.abs(values.mean_gap[use]))
+        for column, weights in enumerate(weights_by):
+            sides[column, place] = np.bincount(gap_cell, weights, gap_cells) * share
+        for column, weights in enumerate((weights_by[0], values.plasticity[use])):
+            grid[column] += np.bincount(gap_cell * along + behind.astype(np.int64), weights, gap_cells * along) * share
         profile[place] = values.plasticity[use].sum() * share
-        if later.size < total and kept > 1:
-            rest = 1.0 - later.size / total
-            error[place] = np.sqrt(values.plasticity[use].var(ddof=1) / kept * rest)
+        if later.size < total and used > 1:
+            correction = 1.0 - later.size / total
+            error[place] = np.sqrt(values.plasticity[use].var(ddof=1) / used * correction)
     return PairSums(
         count=sides[kernel.COUNT],
         spread=sides[kernel.SPREAD],
         mean_gap=sides[kernel.MEAN_GAP],
-        map_count=grid[kernel.PAIRS].reshape(across, along),
-        map_plasticity=grid[kernel.PLASTICITY].reshape(across, along),
+        map_count=grid[kernel.PAIRS].reshape(gap_cells, along),
+        map_plasticity=grid[kernel.PLASTICITY].reshape(gap_cells, along),
         plasticity=profile,
         same_key=same,
         no_variance=flat,
@@ -314,8 +314,8 @@ def sampled_pairs(
 def add_sums(parts: Sequence[PairSums]) -> PairSums:
     """Combine the sums of one or more parts; each bin has its pairs in one part only."""
     arrays = [field.name for field in fields(PairSums) if field.name != "precision"]
-    least = "single" if all(part.precision == "single" for part in parts) else "double"
-    return PairSums(**{name: sum(getattr(part, name) for part in parts) for name in arrays}, precision=least)
+    least = "single" if all(sums.precision == "single" for sums in parts) else "double"
+    return PairSums(**{name: sum(getattr(sums, name) for sums in parts) for name in arrays}, precision=least)
 
 
 def _bins_by_law(laws: dict[int, QueryLaw]) -> list[tuple[QueryLaw, IntArray]]:

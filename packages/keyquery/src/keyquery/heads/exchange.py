@@ -147,44 +147,44 @@ def exchanged_pairs(
     head: Head,
     options: PlasticityOptions | None = None,
     pairs_per_bin: int = PAIRS_PER_BIN,
-    given: PreparedHead | None = None,
+    prepared: PreparedHead | None = None,
     *,
     across_documents: bool = False,
 ) -> ExchangedPairs:
     """Draw pairs of keys for every query bin and exchange their positions.
 
     The estimator is always `aligned_full`, and the cap in `options` is ignored. Pairs are drawn from each bin without
-    replacement. `given` is the result of `prepare_head` for the same head. `across_documents` is a null model: pairs
+    replacement. `prepared` is the result of `prepare_head` for the same head. `across_documents` is a null model: pairs
     with farther keys at equal or neighbouring positions swap these keys (rotated to the new position), so that the
     two keys of a pair come from different documents; other pairs are dropped. Raises ValueError if the head's
     rotation is not known.
     """
     if head.rotary is None:
         raise ValueError(UNKNOWN)
-    chosen = replace(options or PlasticityOptions(), estimator="aligned_full", cap=None)
-    known = given or prepare_head(head, chosen)
-    shared = known.shared
-    middles = bin_centres(head.context, shared.queries.counts.size)
+    settings = replace(options or PlasticityOptions(), estimator="aligned_full", cap=None)
+    ready = prepared or prepare_head(head, settings)
+    data = ready.shared
+    middles = bin_centres(head.context, data.queries.counts.size)
     parts: list[tuple[NDArray[Any], ...]] = []
-    for place, law in known.laws.items():
-        generator = np.random.default_rng([chosen.seed, place])
-        keys, counts = shared.competing(place)
+    for place, law in ready.laws.items():
+        generator = np.random.default_rng([settings.seed, place])
+        keys, counts = data.competing(place)
         later, earlier, _ = drawn_pairs(keys, counts, pairs_per_bin, generator)
         nearer, farther = keys.positions[later], keys.positions[earlier]
         near, far = (keys.vectors[rows].astype(np.float64) for rows in (later, earlier))
         if across_documents:
             order = np.lexsort((generator.random(earlier.size), farther))[: earlier.size // 2 * 2]
-            other = order.reshape(-1, 2)[:, ::-1].ravel()
-            order, other = (rows[keys.groups[later[order]] != keys.groups[earlier[other]]] for rows in (order, other))
-            far = head.rotary.turned(far[other], farther[order] - farther[other]).astype(np.float64, copy=False)
+            pair = order.reshape(-1, 2)[:, ::-1].ravel()
+            order, pair = (rows[keys.groups[later[order]] != keys.groups[earlier[pair]]] for rows in (order, pair))
+            far = head.rotary.turned(far[pair], farther[order] - farther[pair]).astype(np.float64, copy=False)
             near, nearer, farther = near[order], nearer[order], farther[order]
         difference = near - far
         # without rotation both arrays are identical, so the exchange changes exactly nothing
         exchanged = head.rotary.turned(near, farther - nearer) - head.rotary.turned(far, nearer - farther)
         # queries rotated to one position have no drift
-        moved, moved_exchanged = difference @ law.factor, exchanged @ law.factor
-        variance = np.einsum("ij,ij->i", moved, moved)
-        variance_exchanged = np.einsum("ij,ij->i", moved_exchanged, moved_exchanged)
+        projected, swapped = difference @ law.factor, exchanged @ law.factor
+        variance = np.einsum("ij,ij->i", projected, projected)
+        variance_exchanged = np.einsum("ij,ij->i", swapped, swapped)
         least = NEGLIGIBLE * law.mean_variance
         use = (variance > least * np.einsum("ij,ij->i", difference, difference)) & (
             variance_exchanged > least * np.einsum("ij,ij->i", exchanged, exchanged)
@@ -199,7 +199,7 @@ def exchanged_pairs(
                 variance[use],
                 (exchanged @ law.alpha)[use],
                 variance_exchanged[use],
-                np.einsum("ij,ij->i", moved, moved_exchanged)[use],
+                np.einsum("ij,ij->i", projected, swapped)[use],
             )
         )
     return ExchangedPairs(
@@ -216,11 +216,11 @@ def exchanged_pairs(
 
 
 def _integer_column(parts: Sequence[tuple[NDArray[Any], ...]], column: int) -> IntArray:
-    return np.concatenate([np.zeros(0, dtype=np.int64), *(part[column] for part in parts)])
+    return np.concatenate([np.zeros(0, dtype=np.int64), *(columns[column] for columns in parts)])
 
 
 def _number_column(parts: Sequence[tuple[NDArray[Any], ...]], column: int) -> Float64Array:
-    return np.concatenate([np.zeros(0), *(part[column] for part in parts)])
+    return np.concatenate([np.zeros(0), *(columns[column] for columns in parts)])
 
 
 def exchange(pairs: ExchangedPairs, chosen: BoolArray | None = None) -> Exchange:
@@ -229,22 +229,22 @@ def exchange(pairs: ExchangedPairs, chosen: BoolArray | None = None) -> Exchange
     count = int(np.count_nonzero(mask))
     if count == 0:
         return Exchange(pairs=0)
-    gap, other = pairs.gap[mask], pairs.gap_exchanged[mask]
+    gap, gap_swapped = pairs.gap[mask], pairs.gap_exchanged[mask]
     spread = np.sqrt(pairs.variance[mask])
-    apart = pairs.apart[mask].astype(np.float64)
-    along, size, squares = float(gap @ apart), float(gap @ gap), float(apart @ apart)
+    distance = pairs.apart[mask].astype(np.float64)
+    product, size, squares = float(gap @ distance), float(gap @ gap), float(distance @ distance)
     return Exchange(
         pairs=count,
         plasticity=float(pairs.plasticity[mask].mean()),
         sway=float(pairs.sway[mask].mean()),
         probability_change=float(np.abs(pairs.nearer_wins - pairs.same_wins)[mask].mean()),
         nearer_wins=float(pairs.nearer_wins[mask].mean()),
-        position_part=float((0.5 * (gap - other) / spread).mean()),
-        content_part=float((0.5 * np.abs(gap + other) / spread).mean()),
+        position_part=float((0.5 * (gap - gap_swapped) / spread).mean()),
+        content_part=float((0.5 * np.abs(gap + gap_swapped) / spread).mean()),
         gap=float(np.abs(gap).mean()),
         spread=float(spread.mean()),
-        linear_share=along**2 / (size * squares) if size > 0 and squares > 0 else None,
-        linear_slope=along / squares if squares > 0 else None,
+        linear_share=product**2 / (size * squares) if size > 0 and squares > 0 else None,
+        linear_slope=product / squares if squares > 0 else None,
     )
 
 
@@ -255,13 +255,13 @@ def opposite_signs(first: Float64Array, second: Float64Array, correlation: Float
     """
     r = np.clip(correlation, -1.0, 1.0)
     # if the variables are equal or opposite, the root of 0 would lose all digits
-    alike = np.abs(ndtr(first) - ndtr(np.sign(r) * second))
-    alike = np.where(r < 0, 1.0 - alike, alike)
-    joined = 1.0 - np.abs(r) <= ONE
+    limit = np.abs(ndtr(first) - ndtr(np.sign(r) * second))
+    limit = np.where(r < 0, 1.0 - limit, limit)
+    perfect = 1.0 - np.abs(r) <= ONE
     # for a mean of 0, use the limit from above, for T and for the constant below
-    a, b = (np.where(each == 0, np.finfo(np.float64).tiny, each) for each in (first, second))
-    root = np.sqrt(np.where(joined, 1.0, (1.0 - r) * (1.0 + r)))
+    a, b = (np.where(mean == 0, np.finfo(np.float64).tiny, mean) for mean in (first, second))
+    root = np.sqrt(np.where(perfect, 1.0, (1.0 - r) * (1.0 + r)))
     with np.errstate(over="ignore"):
         one, other = (b - r * a) / (a * root), (a - r * b) / (b * root)
-    apart = 2.0 * (owens_t(a, one) + owens_t(b, other)) + (a * b < 0)
-    return np.asarray(np.where(joined, alike, np.clip(apart, 0.0, 1.0)))
+    general = 2.0 * (owens_t(a, one) + owens_t(b, other)) + (a * b < 0)
+    return np.asarray(np.where(perfect, limit, np.clip(general, 0.0, 1.0)))

@@ -34,43 +34,43 @@ def gaps_to_empirical(
     options: PlasticityOptions | None = None,
     estimators: tuple[Estimator, ...] | None = None,
     pairs_per_bin: int = PAIRS_PER_BIN,
-    given: PreparedHead | None = None,
+    prepared: PreparedHead | None = None,
 ) -> tuple[Gap, ...]:
     """Compare estimators with direct counting over the same queries.
 
     Estimators that rotate queries to one position are compared with a count over rotated queries. The cap in
     `options` is ignored. `estimators` defaults to `MODELS`, without those that rotate queries if the head's rotation
-    is unknown; `pairs_per_bin` pairs are drawn from each bin without replacement. `given` is the prepared head, if
+    is unknown; `pairs_per_bin` pairs are drawn from each bin without replacement. `prepared` is the prepared head, if
     `plasticity` was called with it, so that nothing is computed twice.
     """
-    wanted = estimators or tuple(name for name in MODELS if head.rotary is not None or name not in ALIGNED)
-    chosen = options or PlasticityOptions(estimator=wanted[0])
-    known = given or prepare_head(head, replace(chosen, cap=None))
-    precision = chosen.precision if head.keys.dtype == np.float32 else "double"
-    apart: dict[Estimator, list[Float64Array]] = {estimator: [] for estimator in wanted}
+    models = estimators or tuple(name for name in MODELS if head.rotary is not None or name not in ALIGNED)
+    settings = options or PlasticityOptions(estimator=models[0])
+    ready = prepared or prepare_head(head, replace(settings, cap=None))
+    precision = settings.precision if head.keys.dtype == np.float32 else "double"
+    errors: dict[Estimator, list[Float64Array]] = {estimator: [] for estimator in models}
     for aligned in (True, False):
-        names = [name for name in wanted if (name in ALIGNED) == aligned]
+        names = [name for name in models if (name in ALIGNED) == aligned]
         if not names:
             continue
-        shared = known.shared
-        if aligned != (known.estimator in ALIGNED):
-            shared = replace(shared, queries=binned(head, shared.queries.counts.size, aligned))
+        data = ready.shared
+        if aligned != (ready.estimator in ALIGNED):
+            data = replace(data, queries=binned(head, data.queries.counts.size, aligned))
         laws = {
-            name: known.laws if name == known.estimator else laws_of(head, shared, name, precision=chosen.precision)
+            name: ready.laws if name == ready.estimator else laws_of(head, data, name, precision=settings.precision)
             for name in names
         }
-        for place in known.laws:
-            generator = np.random.default_rng([chosen.seed, place])
-            keys, counts = shared.competing(place)
+        for place in ready.laws:
+            generator = np.random.default_rng([settings.seed, place])
+            keys, counts = data.competing(place)
             later, earlier, _ = drawn_pairs(keys, counts, pairs_per_bin, generator)
-            counted, uncounted = counted_pairs(keys, later, earlier, shared.queries, place)
+            counted, uncounted = counted_pairs(keys, later, earlier, data.queries, place)
             for name in names:
                 law = laws[name][place]
-                model = listed_pairs(keys, later, earlier, law, shared.queries, place, precision=precision)
+                model = listed_pairs(keys, later, earlier, law, data.queries, place, precision=precision)
                 use = ~(uncounted | model.same_key | model.no_variance)
                 if use.any():
-                    apart[name].append((model.plasticity - counted)[use])
-    return tuple(_gap_of(estimator, bins) for estimator, bins in apart.items())
+                    errors[name].append((model.plasticity - counted)[use])
+    return tuple(_gap_of(estimator, bins) for estimator, bins in errors.items())
 
 
 def _gap_of(estimator: Estimator, bins: list[Float64Array]) -> Gap:
@@ -78,7 +78,7 @@ def _gap_of(estimator: Estimator, bins: list[Float64Array]) -> Gap:
         no_value = Scalar(None, 0, "no query bin has a pair")
         return Gap(estimator=estimator, by_pair=no_value, by_bin=no_value)
     pairs = np.concatenate(bins)
-    means = np.array([np.mean(part) for part in bins])
+    means = np.array([np.mean(errors) for errors in bins])
     return Gap(
         estimator=estimator,
         by_pair=Scalar(float(np.abs(pairs).mean()), pairs.size),

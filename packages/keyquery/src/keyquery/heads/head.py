@@ -141,7 +141,7 @@ class Head:
         return np.asarray(self.key_positions, dtype=np.int64) * self.buckets // self.context
 
 
-def whole_number(name: str, given: Any) -> int:
+def whole_number(name: str, value: Any) -> int:
     """Return a whole number as int; ValueError with its name for anything else.
 
     Examples
@@ -150,21 +150,21 @@ def whole_number(name: str, given: Any) -> int:
     4
     """
     try:
-        return operator.index(given)
+        return operator.index(value)
     except TypeError:
-        raise ValueError(f"{name} is {given!r}; give a whole number") from None
+        raise ValueError(f"{name} is {value!r}; give a whole number") from None
 
 
-def _native_array(name: str, given: Any) -> npt.NDArray[Any]:
+def _native_array(name: str, value: Any) -> npt.NDArray[Any]:
     """Return an array in native byte order; raises ValueError if numpy cannot make one, or would drop a mask."""
-    if isinstance(given, np.ma.MaskedArray):
+    if isinstance(value, np.ma.MaskedArray):
         raise ValueError(f"{name}: a masked array; drop masked rows and pass the .data of the others")
     try:
-        array = np.asarray(given)
+        array = np.asarray(value)
     except Exception as error:  # tensor libraries raise any kind of error
         words = str(error).partition("\n")[0]
         mend = "give a numpy array; for a tensor, tensor.detach().float().cpu().numpy()"
-        raise ValueError(f"{name}: numpy cannot convert this {type(given).__name__} ({words}); {mend}") from None
+        raise ValueError(f"{name}: numpy cannot convert this {type(value).__name__} ({words}); {mend}") from None
     native = np.dtype(np.float32) if array.dtype == np.float16 else array.dtype.newbyteorder("=")
     return array.astype(native, copy=False)
 

@@ -93,23 +93,23 @@ def pooled_law(head: Head, estimator: str, moments: Moments | None = None, preci
     Householder reflection that maps the first axis to the direction of beta. `moments` are the queries' moments, if
     known; `precision` is the requested precision of products, lowered to single only where exact enough.
     """
-    known = class_moments(head.queries, head.query_positions, precision) if moments is None else moments
-    beta = known.slope
-    alpha = known.mean - beta * known.position_mean
-    along = known.covariance @ beta
-    if float(beta @ beta) ** 2 * known.position_variance > STEEP * float(beta @ along):
+    fitted = class_moments(head.queries, head.query_positions, precision) if moments is None else moments
+    beta = fitted.slope
+    alpha = fitted.mean - beta * fitted.position_mean
+    product = fitted.covariance @ beta
+    if float(beta @ beta) ** 2 * fitted.position_variance > STEEP * float(beta @ product):
         rows, _ = centred(head.queries)
-        rows -= np.outer(head.query_positions - known.position_mean, beta)
+        rows -= np.outer(head.query_positions - fitted.position_mean, beta)
         residual = rows.T @ rows
     else:
-        residual = known.n * (known.covariance - known.position_variance * np.outer(beta, beta))
+        residual = fitted.n * (fitted.covariance - fitted.position_variance * np.outer(beta, beta))
     if estimator == "pooled_full":
-        law = full_law(alpha, beta, residual / (known.n - 2))
-        if precision == "single" and not _has_independent_share(law, np.diag(known.covariance)):
+        law = full_law(alpha, beta, residual / (fitted.n - 2))
+        if precision == "single" and not _has_independent_share(law, np.diag(fitted.covariance)):
             return pooled_law(head, estimator)
         return law
     basis = householder(beta)
-    variances = np.maximum(np.einsum("ij,ik,kj->j", basis, residual, basis, optimize=True), 0.0) / (known.n - 1)
+    variances = np.maximum(np.einsum("ij,ik,kj->j", basis, residual, basis, optimize=True), 0.0) / (fitted.n - 1)
     factor = basis * np.sqrt(variances)
     return QueryLaw(alpha=alpha, beta=beta, factor=factor, lower=False, mean_variance=float(variances.mean()))
 
@@ -122,10 +122,10 @@ def bucket_law(queries: FloatArray, estimator: str, precision: Precision = "doub
     lowered to single only where exact enough.
     """
     n, d = queries.shape
-    still = np.zeros(d)
+    zeros = np.zeros(d)
     if n > d and estimator != "bucket_diag":
         mean, products = mean_and_products(queries, precision)
-        law = full_law(mean, still, products / (n - 1))
+        law = full_law(mean, zeros, products / (n - 1))
         if precision == "single" and not _has_independent_share(law, np.diag(products) / (n - 1)):
             return bucket_law(queries, estimator)
         return law
@@ -133,10 +133,10 @@ def bucket_law(queries: FloatArray, estimator: str, precision: Precision = "doub
     if estimator == "bucket_diag":
         variances = np.einsum("ij,ij->j", rows, rows) / (n - 1)
         factor = np.sqrt(variances)
-        return QueryLaw(alpha=mean, beta=still, factor=factor, lower=False, mean_variance=float(variances.mean()))
+        return QueryLaw(alpha=mean, beta=zeros, factor=factor, lower=False, mean_variance=float(variances.mean()))
     # use the deviations themselves as the factor: it is the most exact one for a singular covariance
     factor = rows.T * (1.0 / math.sqrt(n - 1))
-    return QueryLaw(alpha=mean, beta=still, factor=factor, lower=False, mean_variance=float(np.sum(factor**2)) / d)
+    return QueryLaw(alpha=mean, beta=zeros, factor=factor, lower=False, mean_variance=float(np.sum(factor**2)) / d)
 
 
 def full_law(alpha: Float64Array, beta: Float64Array, covariance: Float64Array) -> QueryLaw:
@@ -164,7 +164,7 @@ def householder(direction: Float64Array) -> Float64Array:
         return basis
     mirror = -direction / size
     # compute 1 - x_1 without cancellation, from the other components of the unit vector
-    rest = float(mirror[1:] @ mirror[1:])
-    mirror[0] = rest / (1.0 - mirror[0]) if mirror[0] < 0 else 1.0 + mirror[0]
+    others = float(mirror[1:] @ mirror[1:])
+    mirror[0] = others / (1.0 - mirror[0]) if mirror[0] < 0 else 1.0 + mirror[0]
     length = float(mirror @ mirror)
     return basis if length == 0.0 else basis - 2.0 * np.outer(mirror, mirror) / length

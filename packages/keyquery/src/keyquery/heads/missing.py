@@ -39,8 +39,8 @@ class BinnedValues:
     def __post_init__(self) -> None:
         if not self.values.shape == self.counts.shape == (len(self.reasons),):
             raise ValueError("values, counts and reasons differ in length")
-        missing = np.array([bool(reason) for reason in self.reasons], dtype=np.bool_)
-        if np.isinf(self.values).any() or not np.array_equal(np.isnan(self.values), missing):
+        has_reason = np.array([bool(reason) for reason in self.reasons], dtype=np.bool_)
+        if np.isinf(self.values).any() or not np.array_equal(np.isnan(self.values), has_reason):
             raise ValueError("a missing value needs a reason; a present value must have none")
 
     @property

@@ -75,12 +75,12 @@ def class_moments(vectors: FloatArray, positions: IntArray, precision: Precision
     middle = float(times.mean())
     times = times - middle
     scale = float(np.abs(times).max()) or 1.0
-    near, squares, sums = _shifted_sums(vectors, times / scale, precision)
-    off = sums[0] / n
+    origin, squares, sums = _shifted_sums(vectors, times / scale, precision)
+    offset = sums[0] / n
     return Moments(
         n=n,
-        mean=near + off,
-        covariance=squares / n - np.outer(off, off),
+        mean=origin + offset,
+        covariance=squares / n - np.outer(offset, offset),
         position_mean=middle,
         position_variance=float(times @ times) / n,
         position_covariance=sums[1] * (scale / n),
@@ -89,9 +89,9 @@ def class_moments(vectors: FloatArray, positions: IntArray, precision: Precision
 
 def mean_and_products(vectors: FloatArray, precision: Precision = "double") -> tuple[Float64Array, Float64Array]:
     """Return the mean, shape (d,), and the sums of products of deviations, shape (d, d); see `class_moments`."""
-    near, squares, sums = _shifted_sums(vectors, None, precision)
-    off = sums[0] / len(vectors)
-    return near + off, squares - len(vectors) * np.outer(off, off)
+    origin, squares, sums = _shifted_sums(vectors, None, precision)
+    offset = sums[0] / len(vectors)
+    return origin + offset, squares - len(vectors) * np.outer(offset, offset)
 
 
 def _shifted_sums(
@@ -102,17 +102,17 @@ def _shifted_sums(
     kind = np.float32 if precision == "single" and vectors.dtype == np.float32 else np.float64
     # the mean of rows spread over the array: the remaining mean is small compared with the spread, so subtracting its
     # square at the end loses no digits
-    near = vectors[:: max(1, n // NEAR)].mean(axis=0, dtype=np.float64).astype(kind)
+    origin = vectors[:: max(1, n // NEAR)].mean(axis=0, dtype=np.float64).astype(kind)
     weights = np.ones((1 if times is None else 2, n), kind)
     if times is not None:
         weights[1] = times
     squares, sums = np.zeros((d, d)), np.zeros((len(weights), d))
     buffer = np.empty((min(CHUNK, n), d), kind)
     for start in range(0, n, CHUNK):
-        rows = np.subtract(vectors[start : start + CHUNK], near, out=buffer[: min(CHUNK, n - start)])
+        rows = np.subtract(vectors[start : start + CHUNK], origin, out=buffer[: min(CHUNK, n - start)])
         squares += rows.T @ rows
         sums += weights[:, start : start + CHUNK] @ rows
-    return near.astype(np.float64), squares, sums
+    return origin.astype(np.float64), squares, sums
 
 
 def centred(vectors: FloatArray) -> tuple[Float64Array, Float64Array]:
@@ -137,16 +137,16 @@ def head_moments(head: Head, precision: Precision = "double", keys: Moments | No
 def pool_moments(first: Moments, second: Moments) -> Moments:
     """Combine the moments of two classes: within-class moments plus those of the two means."""
     n = first.n + second.n
-    one, other = first.n / n, second.n / n
-    between = first.mean - second.mean
-    apart = first.position_mean - second.position_mean
+    share, rest = first.n / n, second.n / n
+    gap = first.mean - second.mean
+    shift = first.position_mean - second.position_mean
     return Moments(
         n=n,
-        mean=one * first.mean + other * second.mean,
-        covariance=one * first.covariance + other * second.covariance + one * other * np.outer(between, between),
-        position_mean=one * first.position_mean + other * second.position_mean,
-        position_variance=one * first.position_variance + other * second.position_variance + one * other * apart**2,
-        position_covariance=one * first.position_covariance
-        + other * second.position_covariance
-        + one * other * apart * between,
+        mean=share * first.mean + rest * second.mean,
+        covariance=share * first.covariance + rest * second.covariance + share * rest * np.outer(gap, gap),
+        position_mean=share * first.position_mean + rest * second.position_mean,
+        position_variance=share * first.position_variance + rest * second.position_variance + share * rest * shift**2,
+        position_covariance=share * first.position_covariance
+        + rest * second.position_covariance
+        + share * rest * shift * gap,
     )

@@ -40,9 +40,9 @@ class Keys:
         # one ascending array of (group, position), so that one binary search covers all groups
         span = int(self.positions.max(initial=0)) + 1
         line = self.groups * span + self.positions
-        first = np.arange(self.starts.size - 1, dtype=np.int64) * span
-        ends = np.clip(np.ceil(limits), 0, span).astype(np.int64)
-        return np.searchsorted(line, first + ends[:, None]) - self.starts[:-1]
+        base = np.arange(self.starts.size - 1, dtype=np.int64) * span
+        bounds = np.clip(np.ceil(limits), 0, span).astype(np.int64)
+        return np.searchsorted(line, base + bounds[:, None]) - self.starts[:-1]
 
     def between(self, first: float, limit: float) -> Keys:
         """Return the keys at positions in [`first`, `limit`) (tokens), without groups of one key."""
@@ -80,20 +80,20 @@ def competing(
         labels = labels * buckets + positions * buckets // context
     order = np.argsort(labels * context + positions, kind="stable")
     ordered = labels[order]
-    first = np.r_[True, ordered[1:] != ordered[:-1]]
-    group = np.cumsum(first) - 1
+    starts = np.r_[True, ordered[1:] != ordered[:-1]]
+    group = np.cumsum(starts) - 1
     company = np.bincount(group)[group] > 1
     if not company.all():
         order, ordered = order[company], ordered[company]
-        first = np.r_[True, ordered[1:] != ordered[:-1]] if ordered.size else np.zeros(0, dtype=np.bool_)
-        group = np.cumsum(first) - 1
+        starts = np.r_[True, ordered[1:] != ordered[:-1]] if ordered.size else np.zeros(0, dtype=np.bool_)
+        group = np.cumsum(starts) - 1
     in_order = order.size == documents.size and bool((order[1:] > order[:-1]).all())
     return Keys(
         vectors=vectors if in_order else vectors[order],
         shift=vectors.mean(axis=0).astype(np.float64),
         positions=positions[order],
         groups=group,
-        starts=np.r_[np.flatnonzero(first), order.size].astype(np.int64),
+        starts=np.r_[np.flatnonzero(starts), order.size].astype(np.int64),
     )
 
 
@@ -117,8 +117,8 @@ def first_visible(head: Head, taus: Float64Array) -> Float64Array | None:
     """
     if head.window is None or head.window >= head.context:
         return None
-    known = np.where(np.isfinite(taus), taus, 0.0)
-    first = np.floor(known / head.window) * head.window if head.chunks else np.floor(known - head.window) + 1
+    centres = np.where(np.isfinite(taus), taus, 0.0)
+    first = np.floor(centres / head.window) * head.window if head.chunks else np.floor(centres - head.window) + 1
     return np.asarray(np.maximum(first, 0.0))
 
 
@@ -135,18 +135,18 @@ def drawn_pairs(
     `counts` are the numbers of eligible keys of each group. Return the row indices of the later and of the earlier
     key of each drawn pair, and the number of all pairs.
     """
-    ends = np.cumsum(pair_counts(counts))
-    total = int(ends[-1]) if ends.size else 0
+    cumulative = np.cumsum(pair_counts(counts))
+    total = int(cumulative[-1]) if cumulative.size else 0
     if cap is None or total <= cap:
         index = np.arange(total, dtype=np.int64)
     else:
         index = np.sort(generator.choice(total, cap, replace=False, shuffle=False)).astype(np.int64)
-    group = np.searchsorted(ends, index, side="right")
-    within = index - np.r_[0, ends][group]
+    group = np.searchsorted(cumulative, index, side="right")
+    rank = index - np.r_[0, cumulative][group]
     # pair k of a group is (i, j) with k = i (i - 1) / 2 + j and j < i
-    i = ((1 + np.sqrt(1 + 8 * within.astype(np.float64))) / 2).astype(np.int64)
-    i -= i * (i - 1) // 2 > within
-    i += i * (i + 1) // 2 <= within
-    j = within - i * (i - 1) // 2
+    i = ((1 + np.sqrt(1 + 8 * rank.astype(np.float64))) / 2).astype(np.int64)
+    i -= i * (i - 1) // 2 > rank
+    i += i * (i + 1) // 2 <= rank
+    j = rank - i * (i - 1) // 2
     start = keys.starts[group]
     return start + i, start + j, total

@@ -82,15 +82,15 @@ class PlasticityOptions:
     separation: Separation = "distance"
 
     def __post_init__(self) -> None:
-        for name, value, known in (
+        for name, value, allowed in (
             ("estimator", self.estimator, ESTIMATORS),
             ("pairs", self.pairs, PAIR_MODES),
             ("precision", self.precision, PRECISIONS),
             ("separation", self.separation, SEPARATIONS),
         ):
-            if value not in known:
-                raise ValueError(f"{name} {value!r}; give one of {', '.join(known)}")
-        for name in ("min_queries", "seed", *(each for each in ("bins", "cap") if getattr(self, each) is not None)):
+            if value not in allowed:
+                raise ValueError(f"{name} {value!r}; give one of {', '.join(allowed)}")
+        for name in ("min_queries", "seed", *(key for key in ("bins", "cap") if getattr(self, key) is not None)):
             object.__setattr__(self, name, whole_number(name, getattr(self, name)))
         if self.seed < 0:
             raise ValueError(f"seed is {self.seed}; give 0 or more")
@@ -156,8 +156,8 @@ class Plasticity:
     def __repr__(self) -> str:
         """Return the estimator and at most eight numbers of the profile."""
         values = [f"{value:.3f}" for value in self.profile.values]
-        shown = values if len(values) <= MOST_SHOWN else [*values[:4], "...", *values[-4:]]
-        return f"Plasticity({self.options.estimator}, {len(values)} bins: {' '.join(shown)})"
+        texts = values if len(values) <= MOST_SHOWN else [*values[:4], "...", *values[-4:]]
+        return f"Plasticity({self.options.estimator}, {len(values)} bins: {' '.join(texts)})"
 
     @property
     def precision(self) -> str:
@@ -235,50 +235,48 @@ def prepare_head(
     head: Head, options: PlasticityOptions, queries: Moments | None = None, keys: Keys | None = None
 ) -> PreparedHead:
     """Prepare a head for `plasticity` (same parameters); `keys` are the head's grouped keys, if known."""
-    shared = bin_and_group(head, options, keys)
-    return PreparedHead(options.estimator, shared, laws_of(head, shared, options.estimator, queries, options.precision))
+    data = bin_and_group(head, options, keys)
+    return PreparedHead(options.estimator, data, laws_of(head, data, options.estimator, queries, options.precision))
 
 
 def plasticity(
     head: Head,
     options: PlasticityOptions | None = None,
     queries: Moments | None = None,
-    given: PreparedHead | None = None,
+    prepared: PreparedHead | None = None,
 ) -> Plasticity:
     """Estimate the attention plasticity of a head.
 
     For keys k1, k2 and queries of a bin (at its centre, with `aligned_full`), m and v are the mean and the variance of
     q.(k1 - k2); the plasticity of the pair is 4 p (1 - p) = 1 - erf(m / sqrt(2 v))^2 with p = Phi(m / sqrt v).
-    `queries` are the moments of the queries, if known; pooled estimators use them. `given` is the result of
+    `queries` are the moments of the queries, if known; pooled estimators use them. `prepared` is the result of
     `prepare_head` for the same head and options, if available. Raises ValueError if `aligned_full` is used and the
     head's rotation is unknown.
     """
-    chosen = options or PlasticityOptions()
-    known = given or prepare_head(head, chosen, queries)
-    shared, laws = known.shared, known.laws
-    if shared.seen is None:
-        return _plasticity_of_sums(
-            head, chosen, shared, _pair_sums(head, chosen, shared, shared.keys, shared.counts, laws)
-        )
+    settings = options or PlasticityOptions()
+    ready = prepared or prepare_head(head, settings, queries)
+    data, laws = ready.shared, ready.laws
+    if data.seen is None:
+        return _plasticity_of_sums(head, settings, data, _pair_sums(head, settings, data, data.keys, data.counts, laws))
     parts = []
     for place, law in laws.items():  # each bin has different keys
-        keys, eligible = shared.competing(place)
-        counts = np.zeros((len(shared.counts), eligible.size), dtype=np.int64)
+        keys, eligible = data.competing(place)
+        counts = np.zeros((len(data.counts), eligible.size), dtype=np.int64)
         counts[place] = eligible
-        parts.append(_pair_sums(head, chosen, shared, keys, counts, {place: law}))
-    empty_sums = _pair_sums(head, chosen, shared, shared.keys, np.zeros_like(shared.counts), {})
-    return _plasticity_of_sums(head, chosen, shared, add_sums(parts or [empty_sums]))
+        parts.append(_pair_sums(head, settings, data, keys, counts, {place: law}))
+    empty_sums = _pair_sums(head, settings, data, data.keys, np.zeros_like(data.counts), {})
+    return _plasticity_of_sums(head, settings, data, add_sums(parts or [empty_sums]))
 
 
 def _pair_sums(
-    head: Head, options: PlasticityOptions, shared: HeadData, keys: Keys, counts: IntArray, laws: dict[int, QueryLaw]
+    head: Head, options: PlasticityOptions, data: HeadData, keys: Keys, counts: IntArray, laws: dict[int, QueryLaw]
 ) -> PairSums:
     """Sum over the pairs of eligible keys under the laws of some bins: over all pairs, or over a sample."""
     counted = options.estimator == "empirical"
     if options.cap is None:
-        return all_pairs(keys, counts, laws, shared.queries, head.context, options.cells, options.precision, counted)
+        return all_pairs(keys, counts, laws, data.queries, head.context, options.cells, options.precision, counted)
     return sampled_pairs(
-        keys, counts, laws, shared.queries, head.context, options.cells, options.cap, options.seed, counted
+        keys, counts, laws, data.queries, head.context, options.cells, options.cap, options.seed, counted
     )
 
 
@@ -289,26 +287,26 @@ def bin_and_group(head: Head, options: PlasticityOptions, keys: Keys | None = No
     groups = keys or competing(
         head.keys, head.key_positions, head.key_documents, head.context, head.buckets, options.pairs
     )
-    enough = tuple(int(place) for place in np.flatnonzero(queries.counts >= options.min_queries))
+    filled = tuple(int(place) for place in np.flatnonzero(queries.counts >= options.min_queries))
     ends = eligible_limits(head, options.pairs, bins, queries.taus)
     counts, first = groups.eligible(ends), first_visible(head, queries.taus)
     if first is None:
-        return HeadData(groups, counts, queries, enough)
+        return HeadData(groups, counts, queries, filled)
     counts = np.maximum(counts - groups.eligible(first), 0)
-    return HeadData(groups, counts, queries, enough, np.column_stack([first, ends]))
+    return HeadData(groups, counts, queries, filled, np.column_stack([first, ends]))
 
 
 def laws_of(
-    head: Head, shared: HeadData, estimator: Estimator, queries: Moments | None = None, precision: Precision = "single"
+    head: Head, data: HeadData, estimator: Estimator, queries: Moments | None = None, precision: Precision = "single"
 ) -> dict[int, QueryLaw]:
     """Fit a law to the queries of each bin that has enough queries and at least one pair of keys."""
-    wanted = [place for place in shared.enough if pair_counts(shared.counts[place]).any()]
-    if not wanted:
+    places = [place for place in data.enough if pair_counts(data.counts[place]).any()]
+    if not places:
         return {}
     if estimator in POOLED:
         law = describe.pooled_law(head, estimator, queries, precision)
-        return dict.fromkeys(wanted, law)
-    return {place: describe.bucket_law(shared.queries.of(place), estimator, precision) for place in wanted}
+        return dict.fromkeys(places, law)
+    return {place: describe.bucket_law(data.queries.of(place), estimator, precision) for place in places}
 
 
 def divide_sums(sums: Float64Array, count: Float64Array) -> Float64Array:
@@ -316,18 +314,18 @@ def divide_sums(sums: Float64Array, count: Float64Array) -> Float64Array:
     return np.asarray(np.divide(sums, count, out=np.full(sums.shape, np.nan), where=count > 0))
 
 
-def _plasticity_of_sums(head: Head, options: PlasticityOptions, shared: HeadData, sums: PairSums) -> Plasticity:
-    eligible = pair_counts(shared.counts).sum(axis=1)
+def _plasticity_of_sums(head: Head, options: PlasticityOptions, data: HeadData, sums: PairSums) -> Plasticity:
+    eligible = pair_counts(data.counts).sum(axis=1)
     evaluated = eligible if options.cap is None else np.minimum(eligible, options.cap)
-    tested = np.isin(np.arange(eligible.size), shared.enough)
-    kept = np.where(tested, evaluated - sums.same_key - sums.no_variance, 0)
+    has_queries = np.isin(np.arange(eligible.size), data.enough)
+    pair_count = np.where(has_queries, evaluated - sums.same_key - sums.no_variance, 0)
     reasons = []
-    for place, n in enumerate(shared.queries.counts):
-        if not tested[place]:
+    for place, n in enumerate(data.queries.counts):
+        if not has_queries[place]:
             reasons.append(f"{n} queries, {options.min_queries} needed")
         elif eligible[place] == 0:
             reasons.append("no eligible pair of keys")
-        elif kept[place] == 0:
+        elif pair_count[place] == 0:
             reasons.append(f"all {evaluated[place]} pairs left out")
         else:
             reasons.append("")
@@ -335,9 +333,9 @@ def _plasticity_of_sums(head: Head, options: PlasticityOptions, shared: HeadData
     return Plasticity(
         options=options,
         context=head.context,
-        queries=shared.queries.counts,
-        taus=shared.queries.taus,
-        profile=BinnedValues(values, kept, tuple(reasons)),
+        queries=data.queries.counts,
+        taus=data.queries.taus,
+        profile=BinnedValues(values, pair_count, tuple(reasons)),
         error=np.where(np.isfinite(values), sums.error, np.nan),
         eligible=eligible,
         same_key=sums.same_key,

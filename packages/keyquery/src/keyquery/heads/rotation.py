@@ -83,10 +83,10 @@ def rotation(moments: HeadMoments, context: int, separation: Separation = "dista
     a = drift / np.linalg.norm(drift)
     if a @ queries.position_covariance < 0:
         a = -a
-    between = queries.mean - keys.mean
+    offset = queries.mean - keys.mean
     # mean over all query-key pairs without forming them: the variances add, and the squared difference of the means
-    distance = queries.covariance + keys.covariance + np.outer(between, between)
-    b = _separation_axis(a, between, distance, separation)
+    distance = queries.covariance + keys.covariance + np.outer(offset, offset)
+    b = _separation_axis(a, offset, distance, separation)
     alpha_q, alpha_k = float(a @ queries.slope), float(a @ keys.slope)
     mu_q_a = float(a @ queries.mean)
     var_frac_a, var_frac_b = pool.variance_along(a) / total, pool.variance_along(b) / total
@@ -116,21 +116,21 @@ def rotation(moments: HeadMoments, context: int, separation: Separation = "dista
     )
 
 
-def _separation_axis(a: Float64Array, between: Float64Array, distance: Float64Array, kind: str) -> Float64Array:
+def _separation_axis(a: Float64Array, offset: Float64Array, distance: Float64Array, kind: str) -> Float64Array:
     """Return the unit vector b, orthogonal to a, pointing from keys to queries."""
     if kind == "centroid":
-        b = between - (between @ a) * a
+        b = offset - (offset @ a) * a
         if np.linalg.norm(b) <= 1e-12 * np.sqrt(float(np.trace(distance))):
             raise ValueError("queries and keys differ only along axis a; use separation='distance'")
     else:
-        away = np.eye(a.size) - np.outer(a, a)
+        projector = np.eye(a.size) - np.outer(a, a)
         size = a.size
-        _, vectors = linalg.eigh(away @ distance @ away, subset_by_index=(size - 1, size - 1))
+        _, vectors = linalg.eigh(projector @ distance @ projector, subset_by_index=(size - 1, size - 1))
         b = vectors[:, 0]
     # orthogonalise again, so that b is orthogonal up to rounding
     b = b - (b @ a) * a
     b = b / np.linalg.norm(b)
-    reference = float(b @ between)
+    reference = float(b @ offset)
     if reference == 0.0:
         reference = float(b[np.argmax(np.abs(b))])
     return np.asarray(-b if reference < 0 else b, dtype=np.float64)

@@ -42,40 +42,40 @@ class ProfileSummary:
     lengths: BinnedValues
 
 
-def summarise(found: Plasticity) -> ProfileSummary:
+def summarise(head: Plasticity) -> ProfileSummary:
     """Aggregate a head's plasticity."""
-    deciles = _means_by_range(found, found.context * np.arange(DECILES + 1) / DECILES)
-    first, last = _unweighted_mean(deciles, (0, 1)), _unweighted_mean(deciles, (8, 9))
-    if first.value is None or last.value is None:
-        drop = Scalar(None, 0, first.reason or last.reason)
+    deciles = _means_by_range(head, head.context * np.arange(DECILES + 1) / DECILES)
+    early, late = _unweighted_mean(deciles, (0, 1)), _unweighted_mean(deciles, (8, 9))
+    if early.value is None or late.value is None:
+        drop = Scalar(None, 0, early.reason or late.reason)
     else:
-        drop = Scalar(first.value - last.value, first.count + last.count)
-    weights = found.queries.astype(np.float64)
+        drop = Scalar(early.value - late.value, early.count + late.count)
+    weights = head.queries.astype(np.float64)
     return ProfileSummary(
-        ap_overall=weighted_mean(found.profile, weights, weights > 0, "no query bin has a value"),
+        ap_overall=weighted_mean(head.profile, weights, weights > 0, "no query bin has a value"),
         deciles=deciles,
-        ap_first_20=first,
-        ap_last_20=last,
+        ap_first_20=early,
+        ap_last_20=late,
         ap_drop=drop,
-        lengths=_means_by_range(found, np.array((0, *LENGTHS), dtype=np.float64)),
+        lengths=_means_by_range(head, np.array((0, *LENGTHS), dtype=np.float64)),
     )
 
 
-def _means_by_range(found: Plasticity, edges: Float64Array) -> BinnedValues:
+def _means_by_range(head: Plasticity, edges: Float64Array) -> BinnedValues:
     """Average the query bins whose mean position lies in each range of positions."""
-    weights = found.queries.astype(np.float64)
+    weights = head.queries.astype(np.float64)
     scalars = []
     for low, high in pairwise(edges):
-        inside = (found.taus >= low) & (found.taus < high)
-        missing = sorted(
-            {reason for reason, within in zip(found.profile.reasons, inside, strict=True) if within and reason}
+        in_range = (head.taus >= low) & (head.taus < high)
+        reasons = sorted(
+            {reason for reason, used in zip(head.profile.reasons, in_range, strict=True) if used and reason}
         )
-        no_bin = "; ".join(missing) if inside.any() else f"no query bin centred in {low:.0f}-{high:.0f} tokens"
-        scalars.append(weighted_mean(found.profile, weights, inside, no_bin))
+        no_bin = "; ".join(reasons) if in_range.any() else f"no query bin centred in {low:.0f}-{high:.0f} tokens"
+        scalars.append(weighted_mean(head.profile, weights, in_range, no_bin))
     return row_of(scalars)
 
 
 def _unweighted_mean(row: BinnedValues, places: tuple[int, ...]) -> Scalar:
-    chosen = np.isin(np.arange(row.values.size), places)
+    mask = np.isin(np.arange(row.values.size), places)
     names = ", ".join(str(place) for place in places)
-    return weighted_mean(row, np.ones(row.values.size), chosen, f"deciles {names} have no value")
+    return weighted_mean(row, np.ones(row.values.size), mask, f"deciles {names} have no value")

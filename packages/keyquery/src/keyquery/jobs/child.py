@@ -37,8 +37,8 @@ def main() -> None:
 
 def _read_part(source: Any) -> bytes:
     size = LENGTH.unpack(source.read(LENGTH.size))[0]
-    part: bytes = source.read(size)
-    return part
+    content: bytes = source.read(size)
+    return content
 
 
 def _pickle_error(error: Exception) -> bytes:

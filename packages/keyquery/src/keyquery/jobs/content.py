@@ -71,10 +71,10 @@ def _add_value(state: list[bytes], value: Any, where: str) -> None:
                 _add_value(state, item, f"{where}[{index}]")
         case Mapping():
             _add_unordered(
-                state, "mapping", [[(name, where), (each, f"{where}[{name!r}]")] for name, each in value.items()]
+                state, "mapping", [[(name, where), (member, f"{where}[{name!r}]")] for name, member in value.items()]
             )
         case AbstractSet():
-            _add_unordered(state, "set", [[(each, where)] for each in value])
+            _add_unordered(state, "set", [[(member, where)] for member in value])
         case functools.partial():
             _add_text(state, "partial", dotted_name(value.func))
             _add_value(state, value.args, where)
@@ -109,10 +109,10 @@ def _add_unordered(state: list[bytes], kind: str, items: list[list[tuple[Any, st
     _add_text(state, kind, str(len(items)))
     encoded = []
     for item in items:
-        part: list[bytes] = []
+        encoded_item: list[bytes] = []
         for value, where in item:
-            _add_value(part, value, where)
-        encoded.append(b"".join(part))
+            _add_value(encoded_item, value, where)
+        encoded.append(b"".join(encoded_item))
     state.extend(sorted(encoded))
 
 

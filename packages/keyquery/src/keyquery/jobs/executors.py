@@ -50,18 +50,18 @@ def open_executor(
     from keyquery.jobs.local import LocalExecutor
     from keyquery.jobs.slurm import SlurmExecutor
 
-    asked = resources or Resources()
+    limits = resources or Resources()
     if workers is not None and workers != "gpu" and workers < 1:
         raise ThesisError(f"{workers} jobs at a time: give 1 or more")
     if name == "local":
-        if extra := asked.only_slurm():
+        if extra := limits.only_slurm():
             raise ThesisError(
                 f"the executor local knows no {' and no '.join(extra)} limit: leave it out, or choose slurm"
             )
-        return LocalExecutor(1 if workers is None else workers, gpus=asked.gpus, cpus=asked.cpus)
+        return LocalExecutor(1 if workers is None else workers, gpus=limits.gpus, cpus=limits.cpus)
     if name == "slurm":
         if workers == "gpu":
             raise ThesisError('workers "gpu" means the GPUs of this machine; for slurm give the GPUs of each job')
-        return SlurmExecutor(folder / "slurm", asked, workers)
+        return SlurmExecutor(folder / "slurm", limits, workers)
     hint = suggest(name, EXECUTORS).rstrip()
     raise ThesisError(f"unknown executor {name!r}: it is {' or '.join(EXECUTORS)}{'; ' if hint else ''}{hint}")

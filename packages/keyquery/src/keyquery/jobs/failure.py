@@ -42,10 +42,10 @@ class JobsFailed(ThesisError):
 
     def __init__(self, failures: Sequence[Failure], total: int, results: Sequence[Any] = ()) -> None:
         self.failures, self.total, self.results = tuple(failures), total, tuple(results)
-        listed = "\n".join(indent(str(failure), "  ") for failure in failures)
+        lines = "\n".join(indent(str(failure), "  ") for failure in failures)
         jobs = "job" if total == 1 else "jobs"
         super().__init__(
-            f"{len(failures)} of {total} {jobs} failed:\n{listed}\n"
+            f"{len(failures)} of {total} {jobs} failed:\n{lines}\n"
             "Finished jobs are kept: repeat the command to run only the missing ones."
         )
 

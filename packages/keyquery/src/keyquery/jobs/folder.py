@@ -45,8 +45,8 @@ class JobFolder:
 
     def describe(self, name: str, function: str, arguments: Mapping[str, Any], version: str) -> None:
         """Write the job's call in readable form, since the key is only a hash."""
-        shown = {key: repr(value) for key, value in arguments.items()}
-        content = {"name": name, "function": function, "arguments": shown, "version": version}
+        readable = {key: repr(value) for key, value in arguments.items()}
+        content = {"name": name, "function": function, "arguments": readable, "version": version}
         write(self.path / "job.json", (json.dumps(content, indent=1, ensure_ascii=False) + "\n").encode())
 
     def finished(self) -> bool:
@@ -130,6 +130,6 @@ def last_lines(text: str, lines: int) -> str:
 
     If the interpreter crashed, return the first lines of the crash report instead: the cause and the innermost calls.
     """
-    drawn = [last for line in text.split("\n") if (last := line.rstrip("\r").rsplit("\r", 1)[-1].rstrip())]
-    crash = max((at for at, line in enumerate(drawn) if line.startswith("Fatal Python error:")), default=len(drawn))
-    return "\n".join(drawn[max(0, min(crash, len(drawn) - lines)) :][:lines])
+    visible = [last for line in text.split("\n") if (last := line.rstrip("\r").rsplit("\r", 1)[-1].rstrip())]
+    crash = max((at for at, line in enumerate(visible) if line.startswith("Fatal Python error:")), default=len(visible))
+    return "\n".join(visible[max(0, min(crash, len(visible) - lines)) :][:lines])

@@ -98,7 +98,7 @@ class LocalExecutor(JobExecutor):
         with tempfile.TemporaryFile() as outcome, tempfile.TemporaryFile() as output:
             with self._lock:
                 if self._ended:
-                    raise JobDied("not started, because the command was stopping")
+                    raise JobDied("the job was not started, because the command was stopping")
                 process = subprocess.Popen(
                     [*GATE, sys.executable, "-P", str(CHILD)],
                     stdin=subprocess.PIPE,
@@ -132,8 +132,8 @@ class LocalExecutor(JobExecutor):
             raise JobDied("ended before it finished")
         if status != 0:
             output.seek(0)
-            last = last_lines(output.read().decode("utf-8", errors="replace"), 8)
-            raise JobDied(_end_in_words(status) + (f"\n{last}" if last else ""))
+            log = last_lines(output.read().decode("utf-8", errors="replace"), 8)
+            raise JobDied(_end_in_words(status) + (f"\n{log}" if log else ""))
         outcome.seek(0)
         good, value = pickle.loads(outcome.read())
         if good:
@@ -143,17 +143,17 @@ class LocalExecutor(JobExecutor):
 
 def visible_gpus() -> list[str]:
     """Return the GPUs that CUDA programs of this process would see, as written in `CUDA_VISIBLE_DEVICES`."""
-    given = os.environ.get("CUDA_VISIBLE_DEVICES")
-    if given is not None:
-        return [name.strip() for name in given.split(",") if name.strip() not in ("", "-1")]
+    setting = os.environ.get("CUDA_VISIBLE_DEVICES")
+    if setting is not None:
+        return [name.strip() for name in setting.split(",") if name.strip() not in ("", "-1")]
     program = shutil.which("nvidia-smi")
     if program is None:
         return []
-    listed = subprocess.run(
+    query = subprocess.run(
         [program, "--query-gpu=index", "--format=csv,noheader"], capture_output=True, text=True, check=False
     )
     return (
-        [line.strip() for line in listed.stdout.splitlines() if line.strip().isdigit()] if not listed.returncode else []
+        [line.strip() for line in query.stdout.splitlines() if line.strip().isdigit()] if not query.returncode else []
     )
 
 
@@ -161,31 +161,31 @@ def _slot_environments(
     workers: int | Literal["gpu"], gpus: int | None, cpus: int | None
 ) -> tuple[int, list[dict[str, str]]]:
     """Return the number of processes, and for each the environment variables that assign GPUs and threads."""
-    have = visible_gpus() if workers == "gpu" or gpus or (gpus is None and workers != 1) else []
-    each = gpus
+    free = visible_gpus() if workers == "gpu" or gpus or (gpus is None and workers != 1) else []
+    per_job = gpus
     if workers == "gpu":
-        each = gpus or 1
-        count = len(have) // each
+        per_job = gpus or 1
+        count = len(free) // per_job
         if count == 0:
-            raise ThesisError(f"one job on each GPU: a job needs {each}, but this machine shows only {len(have)}")
+            raise ThesisError(f"one job on each GPU: a job needs {per_job}, but this machine shows only {len(free)}")
     else:
         count = workers
-        if gpus and count * gpus > len(have):
-            raise ThesisError(f"{count} jobs of {gpus} GPUs need more than this machine's {len(have)}; ask for fewer")
+        if gpus and count * gpus > len(free):
+            raise ThesisError(f"{count} jobs of {gpus} GPUs need more than this machine's {len(free)}; ask for fewer")
     environments: list[dict[str, str]] = [{} for _ in range(count)]
     for index, environment in enumerate(environments):
-        if each is not None:
-            environment["CUDA_VISIBLE_DEVICES"] = ",".join(have[index * each : (index + 1) * each])
-        elif have and count > 1:
-            environment["CUDA_VISIBLE_DEVICES"] = have[index % len(have)]
+        if per_job is not None:
+            environment["CUDA_VISIBLE_DEVICES"] = ",".join(free[index * per_job : (index + 1) * per_job])
+        elif free and count > 1:
+            environment["CUDA_VISIBLE_DEVICES"] = free[index % len(free)]
         threads = cpus or (max(1, (os.cpu_count() or 1) // count) if count > 1 else None)
         if threads is not None and (cpus or "OMP_NUM_THREADS" not in os.environ):
             environment["OMP_NUM_THREADS"] = str(threads)
     return count, environments
 
 
-def _send_part(stream: IO[bytes], part: bytes) -> None:
-    stream.write(LENGTH.pack(len(part)) + part)
+def _send_part(stream: IO[bytes], content: bytes) -> None:
+    stream.write(LENGTH.pack(len(content)) + content)
 
 
 def _end_in_words(status: int) -> str:

@@ -77,10 +77,10 @@ def _send_output_to(job: JobFolder) -> Iterator[None]:
     log = job.begin_log()
     sys.stdout.flush()
     sys.stderr.flush()
-    before = [(number, os.dup(number)) for number in (1, 2)]
+    copies = [(number, os.dup(number)) for number in (1, 2)]
     streams = sys.stdout, sys.stderr
     try:
-        for number, _ in before:
+        for number, _ in copies:
             os.dup2(log, number)
         os.close(log)
         sys.stdout = open(1, "w", buffering=1, encoding="utf-8", errors="replace", closefd=False)  # noqa: SIM115
@@ -91,6 +91,6 @@ def _send_output_to(job: JobFolder) -> Iterator[None]:
         sys.stdout.flush()
         sys.stderr.flush()
         sys.stdout, sys.stderr = streams
-        for number, copy in before:
+        for number, copy in copies:
             os.dup2(copy, number)
             os.close(copy)

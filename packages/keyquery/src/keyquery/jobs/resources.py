@@ -69,10 +69,10 @@ class Resources:
             raise ThesisError(f"{self.memory:g} GiB of memory: give a number above 0")
         if self.at_once is not None and self.at_once < 1:
             raise ThesisError(f"{self.at_once} jobs at once: give 1 or more")
-        for name, listed in _NAMED.items():
-            given = getattr(self, name)
-            if given is not None and given.split() != [given]:
-                raise ThesisError(f"the {name} {given!r} is not one word; {listed}")
+        for name, hint in _NAMED.items():
+            value = getattr(self, name)
+            if value is not None and value.split() != [value]:
+                raise ThesisError(f"the {name} {value!r} is not one word; {hint}")
         for line in self.setup:
             if not line.strip() or "\n" in line:
                 raise ThesisError(f"the setup line {line!r} is empty or more than one line; give one option per line")

@@ -144,26 +144,26 @@ def run_jobs(
     """
     if names is not None and len(names) != len(arguments):
         raise SpecError(f"{len(names)} names for {len(arguments)} jobs: give one each")
-    keys = [key(function, each, version) for each in arguments]
+    keys = [key(function, argument, version) for argument in arguments]
     # Equal jobs are run once, under the first one's name.
-    called = names if names is not None else [_job_name(each) for each in arguments]
-    index = {each: position for position, each in reversed(list(enumerate(keys)))}
-    jobs = {each: index[each] for each in dict.fromkeys(keys)}
-    folders = [JobFolder(folder.absolute() / each) for each in jobs]
-    state = _RunState([called[position] for position in jobs.values()], folders, progress)
+    job_names = names if names is not None else [_job_name(argument) for argument in arguments]
+    index = {job_key: position for position, job_key in reversed(list(enumerate(keys)))}
+    jobs = {job_key: index[job_key] for job_key in dict.fromkeys(keys)}
+    folders = [JobFolder(folder.absolute() / job) for job in jobs]
+    state = _RunState([job_names[position] for position in jobs.values()], folders, progress)
 
     results: dict[int, T] = {}
-    missing = {}
+    to_run = {}
     for job, position in enumerate(jobs.values()):
         if not _take_earlier_result(results, job, state, valid):
-            missing[job] = arguments[position]
+            to_run[job] = arguments[position]
     state.say(None, _opening_line(state))
-    if missing:
-        for job, asked in missing.items():
-            folders[job].describe(state.names[job], dotted_name(function), asked, version)
+    if to_run:
+        for job, job_arguments in to_run.items():
+            folders[job].describe(state.names[job], dotted_name(function), job_arguments, version)
         try:
-            calls = [(str(folders[job].path), function, asked) for job, asked in missing.items()]
-            state.open = dict(zip(_submit_jobs(executor, calls), missing, strict=True))
+            calls = [(str(folders[job].path), function, job_arguments) for job, job_arguments in to_run.items()]
+            state.open = dict(zip(_submit_jobs(executor, calls), to_run, strict=True))
             _collect_outcomes(state)
         except BaseException:
             _end_jobs(executor)
@@ -173,8 +173,8 @@ def run_jobs(
     if state.failed:
         failures = [state.failed[job] for job in sorted(state.failed)]
         raise JobsFailed(failures, len(folders), [results[job] for job in sorted(results)])
-    order = {each: job for job, each in enumerate(jobs)}
-    return [results[order[each]] for each in keys]
+    order = {job_key: job for job, job_key in enumerate(jobs)}
+    return [results[order[job_key]] for job_key in keys]
 
 
 def _take_earlier_result(results: dict[int, T], job: int, state: _RunState, valid: Callable[[T], bool]) -> bool:
@@ -184,12 +184,12 @@ def _take_earlier_result(results: dict[int, T], job: int, state: _RunState, vali
         return False
     try:
         result: T = place.load()
-        lost = "" if valid(result) else "files of its earlier result are missing"
+        fault = "" if valid(result) else "files of its earlier result are missing"
     except DataError:
-        lost = "its earlier result cannot be read"
-    if lost:
+        fault = "its earlier result cannot be read"
+    if fault:
         place.result.unlink(missing_ok=True)
-        state.say(job, f"{lost}; running it again")
+        state.say(job, f"{fault}; running it again")
         return False
     results[job] = result
     state.kept.add(job)
@@ -241,8 +241,8 @@ def _take_outcome(state: _RunState, job: int, future: Future[Any]) -> None:
 
 
 def _opening_line(state: _RunState) -> str:
-    kept = f", {len(state.kept)} of them finished earlier" if state.kept else ""
-    return f"{len(state.names)} job{'s' if len(state.names) != 1 else ''}{kept}"
+    earlier = f", {len(state.kept)} of them finished earlier" if state.kept else ""
+    return f"{len(state.names)} job{'s' if len(state.names) != 1 else ''}{earlier}"
 
 
 def _job_name(arguments: Mapping[str, Any]) -> str:

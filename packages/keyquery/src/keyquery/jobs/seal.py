@@ -19,12 +19,12 @@ def seal_content(content: bytes) -> bytes:
     return _user_mark(content) + content
 
 
-def open_sealed(kept: bytes) -> bytes:
+def open_sealed(signed: bytes) -> bytes:
     """Return the content that `seal_content` signed for this user.
 
     Raises DataError if the signature is missing or another user's, or the content was changed.
     """
-    mark, content = kept[:LENGTH], kept[LENGTH:]
+    mark, content = signed[:LENGTH], signed[LENGTH:]
     if not hmac.compare_digest(mark, _user_mark(content)):
         raise DataError("not written by this user, or damaged")
     return content

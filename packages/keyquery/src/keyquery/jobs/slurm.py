@@ -87,9 +87,9 @@ class SlurmExecutor(JobExecutor):
         Raises ThesisError when Slurm refuses it.
         """
         futures = []
-        most = squeue.largest_array()
-        for start in range(0, len(calls), most):
-            futures += self._submit_calls(partial(self._submit_array, function, calls[start : start + most]))
+        largest = squeue.largest_array()
+        for start in range(0, len(calls), largest):
+            futures += self._submit_calls(partial(self._submit_array, function, calls[start : start + largest]))
         return futures
 
     def _submit_array(self, function: Callable[..., Any], calls: Sequence[tuple[Any, ...]]) -> list[Any]:
@@ -101,7 +101,7 @@ class SlurmExecutor(JobExecutor):
         self._closed.set()
         if cancel_futures:
             with self._lock:
-                futures = [each.future for each in self._open.values()]
+                futures = [call.future for call in self._open.values()]
             for future in futures:
                 future.cancel()
         if wait and self._watcher is not None:
@@ -117,10 +117,10 @@ class SlurmExecutor(JobExecutor):
 
     def _cancel_calls(self, ended: dict[str, _OpenCall]) -> None:
         squeue.cancel_jobs(list(ended))
-        for each in ended.values():
-            if not each.future.cancel():
+        for call in ended.values():
+            if not call.future.cancel():
                 with suppress(InvalidStateError):
-                    each.future.set_exception(JobDied("ended before it finished"))
+                    call.future.set_exception(JobDied("ended before it finished"))
         deadline = time.monotonic() + 30
         while ended and time.monotonic() < deadline:
             states = squeue.job_states(self._user)
@@ -138,17 +138,17 @@ class SlurmExecutor(JobExecutor):
                 jobs = send()
         except RuntimeError as error:  # submitit's FailedJobError contains sbatch's output
             raise ThesisError(refusal_lines(str(error) or type(error).__name__)) from error
-        opened = [_OpenCall(job, Future()) for job in jobs]
+        new_calls = [_OpenCall(job, Future()) for job in jobs]
         with self._lock:
-            self._open.update({str(each.job.job_id): each for each in opened})
+            self._open.update({str(call.job.job_id): call for call in new_calls})
             if self._watcher is None:
                 self._watcher = threading.Thread(target=self._watch, name="slurm", daemon=True)
                 self._watcher.start()
-        return [each.future for each in opened]
+        return [call.future for call in new_calls]
 
     def _watch(self) -> None:
         """Set the outcomes of futures until the executor is closed and all futures are done."""
-        asked, answered = 0.0, time.monotonic()
+        asked_at, answered_at = 0.0, time.monotonic()
         while True:
             with self._lock:
                 present = dict(self._open)
@@ -156,18 +156,18 @@ class SlurmExecutor(JobExecutor):
                 return
             self._collect_outcomes(present)
             now = time.monotonic()
-            if present and now - asked >= self._look:
+            if present and now - asked_at >= self._look:
                 states = squeue.job_states(self._user)
-                asked = time.monotonic()
-                answered = asked if states is not None else answered
+                asked_at = time.monotonic()
+                answered_at = asked_at if states is not None else answered_at
                 if states is not None:
-                    for name, each in present.items():
-                        self._update_state(name, each, states.get(name), asked)
-                elif asked - answered > SILENT_SECONDS:
+                    for name, call in present.items():
+                        self._update_state(name, call, states.get(name), asked_at)
+                elif asked_at - answered_at > SILENT_SECONDS:
                     for name in present:
                         self._set_outcome(name, JobDied("squeue has not answered for 15 min; the job may still run"))
             elif not present:
-                answered = now
+                answered_at = now
             time.sleep(LOOK_SECONDS)
 
     def _collect_outcomes(self, present: dict[str, _OpenCall]) -> None:
@@ -176,43 +176,43 @@ class SlurmExecutor(JobExecutor):
             files = set(os.listdir(self._folder))
         except OSError:
             return
-        for name, each in present.items():
-            if each.future.cancelled():
+        for name, call in present.items():
+            if call.future.cancelled():
                 squeue.cancel_jobs([name])
                 self._set_outcome(name, None)
-            elif Path(each.job.paths.result_pickle).name in files:
+            elif Path(call.job.paths.result_pickle).name in files:
                 try:
-                    self._set_outcome(name, None, each.job.result())
+                    self._set_outcome(name, None, call.job.result())
                 except Exception as error:  # the call's exception, as submitit reports it
                     self._set_outcome(name, JobDied(_explain_refusal(str(error), self._minutes)))
 
-    def _update_state(self, name: str, each: _OpenCall, state: str | None, now: float) -> None:
+    def _update_state(self, name: str, call: _OpenCall, state: str | None, now: float) -> None:
         """Mark a job by its state in the queue as running, or as ended without an outcome."""
-        if each.future.done():  # its outcome came since, while the queue still shows it
+        if call.future.done():  # its outcome came since, while the queue still shows it
             return
         if squeue.may_run(state):
-            each.gone_since = None
-            if state != "PENDING" and not each.future.running():
-                each.future.set_running_or_notify_cancel()
+            call.gone_since = None
+            if state != "PENDING" and not call.future.running():
+                call.future.set_running_or_notify_cancel()
             return
         # A result may arrive late through a shared file system; a failed job has no result, but check twice.
-        each.gone_since = each.gone_since if each.gone_since is not None else now
+        call.gone_since = call.gone_since if call.gone_since is not None else now
         patience = RESULT_SECONDS if state in (None, "COMPLETED") else 2 * LOOK_SECONDS
-        if now - each.gone_since >= patience:
-            last = last_lines(each.job.stderr() or "", 8)
-            self._set_outcome(name, JobDied(squeue.reason_of_end(state, self._minutes) + (f"\n{last}" if last else "")))
+        if now - call.gone_since >= patience:
+            log = last_lines(call.job.stderr() or "", 8)
+            self._set_outcome(name, JobDied(squeue.reason_of_end(state, self._minutes) + (f"\n{log}" if log else "")))
 
     def _set_outcome(self, name: str, error: Exception | None, value: Any = None) -> None:
         with self._lock:
-            each = self._open.pop(name, None)
-        if each is None or each.future.cancelled():
+            call = self._open.pop(name, None)
+        if call is None or call.future.cancelled():
             return
-        if not each.future.running() and not each.future.set_running_or_notify_cancel():
+        if not call.future.running() and not call.future.set_running_or_notify_cancel():
             return
         if error is not None:
-            each.future.set_exception(error)
+            call.future.set_exception(error)
         else:
-            each.future.set_result(value)
+            call.future.set_result(value)
 
 
 def submitit_parameters(resources: Resources, parallel: int | None = None) -> dict[str, Any]:
@@ -235,10 +235,10 @@ def _explain_refusal(message: str, minutes: int) -> str:
     return last_lines(message, 8)
 
 
-def refusal_lines(written: str) -> str:
+def refusal_lines(output: str) -> str:
     """Return two lines for refused jobs: sbatch's message, and how to fix it."""
-    lines = [_SBATCH.sub("", line).strip() for line in last_lines(written, 3).splitlines()]
+    lines = [_SBATCH.sub("", line).strip() for line in last_lines(output, 3).splitlines()]
     message = "; ".join(line for line in lines if line)
-    reached = not any(words in written for words in _NO_CLUSTER)
+    reached = not any(words in output for words in _NO_CLUSTER)
     mend = "`sinfo` lists its partitions and their limits" if reached else _ELSEWHERE
     return f"Slurm refused the jobs: {message}\n{mend}"

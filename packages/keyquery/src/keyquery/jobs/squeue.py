@@ -35,17 +35,17 @@ def largest_array() -> int:
     It is 1000, from Slurm's default, if the cluster does not report it.
     """
     settings = _program_output(["scontrol", "show", "config"])
-    found = re.search(r"^MaxArraySize\s*=\s*(\d+)", settings or "", re.MULTILINE)
-    return max(1, int(found[1]) - 1) if found else ARRAY
+    match = re.search(r"^MaxArraySize\s*=\s*(\d+)", settings or "", re.MULTILINE)
+    return max(1, int(match[1]) - 1) if match else ARRAY
 
 
 def _program_output(argv: Sequence[str]) -> str | None:
     """Return the output of a Slurm program; None if it does not answer."""
     try:
-        done = subprocess.run(argv, capture_output=True, text=True, timeout=SECONDS, check=False)
+        process = subprocess.run(argv, capture_output=True, text=True, timeout=SECONDS, check=False)
     except (OSError, subprocess.TimeoutExpired):
         return None
-    return done.stdout if done.returncode == 0 else None
+    return process.stdout if process.returncode == 0 else None
 
 
 def job_states(user: str) -> dict[str, str] | None:

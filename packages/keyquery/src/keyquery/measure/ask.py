@@ -15,73 +15,73 @@ AS_IS = POSITIONS[0]
 OF_ONE = ("revision", "load_as", "scaling", "bos")  # options for loading a single model, like `position`
 
 
-def ask(root: Path, names: Sequence[str], **asked: Any) -> list[str]:
+def ask(root: Path, names: Sequence[str], **values: Any) -> list[str]:
     """Execute the command `run` with its options; return the paths of the tables, relative to the project.
 
     Raises SpecError if a name or a combination of options is invalid, and ThesisError as `keyquery.measure.run.run`
     does.
     """
-    recipe = asked.pop("recipe")
+    recipe = values.pop("recipe")
     if recipe is not None:
         from keyquery.measure.recipes import load_recipe, run_recipe
 
-        if names or asked["model"] or asked["everything"]:
+        if names or values["model"] or values["everything"]:
             raise SpecError("a recipe names the models and experiments: leave out --model, --against and experiments")
         return run_recipe(
             root,
             load_recipe(recipe),
-            again=asked["again"],
-            replace=asked["replace"],
-            device=asked["device"],
-            anyway=asked["anyway"],
-            trusted=asked["trust_remote_code"],
+            again=values["again"],
+            replace=values["replace"],
+            device=values["device"],
+            anyway=values["anyway"],
+            trusted=values["trust_remote_code"],
         )
-    everything, model, against = asked["everything"], asked["model"], asked["against"]
-    chosen = choose_experiments(names, everything)
-    if everything and asked["place"] and (own := _without_texts(chosen, names)):
-        chosen = tuple(name for name in chosen if name not in own)
-        print(f"skipped {', '.join(own)}: with --texts it is left out, since it needs generated texts", file=sys.stderr)
-    if not asked["items"] and (alone := [name for name in chosen if declared_value(name, "NEEDS_ITEMS")]):
-        if named_ones := [name for name in alone if name in names]:
+    everything, model, against = values["everything"], values["model"], values["against"]
+    to_run = choose_experiments(names, everything)
+    if everything and values["place"] and (no_text := _without_texts(to_run, names)):
+        to_run = tuple(name for name in to_run if name not in no_text)
+        print(f"skipped {', '.join(no_text)}: --texts leaves it out, since it needs generated texts", file=sys.stderr)
+    if not values["items"] and (unscored := [name for name in to_run if declared_value(name, "NEEDS_ITEMS")]):
+        if named_ones := [name for name in unscored if name in names]:
             raise SpecError(f"--items 0: {named_ones[0]} measures only answers to items; give --items 1 or more")
-        chosen = tuple(name for name in chosen if name not in alone)
-        print(f"skipped {', '.join(alone)}: with --items 0 there is nothing to measure", file=sys.stderr)
+        to_run = tuple(name for name in to_run if name not in unscored)
+        print(f"skipped {', '.join(unscored)}: with --items 0 there is nothing to measure", file=sys.stderr)
     if not model:
         raise SpecError("no model given; give --model tiny-rope, a local folder or a Hub id")
     models = (model, *against)
-    named = [_split_revision(each) for each in models]
-    if against and (given := [name for name in OF_ONE if asked[name]] + ["position"] * (asked["position"] != AS_IS)):
+    ids_and_revisions = [_split_revision(model) for model in models]
+    if against and (single := [name for name in OF_ONE if values[name]] + ["position"] * (values["position"] != AS_IS)):
         raise SpecError(
-            f"--{given[0].replace('_', '-')} is for loading a single model, but several are named: "
-            + ("write MODEL@REVISION" if given[0] == "revision" else "give each its own in a --recipe")
+            f"--{single[0].replace('_', '-')} is for loading a single model, but several are named: "
+            + ("write MODEL@REVISION" if single[0] == "revision" else "give each its own in a --recipe")
         )
-    if asked["revision"] and named[0][1]:
-        raise SpecError(f"--model {model} names a revision itself; leave out --revision {asked['revision']}")
-    if again := next((each for place, each in enumerate(models) if each in models[:place]), None):
-        raise SpecError(f"--against {again}: this model is already named; give another, or leave it out")
+    if values["revision"] and ids_and_revisions[0][1]:
+        raise SpecError(f"--model {model} names a revision itself; leave out --revision {values['revision']}")
+    if repeated_model := next((model for place, model in enumerate(models) if model in models[:place]), None):
+        raise SpecError(f"--against {repeated_model}: this model is already named; give another, or leave it out")
     from keyquery.measure.recipes import longest_prompt, text_length, weigh
     from keyquery.measure.run import run
     from keyquery.measure.subject import Options
     from keyquery.models.checkpoints.loading import ModelSource
 
-    alike = ("dtype", "quantize", "device", "trust_remote_code", "position", "load_as", "scaling", "bos")
+    common = ("dtype", "quantize", "device", "trust_remote_code", "position", "load_as", "scaling", "bos")
     sources = [
-        ModelSource(each, revision or asked["revision"], **{name: asked[name] for name in alike})
-        for each, revision in named
+        ModelSource(model_id, revision or values["revision"], **{name: values[name] for name in common})
+        for model_id, revision in ids_and_revisions
     ]
-    options = Options(**{name: asked[name] for name in ("texts", "tokens", "items", "seeds", "place")})
-    if asked["executor"] == "local":  # on other machines, this machine's memory is irrelevant
+    options = Options(**{name: values[name] for name in ("texts", "tokens", "items", "seeds", "place")})
+    if values["executor"] == "local":  # on other machines, this machine's memory is irrelevant
         for source in sources:
             scored = text_length(root, source, options)
-            longest = max(scored, longest_prompt(root, source)) if CONTEXT in chosen else scored
-            print(weigh(root, source, longest, scored, anyway=asked["anyway"]), file=sys.stderr)
+            longest = max(scored, longest_prompt(root, source)) if CONTEXT in to_run else scored
+            print(weigh(root, source, longest, scored, anyway=values["anyway"]), file=sys.stderr)
     return run(
         root,
-        chosen,
+        to_run,
         sources,
         options=options,
-        settings={ANCHORING: {"data": asked["data"], "data_file": asked["data_file"]}} if ANCHORING in chosen else {},
-        **{name: asked[name] for name in ("name", "again", "replace", "anyway", "executor", "resources")},
+        settings={ANCHORING: {"data": values["data"], "data_file": values["data_file"]}} if ANCHORING in to_run else {},
+        **{name: values[name] for name in ("name", "again", "replace", "anyway", "executor", "resources")},
     )
 
 
@@ -98,9 +98,9 @@ def _split_revision(model: str) -> tuple[str, str | None]:
     return name, revision
 
 
-def _without_texts(chosen: Sequence[str], names: Sequence[str]) -> list[str]:
+def _without_texts(experiments: Sequence[str], names: Sequence[str]) -> list[str]:
     """Return the experiments that ignore `--texts` and were not requested by name."""
-    return [name for name in chosen if name not in names and declared_value(name, "REFUSES_TEXTS")]
+    return [name for name in experiments if name not in names and declared_value(name, "REFUSES_TEXTS")]
 
 
 def choose_experiments(names: Sequence[str], everything: bool) -> tuple[str, ...]:
@@ -108,11 +108,11 @@ def choose_experiments(names: Sequence[str], everything: bool) -> tuple[str, ...
 
     Raises SpecError when a name is unknown, or none is given.
     """
-    known = every_experiment()
+    listed = every_experiment()
     for name in names:
-        if name not in known:
-            raise SpecError(f"no experiment {name!r}; {suggest(name, known)}the experiments are: {', '.join(known)}")
+        if name not in listed:
+            raise SpecError(f"no experiment {name!r}; {suggest(name, listed)}the experiments are: {', '.join(listed)}")
     if not everything and not names:
-        raise SpecError(f"name an experiment, or give --all; experiments: {', '.join(known)}")
-    asked = dict.fromkeys((*names, *experiments_for_all()) if everything else names)
-    return tuple(name for name in asked if name in known)
+        raise SpecError(f"name an experiment, or give --all; experiments: {', '.join(listed)}")
+    selected_names = dict.fromkeys((*names, *experiments_for_all()) if everything else names)
+    return tuple(name for name in selected_names if name in listed)

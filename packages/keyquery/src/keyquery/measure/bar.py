@@ -11,18 +11,18 @@ from keyquery.jobs import JobProgress
 class Bar:
     """A bar on the standard error stream.
 
-    `shown` is None if standard error is not a terminal.
+    `progress` is None if standard error is not a terminal.
     """
 
-    def __init__(self, shown: Any = None) -> None:
-        self._shown = shown
-        self._task = shown.add_task("", total=None, rate="", left="") if shown is not None else None
+    def __init__(self, progress: Any = None) -> None:
+        self._shown = progress
+        self._task = progress.add_task("", total=None, rate="", left="") if progress is not None else None
 
     def update(self, done: int, total: int | None, rate: str = "", seconds_left: float | None = None) -> None:
         """Show the progress, the rate and the estimated time left."""
         if self._shown is not None:
-            left = f"{duration(seconds_left)} left" if seconds_left is not None else ""
-            self._shown.update(self._task, completed=done, total=total, rate=rate, left=left)
+            time_left = f"{duration(seconds_left)} left" if seconds_left is not None else ""
+            self._shown.update(self._task, completed=done, total=total, rate=rate, left=time_left)
 
     def follow(self, state: JobProgress) -> None:
         """Print what happened to a job, and show the progress of all jobs and each job's own report."""
@@ -40,8 +40,8 @@ class Bar:
 
 
 @contextmanager
-def open_bar(what: str) -> Iterator[Bar]:
-    """Open a bar; `what` names the counted things."""
+def open_bar(label: str) -> Iterator[Bar]:
+    """Open a bar; `label` names the counted things."""
     if not sys.stderr.isatty():
         yield Bar()
         return
@@ -49,14 +49,14 @@ def open_bar(what: str) -> Iterator[Bar]:
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
     columns = (
-        TextColumn(what),
+        TextColumn(label),
         BarColumn(),
         MofNCompleteColumn(),
         TextColumn("{task.fields[rate]}"),
         TextColumn("{task.fields[left]}"),
     )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as shown:
-        yield Bar(shown)
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        yield Bar(progress)
 
 
 def duration(seconds: float) -> str:

@@ -50,13 +50,13 @@ def _code_hash(root: Path, module: str) -> str:
     return code_of(root, [module, __name__])
 
 
-def cache_name(step: Callable[..., Any], asked: Mapping[str, Any], module: str = "") -> str:
+def cache_name(step: Callable[..., Any], arguments: Mapping[str, Any], module: str = "") -> str:
     """Return the cache name of a function's result.
 
-    It depends on the name of the function `step` and on the code of its module, or of `module` if given. `asked` is
+    It depends on the name of the function `step` and on the code of its module, or of `module` if given. `arguments` is
     everything else that the result depends on; `keyquery.jobs.content.key` hashes it.
     """
-    return key(step, asked, code_hash(module or step.__module__))
+    return key(step, arguments, code_hash(module or step.__module__))
 
 
 def cached(

@@ -35,7 +35,7 @@ def run(
     jobs: int,
     resources: Resources,
     anyway: bool = False,
-    **asked: Any,
+    **capture_options: Any,
 ) -> Path:
     """Capture with the options of the command line; return the capture's folder.
 
@@ -43,16 +43,16 @@ def run(
     documents, and the parts are merged at the end. Raises ThesisError as `keyquery.models.captures.capture.capture`
     and `keyquery.jobs.run_jobs` do.
     """
-    asked_for = ModelSource(model, revision, dtype, quantize, device=device, trust_remote_code=trust_remote_code)
-    source, _ = resolve_source(root, asked_for)
+    named_source = ModelSource(model, revision, dtype, quantize, device=device, trust_remote_code=trust_remote_code)
+    source, _ = resolve_source(root, named_source)
     if source.dtype != dtype:
         print(
             f"{model}: its float16 weights are read as float32, as `run` reads them; --dtype changes it",
             file=sys.stderr,
         )
-    if isinstance(asked.get("heads"), tuple):
-        asked["only_heads"], asked["heads"] = asked["heads"], None
-    options = CaptureOptions(model=source, texts=TextSource(texts, field, split), out=out.absolute(), **asked)
+    if isinstance(capture_options.get("heads"), tuple):
+        capture_options["only_heads"], capture_options["heads"] = capture_options["heads"], None
+    options = CaptureOptions(model=source, texts=TextSource(texts, field, split), out=out.absolute(), **capture_options)
     size = options.context // options.buckets
     if options.rate > size and options.context % options.buckets == 0:
         print(f"--rate {options.rate:g}: a bucket has {size} tokens, so all of them are kept", file=sys.stderr)
@@ -70,37 +70,37 @@ def run(
         record_here(options)
     else:
         _capture_in_jobs(options, executor, jobs, resources)
-    with open_bar("gathering files") as shown:
-        capture.finish(options, shown.update)
+    with open_bar("gathering files") as bar:
+        capture.finish(options, bar.update)
     return out
 
 
 def _memory_line(options: CaptureOptions, *, anyway: bool) -> str:
     """Return a line on the memory that a forward pass needs, estimated from the configuration alone."""
     source = options.model
-    found = estimate(source, context=options.context, batch=options.batch, logits=1, stream=options.stream)
-    return check_memory(replace(found, name=source.name), free_bytes(source.device), anyway=anyway)
+    memory = estimate(source, context=options.context, batch=options.batch, logits=1, stream=options.stream)
+    return check_memory(replace(memory, name=source.name), free_bytes(source.device), anyway=anyway)
 
 
-def record_here(options: CaptureOptions, loaded: LoadedModel | None = None) -> None:
-    """Capture all documents in this process, with a progress bar; `loaded` is the model if it is already loaded."""
-    with open_bar("documents") as shown:
+def record_here(options: CaptureOptions, model: LoadedModel | None = None) -> None:
+    """Capture all documents in this process, with a progress bar; `model` is the model if it is already loaded."""
+    with open_bar("documents") as bar:
 
         def tell(state: CaptureProgress) -> None:
             for note in state.notes:
-                shown.say(note)
+                bar.say(note)
             rate = f"{state.tokens_per_second:,.0f} tokens/s" if state.tokens_per_second else ""
-            shown.update(state.done, state.total, rate, state.seconds_left)
+            bar.update(state.done, state.total, rate, state.seconds_left)
 
-        capture.record(options, tell, loaded=loaded)
+        capture.record(options, tell, loaded=model)
 
 
 def _capture_in_jobs(options: CaptureOptions, executor: str, count: int, resources: Resources) -> None:
     shares = [{"options": options, "shard": (share, count)} for share in range(count)]
     names = [f"share {share + 1} of {count}" for share in range(count)]
-    folder, finished = options.out / LOGS, lambda done: manifest.read(options.out) is not None
-    with open_bar("jobs") as shown, open_executor(executor, folder, workers=count, resources=resources) as pool:
-        run_jobs(capture_share, shares, pool, folder, names=names, valid=finished, progress=shown.follow)
+    folder, finished = options.out / LOGS, lambda outcome: manifest.read(options.out) is not None
+    with open_bar("jobs") as bar, open_executor(executor, folder, workers=count, resources=resources) as pool:
+        run_jobs(capture_share, shares, pool, folder, names=names, valid=finished, progress=bar.follow)
     print_notes(options.out)
 
 
@@ -115,7 +115,7 @@ def capture_share(options: CaptureOptions, shard: tuple[int, int]) -> None:
 
     def tell(state: CaptureProgress) -> None:
         total = f" of {state.total}" if state.total is not None else ""
-        left = f", {duration(state.seconds_left)} left" if state.seconds_left is not None else ""
-        report(f"{state.done}{total} documents{left}")
+        time_left = f", {duration(state.seconds_left)} left" if state.seconds_left is not None else ""
+        report(f"{state.done}{total} documents{time_left}")
 
     capture.record(options, tell, shard)

@@ -78,8 +78,8 @@ def _summary_of_doc(doc: str) -> str:
 
 def declared_value(name: str, constant: str) -> Any:
     """Return the value of a constant in an experiment's file, read from the source text; None if it is not defined."""
-    assigned = (each for each in _tree(name).body if isinstance(each, ast.Assign))
-    return next((ast.literal_eval(each.value) for each in assigned if ast.unparse(each.targets[0]) == constant), None)
+    constants = (statement for statement in _tree(name).body if isinstance(statement, ast.Assign))
+    return next((ast.literal_eval(node.value) for node in constants if ast.unparse(node.targets[0]) == constant), None)
 
 
 def _tree(name: str) -> ast.Module:
@@ -108,10 +108,10 @@ _RULES: dict[str, Rule] = {"str": text, "int": whole, "float": positive, "bool":
 def settings_of(name: str) -> dict[str, Rule]:
     """Return an experiment's own options and their allowed values, read from its signature without importing it."""
     [function] = [
-        each for each in _tree(name).body if isinstance(each, ast.FunctionDef) and each.name in ("measure", "write")
+        node for node in _tree(name).body if isinstance(node, ast.FunctionDef) and node.name in ("measure", "write")
     ]
     parameters = [*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs]
-    return {each.arg: _allowed_values(each.annotation) for each in parameters if each.arg not in _GIVEN}
+    return {node.arg: _allowed_values(node.annotation) for node in parameters if node.arg not in _GIVEN}
 
 
 def _allowed_values(annotation: ast.expr | None) -> Rule:

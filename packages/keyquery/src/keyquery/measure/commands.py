@@ -62,8 +62,8 @@ class Names(click.ParamType[tuple[str, ...]]):
 
     name = "names"
 
-    def __init__(self, known: tuple[str, ...]) -> None:
-        self._known = known
+    def __init__(self, known_names: tuple[str, ...]) -> None:
+        self._known = known_names
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, ...]:
         """Parse the names; a usage error says which word is not a known name."""
@@ -118,7 +118,7 @@ class Names(click.ParamType[tuple[str, ...]]):
 @click.option("--publish", metavar="OWNER/NAME", help="Print what would be sent to this data set on the Hub.")
 @click.option("--send", is_flag=True, help="Upload what --publish lists; new data sets are private.")
 @click.pass_obj
-def capture(obj: dict[str, Any], /, publish: str | None, send: bool, **asked: Any) -> None:
+def capture(obj: dict[str, Any], /, publish: str | None, send: bool, **options: Any) -> None:
     """Capture queries and keys of a model over texts; a rerun resumes a stopped capture."""
     from keyquery.measure.capture import run
 
@@ -126,12 +126,12 @@ def capture(obj: dict[str, Any], /, publish: str | None, send: bool, **asked: An
         raise click.UsageError("--send needs --publish OWNER/NAME")
     if publish and publish.count("/") != 1:
         raise click.UsageError(f"--publish: {publish!r} is not a data set of the Hub; write OWNER/NAME")
-    click.echo(run(obj["root"] or Path.cwd(), **asked))
+    click.echo(run(obj["root"] or Path.cwd(), **options))
     if publish:
         from keyquery.models.captures import hub
 
-        click.echo("\n".join(hub.upload_lines(asked["out"], publish)))
-        click.echo(hub.send(asked["out"], publish) if send else "nothing was sent; --send sends it", err=not send)
+        click.echo("\n".join(hub.upload_lines(options["out"], publish)))
+        click.echo(hub.send(options["out"], publish) if send else "nothing was sent; --send sends it", err=not send)
 
 
 @click.command()
@@ -168,7 +168,7 @@ def capture(obj: dict[str, Any], /, publish: str | None, send: bool, **asked: An
 @jobs_without_gpus
 @in_json
 @click.pass_obj
-def heads(obj: dict[str, Any], /, place: str, machine: bool, **asked: Any) -> None:
+def heads(obj: dict[str, Any], /, place: str, machine: bool, **options: Any) -> None:
     """Analyse every head of a CAPTURE, and write measurements.
 
     CAPTURE is a folder or the Hub id of a published one.
@@ -179,7 +179,7 @@ def heads(obj: dict[str, Any], /, place: str, machine: bool, **asked: Any) -> No
     from keyquery.measure.heads.analysis import run
 
     root = obj["root"] or Path.cwd()
-    _print_results(root, run(root, place, **asked), machine)
+    _print_results(root, run(root, place, **options), machine)
 
 
 @click.command(epilog="Experiments: " + ", ".join((*EXPERIMENTS, *BY_NAME)) + ".")
@@ -231,7 +231,7 @@ def heads(obj: dict[str, Any], /, place: str, machine: bool, **asked: Any) -> No
 @add_job_options
 @in_json
 @click.pass_obj
-def run(obj: dict[str, Any], /, names: tuple[str, ...], machine: bool, **asked: Any) -> None:
+def run(obj: dict[str, Any], /, names: tuple[str, ...], machine: bool, **options: Any) -> None:
     """Run experiments on a model or a pair, and write measurements; a rerun resumes a stopped run.
 
     Outside of a paper, measurements are written below the working directory.
@@ -243,7 +243,7 @@ def run(obj: dict[str, Any], /, names: tuple[str, ...], machine: bool, **asked: 
     try:
         from keyquery.measure.ask import ask
 
-        paths = ask(root, names, **asked)
+        paths = ask(root, names, **options)
     except SpecError as error:
         raise click.UsageError(str(error), click.get_current_context()) from None
     except NotAllMeasured as error:

@@ -78,7 +78,7 @@ def answers(subject: Subject, items: Sequence[Item], condition: Condition = BASE
     """
     if not items:
         raise DataError("0 items to ask; give --items 1 or more")
-    asked = {"items": [asdict(item) for item in items], **_condition_record(condition)}
+    call_record = {"items": [asdict(item) for item in items], **_condition_record(condition)}
 
     def ask() -> list[dict[str, Any]]:
         change, decode = interventions.phases(subject.model, condition.interventions, decode=condition.decode)
@@ -98,7 +98,7 @@ def answers(subject: Subject, items: Sequence[Item], condition: Condition = BASE
             {"id": item.id, "text": text, "verdict": parse(item, text)} for item, text in zip(items, texts, strict=True)
         ]
 
-    return [JudgedAnswer(**row) for row in ask_once(subject, "answers", asked, ask)]
+    return [JudgedAnswer(**row) for row in ask_once(subject, "answers", call_record, ask)]
 
 
 def losses(subject: Subject, texts: Sequence[Text], condition: Condition = BASELINE) -> list[Loss]:
@@ -107,7 +107,7 @@ def losses(subject: Subject, texts: Sequence[Text], condition: Condition = BASEL
     Raises ModelError when the logits overflow.
     """
     hashes = [hashlib.blake2b(text.tokens.numpy().tobytes(), digest_size=8).hexdigest() for text in texts]
-    asked = {"texts": hashes, "ids": [[text.id, text.seed] for text in texts], **_condition_record(condition)}
+    call_record = {"texts": hashes, "ids": [[text.id, text.seed] for text in texts], **_condition_record(condition)}
 
     def ask() -> list[dict[str, Any]]:
         torch = libraries.torch
@@ -116,8 +116,8 @@ def losses(subject: Subject, texts: Sequence[Text], condition: Condition = BASEL
         count = _resumable(subject, condition, cached=False)
         rows: list[dict[str, Any]] = []
         for start in range(0, len(texts), BATCH):
-            some = texts[start : start + BATCH]
-            tokens = torch.cat([text.tokens for text in some])
+            batch = texts[start : start + BATCH]
+            tokens = torch.cat([text.tokens for text in batch])
             with skip_stored_blocks(model, count):
                 nats = token_nats(model, tokens, prefill=prefill)
             if not bool(nats.isfinite().all()):
@@ -125,21 +125,21 @@ def losses(subject: Subject, texts: Sequence[Text], condition: Condition = BASEL
             totals = nats.double().sum(1).tolist()
             rows += [
                 {"id": text.id, "seed": text.seed, "nats": total, "tokens": nats.shape[1]}
-                for text, total in zip(some, totals, strict=True)
+                for text, total in zip(batch, totals, strict=True)
             ]
         return rows
 
-    return [Loss(**row) for row in ask_once(subject, "losses", asked, ask)]
+    return [Loss(**row) for row in ask_once(subject, "losses", call_record, ask)]
 
 
 def _resumable(subject: Subject, condition: Condition, *, cached: bool) -> int:
-    """Return the number of blocks that may be skipped: none of a model without identity, whose weights may change."""
-    known = subject.identity is not None
-    return untouched_blocks(subject.model, condition.interventions, cached=cached) if known else 0
+    """Return how many blocks may be skipped: 0 for a model without identity, since its weights may change."""
+    has_identity = subject.identity is not None
+    return untouched_blocks(subject.model, condition.interventions, cached=cached) if has_identity else 0
 
 
 def _condition_record(condition: Condition) -> dict[str, Any]:
-    return {"interventions": [each.record() for each in condition.interventions], "decode": condition.decode}
+    return {"interventions": [change.record() for change in condition.interventions], "decode": condition.decode}
 
 
 def _module_of(ask: Any) -> str:
@@ -147,7 +147,7 @@ def _module_of(ask: Any) -> str:
     return str(getattr(ask, "func", ask).__module__)
 
 
-def ask_once(subject: Subject, what: str, asked: dict[str, Any], ask: Any) -> Any:
+def ask_once(subject: Subject, label: str, call: dict[str, Any], ask: Any) -> Any:
     """Return the JSON value of `ask()`, reused if an earlier run or experiment made exactly this call.
 
     The cache key hashes the weights' identity, the arguments and the code of `ask`; for a model without identity
@@ -155,5 +155,5 @@ def ask_once(subject: Subject, what: str, asked: dict[str, Any], ask: Any) -> An
     """
     if subject.identity is None:
         return ask()
-    name = cache_name(ask_once, {"what": what, "asked": asked, "identity": subject.identity}, _module_of(ask))
+    name = cache_name(ask_once, {"what": label, "asked": call, "identity": subject.identity}, _module_of(ask))
     return cached(name, ask, subject.folder)[0]

@@ -101,24 +101,24 @@ def headlines(experiment: str, rows: pd.DataFrame, metrics: Sequence[str] = ()) 
     `rows` come from `keyquery.measure.units.as_tidy`. If an experiment declares no headlines, each quantity that has
     rows for single units is one. `metrics` selects all conditions of these metrics instead.
     """
-    held = list(dict.fromkeys(zip(rows["metric"], rows["condition"], strict=True)))
+    measured_pairs = list(dict.fromkeys(zip(rows["metric"], rows["condition"], strict=True)))
     if metrics:
-        declared = [Headline(metric.replace("_", " "), metric, "*") for metric in metrics]
+        quantities = [Headline(metric.replace("_", " "), metric, "*") for metric in metrics]
     elif experiment in HEADLINES:
-        declared = list(HEADLINES[experiment])
+        quantities = list(HEADLINES[experiment])
     else:
         single = rows[(rows["unit_id"] != "") & (rows["layer"] == "") & (rows["head"] == "")]
-        declared = [Headline(metric.replace("_", " "), metric, "*") for metric in dict.fromkeys(single["metric"])]
+        quantities = [Headline(metric.replace("_", " "), metric, "*") for metric in dict.fromkeys(single["metric"])]
     return [
-        _under_condition(each, condition)
-        for each in declared
-        for metric, condition in held
-        if metric == each.metric and fnmatchcase(condition, each.condition)
+        _under_condition(quantity, condition)
+        for quantity in quantities
+        for metric, condition in measured_pairs
+        if metric == quantity.metric and fnmatchcase(condition, quantity.condition)
     ]
 
 
-def _under_condition(declared: Headline, condition: str) -> Headline:
+def _under_condition(quantity: Headline, condition: str) -> Headline:
     """Return a declared quantity under one condition; if the declaration has `*`, the label names the condition."""
-    if "*" not in declared.condition or not condition:
-        return replace(declared, condition=condition)
-    return replace(declared, condition=condition, label=f"{declared.label}, {condition}")
+    if "*" not in quantity.condition or not condition:
+        return replace(quantity, condition=condition)
+    return replace(quantity, condition=condition, label=f"{quantity.label}, {condition}")

@@ -44,21 +44,21 @@ _JOBS = (
 _ASKED = ("partition", "account", "qos", "constraint", "minutes", "cpus", "gpus", "memory", "setup", "at_once")
 
 
-def add_job_options(command: Callable[..., Any], without: str = "") -> Callable[..., Any]:
+def add_job_options(command: Callable[..., Any], omitted_option: str = "") -> Callable[..., Any]:
     """Add the options for the executor and its resources; the command receives the latter as `resources`."""
-    fields = [name for name in _ASKED if name != without]
+    fields = [name for name in _ASKED if name != omitted_option]
 
     @functools.wraps(command)
-    def packed(*args: Any, **asked: Any) -> Any:
+    def packed(*args: Any, **given: Any) -> Any:
         from keyquery.jobs.resources import Resources
 
-        return command(*args, resources=Resources(**{name: asked.pop(name) for name in fields}), **asked)
+        return command(*args, resources=Resources(**{name: given.pop(name) for name in fields}), **given)
 
     options: Callable[..., Any] = packed
     for name, option in reversed(tuple(zip(("executor", *_ASKED), _JOBS, strict=True))):
-        options = option(options) if name != without else options
+        options = option(options) if name != omitted_option else options
     return options
 
 
-jobs_without_gpus = functools.partial(add_job_options, without="gpus")
+jobs_without_gpus = functools.partial(add_job_options, omitted_option="gpus")
 """The option `--jobs` of a command that uses processors only."""

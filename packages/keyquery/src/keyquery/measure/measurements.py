@@ -54,15 +54,15 @@ def save(root: Path, tables: Mapping[str, pd.DataFrame], model: str, manifest: M
     and `model` is the file name (see `checked_name`). `manifest` records command, versions and settings, but no times
     and nothing about the machine. Raises DataError if a table violates the schema.
     """
-    written = {name: text(floor_noise(table), name).encode() for name, table in tables.items()}
+    contents = {name: text(floor_noise(table), name).encode() for name, table in tables.items()}
     paths = []
-    for name, content in written.items():
+    for name, content in contents.items():
         path = path_of(root, name, model)
         old = _stored_csv(path)
-        same = old == content or (bool(old) and _tables_agree(old, content))
-        if not same:
+        equal = old == content or (bool(old) and _tables_agree(old, content))
+        if not equal:
             path = put(root, name, model, content.decode())
-        if not same or _lasting_settings(manifest_beside(path)) != _lasting_settings(_as_json_returns(manifest)):
+        if not equal or _lasting_settings(manifest_beside(path)) != _lasting_settings(_as_json_returns(manifest)):
             write(path.with_suffix(".json"), sealed_text(dict(manifest), path), lasting=True)
         paths.append(path)
     return paths
@@ -83,17 +83,17 @@ def _tables_agree(old: bytes, new: bytes) -> bool:
     """Return whether two tables agree within `TOLERANCE` and, by metric, `NOISE`: differences between processors."""
     if agree(old, new, TOLERANCE):
         return True
-    one, two = (pd.read_csv(io.BytesIO(part), dtype=str, keep_default_na=False) for part in (old, new))
+    one, two = (pd.read_csv(io.BytesIO(table), dtype=str, keep_default_na=False) for table in (old, new))
     if list(one.columns) != list(two.columns) or len(one) != len(two) or not {"metric", "value"} <= set(one.columns):
         return False
     if not all(same_cells(str(name), one[name], two[name], TOLERANCE).all() for name in one.columns.drop("value")):
         return False
-    left, right = (pd.to_numeric(part["value"], errors="coerce") for part in (one, two))
-    size = pd.concat([left.abs(), right.abs()], axis=1).max(axis=1)
-    near = (left - right).abs() <= np.maximum(
+    old_values, new_values = (pd.to_numeric(table["value"], errors="coerce") for table in (one, two))
+    size = pd.concat([old_values.abs(), new_values.abs()], axis=1).max(axis=1)
+    within_noise = (old_values - new_values).abs() <= np.maximum(
         TOLERANCE * size, 2 * NOISE * size.groupby(one["metric"]).transform("max")
     )
-    return bool((near | (one["value"] == two["value"])).all())
+    return bool((within_noise | (one["value"] == two["value"])).all())
 
 
 def manifest_beside(table: Path) -> dict[str, Any] | None:
@@ -119,19 +119,19 @@ def conflicting_settings(table: Path, manifest: Mapping[str, Any]) -> list[str]:
     return [f"{name} {before[name]}, now {now[name]}" for name in before if name in now and before[name] != now[name]]
 
 
-def refuse_overwriting(root: Path, standing: Mapping[Path, Sequence[str]]) -> None:
+def refuse_overwriting(root: Path, by_table: Mapping[Path, Sequence[str]]) -> None:
     """Refuse to overwrite measurements that were made with other settings.
 
-    `standing` maps tables to the result of `conflicting_settings`; tables without conflict are ignored. Raises
+    `by_table` maps tables to the result of `conflicting_settings`; tables without conflict are ignored. Raises
     DataError, which names the first conflicting table and the remedy.
     """
-    held = {table.relative_to(root).as_posix(): settings for table, settings in standing.items() if settings}
-    if held:
-        first, settings = next(iter(held.items()))
-        more = f" and {len(held) - 1} more" if len(held) > 1 else ""
-        verb = "hold" if len(held) > 1 else "holds"
+    conflicts = {table.relative_to(root).as_posix(): settings for table, settings in by_table.items() if settings}
+    if conflicts:
+        file, settings = next(iter(conflicts.items()))
+        rest = f" and {len(conflicts) - 1} more" if len(conflicts) > 1 else ""
+        verb = "hold" if len(conflicts) > 1 else "holds"
         raise DataError(
-            f"{first}{more} {verb} another measurement ({'; '.join(settings)}); nothing is measured: give --name for "
+            f"{file}{rest} {verb} another measurement ({'; '.join(settings)}); nothing is measured: give --name for "
             "one beside it, or --replace to overwrite"
         )
 
@@ -139,13 +139,13 @@ def refuse_overwriting(root: Path, standing: Mapping[Path, Sequence[str]]) -> No
 def settings_in_words(manifest: Mapping[str, Any]) -> dict[str, Any]:
     """Return the settings that determine the numbers, by name on the command line."""
     model, capture = manifest.get("model"), manifest.get("capture")
-    model_part: dict[str, Any] = {name: model.get(name) for name in WEIGHTS} if isinstance(model, dict) else {}
-    model_part |= {name: manifest[name] for name in ("positional", "training_length") if name in manifest}
-    for part in ("options", "settings"):
-        model_part |= {WORDS.get(name, name): value for name, value in manifest.get(part, {}).items()}
+    in_words: dict[str, Any] = {name: model.get(name) for name in WEIGHTS} if isinstance(model, dict) else {}
+    in_words |= {name: manifest[name] for name in ("positional", "training_length") if name in manifest}
+    for section in ("options", "settings"):
+        in_words |= {WORDS.get(name, name): value for name, value in manifest.get(section, {}).items()}
     if isinstance(capture, dict):
-        model_part |= {name: value for name, value in capture.items() if name not in OF_THE_PROCESSOR}
-    return model_part
+        in_words |= {name: value for name, value in capture.items() if name not in OF_THE_PROCESSOR}
+    return in_words
 
 
 def _stored_csv(path: Path) -> bytes:
@@ -159,13 +159,13 @@ def _stored_csv(path: Path) -> bytes:
 def _lasting_settings(manifest: Mapping[str, Any] | None) -> dict[str, Any] | None:
     if manifest is None:
         return None
-    kept = {name: value for name, value in manifest.items() if name not in (*OF_THE_RUN, SEAL)}
-    if isinstance(kept.get("capture"), dict):
-        kept["capture"] = {name: value for name, value in kept["capture"].items() if name not in OF_THE_PROCESSOR}
-    return kept
+    lasting = {name: value for name, value in manifest.items() if name not in (*OF_THE_RUN, SEAL)}
+    if isinstance(lasting.get("capture"), dict):
+        lasting["capture"] = {name: value for name, value in lasting["capture"].items() if name not in OF_THE_PROCESSOR}
+    return lasting
 
 
 def _as_json_returns(manifest: Mapping[str, Any]) -> dict[str, Any]:
     """Return a manifest as it would be after a round trip through JSON."""
-    plain: dict[str, Any] = json.loads(json.dumps(manifest))
-    return plain
+    read_back: dict[str, Any] = json.loads(json.dumps(manifest))
+    return read_back

@@ -1,4 +1,4 @@
-"""Say what was not measured without losing what was."""
+"""Report what was not measured, and keep what was measured."""
 
 import traceback
 from collections.abc import Sequence
@@ -31,9 +31,9 @@ def as_project_error(error: Exception) -> ThesisError:
         return ModelError(no_room_message(error))
     message = " ".join(str(error).split())
     frames = traceback.extract_tb(error.__traceback__)
-    own = [frame for frame in frames if Path(frame.filename).parent.parts[-2:] in HOMES]
-    place = (own or frames)[-1]
-    file = Path(*Path(place.filename).parts[-3:]) if own else Path(place.filename).name
-    made = ModelError(f"{type(error).__name__}: {message} ({file}:{place.lineno})")
-    made.__cause__ = error
-    return made
+    experiment_frames = [frame for frame in frames if Path(frame.filename).parent.parts[-2:] in HOMES]
+    place = (experiment_frames or frames)[-1]
+    file = Path(*Path(place.filename).parts[-3:]) if experiment_frames else Path(place.filename).name
+    model_error = ModelError(f"{type(error).__name__}: {message} ({file}:{place.lineno})")
+    model_error.__cause__ = error
+    return model_error

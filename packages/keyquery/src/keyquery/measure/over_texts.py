@@ -19,14 +19,14 @@ def over_texts(metric: str, values: ArrayLike, reason: str = "undefined in every
     `values` has one value per text; NaN values are ignored. `reason` says why there is no mean if all are NaN;
     `place` is `condition`, `layer`, `head`.
     """
-    given = np.asarray(values, dtype=np.float64)
-    defined = given[np.isfinite(given)]
-    if not len(defined):
+    text_values = np.asarray(values, dtype=np.float64)
+    finite_values = text_values[np.isfinite(text_values)]
+    if not len(finite_values):
         return [row(name, None, 0, reason=reason, **place) for name in (metric, f"{metric}_sd")]
-    spread = float(defined.std(ddof=1)) if len(defined) > 1 else None
+    spread = float(finite_values.std(ddof=1)) if len(finite_values) > 1 else None
     return [
-        row(metric, float(defined.mean()), len(defined), **place),
-        row(f"{metric}_sd", spread, len(defined), reason="" if spread is not None else ONE_TEXT, **place),
+        row(metric, float(finite_values.mean()), len(finite_values), **place),
+        row(f"{metric}_sd", spread, len(finite_values), reason="" if spread is not None else ONE_TEXT, **place),
     ]
 
 
@@ -34,10 +34,10 @@ def per_text(
     metric: str, surveys: Sequence[TextSurvey], values: ArrayLike, n: int, reason: str = "undefined", **place: Any
 ) -> list[Row]:
     """Return one row per text, for pairing with another model's; each value is over `n` layers or heads."""
-    given = np.asarray(values, dtype=np.float64)
+    text_values = np.asarray(values, dtype=np.float64)
     return [
         row(metric, value, n, unit_id=survey.text, reason="" if np.isfinite(value) else reason, **place)
-        for survey, value in zip(surveys, given.tolist(), strict=True)
+        for survey, value in zip(surveys, text_values.tolist(), strict=True)
     ]
 
 
@@ -49,9 +49,9 @@ def checked_surveys(surveys: Sequence[TextSurvey]) -> Sequence[TextSurvey]:
     if not surveys:
         raise DataError("0 texts were surveyed; give at least 1")
     names = [survey.text for survey in surveys]
-    twice = sorted({name for name in names if names.count(name) > 1})
-    if twice:
-        raise DataError(f"text {twice[0]!r} was surveyed twice; ids of texts must differ")
+    repeated_texts = sorted({name for name in names if names.count(name) > 1})
+    if repeated_texts:
+        raise DataError(f"text {repeated_texts[0]!r} was surveyed twice; ids of texts must differ")
     shapes = {(survey.norms_q.shape, survey.norms_k.shape, survey.where) for survey in surveys}
     if len(shapes) > 1:
         raise DataError("surveys of different models or settings (pre- and post-rotary) cannot be combined")

@@ -23,14 +23,14 @@ def unwritable_experiments(
     `book` has the items and texts for the model, and `length` is the model's training length. The paper's own
     experiments are not checked.
     """
-    asked = [each for each in experiments if each in (*EXPERIMENTS, *BY_NAME)]
+    asked = [experiment for experiment in experiments if experiment in (*EXPERIMENTS, *BY_NAME)]
     refused: dict[str, ThesisError] = {}
     source, size, [seed, *_] = options.texts_source, options.tokens or min(length, LONGEST), options.seeds
     try:
         if source is None:
             size = min(size, 256)
             texts = book.texts(book.kinds()[0], min(options.texts, FEW), size, seed, tokenizer)
-            check_legible(name, tokenizer, [encode(tokenizer, each)[:size] for each in texts], f"the book {book.name}")
+            check_legible(name, tokenizer, [encode(tokenizer, text)[:size] for text in texts], f"the book {book.name}")
         elif is_local(source):
             given_texts(name, tokenizer, source, size, options.texts * len(options.seeds))
     except ThesisError as error:

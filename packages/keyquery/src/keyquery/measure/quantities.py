@@ -69,14 +69,14 @@ def _all_quantities() -> tuple[Quantity, ...]:
         for name, words, letter in (("query", "queries", "q"), ("key", "keys", "k"))
     ]  # fmt: skip
     nats = "nats per token"
-    own = "the source fills the massive dimensions only"
+    only_massive = "the source fills the massive dimensions only"
     disruption = [
         Quantity("massive_minus_random", 2, "massive dimensions zeroed, minus random ones", nats, "disruption",
                  "minus_random", "threshold_massive_zero_pre"),
         Quantity("largest_minus_random", 2, "largest dimension of each head levelled, minus a random one", nats,
-                 "disruption", "minus_random", "top1_massive_mean_pre", unreported=own),
+                 "disruption", "minus_random", "top1_massive_mean_pre", unreported=only_massive),
         Quantity("largest_minus_matched", 2, "the same, minus dimensions of equal norm", nats, "disruption",
-                 "minus_matched", "top1_massive_mean_pre", unreported=own),
+                 "minus_matched", "top1_massive_mean_pre", unreported=only_massive),
     ]  # fmt: skip
     knowledge = [
         Quantity(f"{name}_degradation", 3, f"fall of {words}, largest dimension levelled", frame="knowledge",
@@ -146,7 +146,7 @@ def _all_quantities() -> tuple[Quantity, ...]:
 QUANTITIES = _all_quantities()
 
 
-def quantity_of_model(quantity: Quantity, rows: pd.DataFrame, where: str) -> tuple[float, str]:
+def quantity_of_model(quantity: Quantity, rows: pd.DataFrame, place: str) -> tuple[float, str]:
     """Return the value of a quantity for one model, and its reason if it is missing.
 
     `rows` are those of one measurement and this model: `metric, condition, unit_id, layer, head, value, reason`. The
@@ -154,34 +154,34 @@ def quantity_of_model(quantity: Quantity, rows: pd.DataFrame, where: str) -> tup
     several rows match the quantity.
     """
     matching = (rows["metric"] == quantity.metric) & (rows["condition"] == quantity.condition)
-    part = rows[matching & (rows["unit_id"] == "") & rows["head"].isna()]
-    asked = f"{quantity.metric} under '{quantity.condition}'"
-    if part.empty:
-        raise DataError(f"{where}: none of the {len(rows)} rows belongs to {asked}; measure the model again")
-    value = _reduce(quantity, part.set_index("layer")["value"].astype(float), f"{where}, {asked}") * quantity.scale
-    reasons = sorted({str(reason) for reason in part["reason"]} - {""})
-    if quantity.over == "mean" and not (part["layer"] >= quantity.layer).any():
+    fitting = rows[matching & (rows["unit_id"] == "") & rows["head"].isna()]
+    label = f"{quantity.metric} under '{quantity.condition}'"
+    if fitting.empty:
+        raise DataError(f"{place}: none of the {len(rows)} rows belongs to {label}; measure the model again")
+    value = _reduce(quantity, fitting.set_index("layer")["value"].astype(float), f"{place}, {label}") * quantity.scale
+    reasons = sorted({str(reason) for reason in fitting["reason"]} - {""})
+    if quantity.over == "mean" and not (fitting["layer"] >= quantity.layer).any():
         reasons = [f"the model has no layer from {quantity.layer} on"]
     return value, "; ".join(reasons) if np.isnan(value) else ""
 
 
-def _reduce(quantity: Quantity, values: pd.Series, where: str) -> float:
+def _reduce(quantity: Quantity, values: pd.Series, place: str) -> float:
     """Reduce one model's rows by layer to one value."""
     layers = values[values.index.notna()]
     if quantity.over == "model":
-        whole = values[values.index.isna()]
-        one = whole if len(whole) else layers  # rows of an ablation name the one ablated layer
-        if len(one) != 1:
-            raise DataError(f"{where}: {len(one)} rows where one value of the model is needed")
-        return float(one.iloc[0])
-    own = layers[layers.index == quantity.layer]
-    if quantity.over in ("layer", "lead") and len(own) != 1:
-        raise DataError(f"{where}: {len(own)} rows of layer {quantity.layer}, where one is needed")
-    others = layers[layers.index != quantity.layer]
+        model_values = values[values.index.isna()]
+        candidates = model_values if len(model_values) else layers  # rows of an ablation name the one ablated layer
+        if len(candidates) != 1:
+            raise DataError(f"{place}: {len(candidates)} rows where one value of the model is needed")
+        return float(candidates.iloc[0])
+    layer_value = layers[layers.index == quantity.layer]
+    if quantity.over in ("layer", "lead") and len(layer_value) != 1:
+        raise DataError(f"{place}: {len(layer_value)} rows of layer {quantity.layer}, where one is needed")
+    other_layers = layers[layers.index != quantity.layer]
     by_scope = {
-        "layer": own.sum(skipna=False),
+        "layer": layer_value.sum(skipna=False),
         "largest": layers.max(),
         "mean": layers[layers.index >= quantity.layer].mean(),
-        "lead": own.sum(skipna=False) - others.max(),
+        "lead": layer_value.sum(skipna=False) - other_layers.max(),
     }
     return float(by_scope[quantity.over])

@@ -123,14 +123,14 @@ def load_recipe(path: Path) -> Recipe:
         raise DataError(f"{path}: cannot be read (no such file)") from None
     require(content, TOP, str(path))
     top: dict[str, Any] = content
-    shared = {key: top[key] for key in SHARED if key in top}
-    entries = tuple(_entry(each, shared, str(path), f"models[{place}]") for place, each in enumerate(top["models"]))
+    defaults = {key: top[key] for key in SHARED if key in top}
+    entries = tuple(_entry(model, defaults, str(path), f"models[{place}]") for place, model in enumerate(top["models"]))
     if not entries:
         raise DataError(f"{path}: models is empty; name at least one model")
     names = [entry.name for entry in entries]
-    twice = next((name for name in names if names.count(name) > 1), None)
-    if twice is not None:
-        raise DataError(f"{path}: two models are called {twice}; the second's measurements would replace the first's")
+    shared = next((name for name in names if names.count(name) > 1), None)
+    if shared is not None:
+        raise DataError(f"{path}: two models are called {shared}; the second's measurements would replace the first's")
     seeds = top.get("seeds", [0])
     experiments = _read_experiments(top["experiments"], str(path))
     return Recipe(
@@ -201,9 +201,9 @@ def run_recipe(
             f"{recipe.file}: {', '.join(foreign)} would run Python code that comes with the model; read it, then give "
             "--trust-remote-code"
         )
-    done: list[Path] = []
-    failed: list[str] = []
-    with open_bar(Path(recipe.file).stem) as shown:
+    table_paths: list[Path] = []
+    failures: list[str] = []
+    with open_bar(Path(recipe.file).stem) as bar:
         for place, entry in enumerate(recipe.models):
             source = dataclasses.replace(entry.source, device=device)
             plan = RunPlan(
@@ -219,30 +219,30 @@ def run_recipe(
             )
 
             def tell(text: str, place: int = place, name: str = entry.name) -> None:
-                shown.update(place, len(recipe.models), f"{name}: {text}")
+                bar.update(place, len(recipe.models), f"{name}: {text}")
 
             try:
                 scored_tokens = text_length(root, source, recipe.options)
-                shown.say(weigh(root, source, recipe.context or scored_tokens, scored_tokens, anyway=anyway))
-                done += measure(plan, tell)
+                bar.say(weigh(root, source, recipe.context or scored_tokens, scored_tokens, anyway=anyway))
+                table_paths += measure(plan, tell)
             except Exception as error:
-                done += measured_before(error)
+                table_paths += measured_before(error)
                 reason = as_project_error(error)
-                shown.say(f"{entry.name}: {reason}")
-                failed.append(f"models[{place}], {entry.name}: {reason}")
+                bar.say(f"{entry.name}: {reason}")
+                failures.append(f"models[{place}], {entry.name}: {reason}")
             free_memory()
         for name in unlisted_measurements([entry.name for entry in recipe.models], root):
-            shown.say(
+            bar.say(
                 f"{name}: {SUBJECTS} has no row for it, so no table or figure shows it; add a row with its role "
                 "(docs/extending.md)"
             )
-    if failed:
+    if failures:
         raise NotAllMeasured(
-            f"{recipe.file}: {len(failed)} of {len(recipe.models)} models not measured; run again for these: "
-            + " | ".join(failed),
-            done,
+            f"{recipe.file}: {len(failures)} of {len(recipe.models)} models not measured; run again for these: "
+            + " | ".join(failures),
+            table_paths,
         )
-    return [path.relative_to(root).as_posix() for path in done]
+    return [path.relative_to(root).as_posix() for path in table_paths]
 
 
 def unlisted_measurements(names: Iterable[str], root: Path) -> list[str]:
@@ -252,8 +252,8 @@ def unlisted_measurements(names: Iterable[str], root: Path) -> list[str]:
     """
     if not (root / SUBJECTS).exists():
         return []
-    known = [row["model"] for _, row in rows(root / SUBJECTS)]
-    return [name for name in names if not any(name == each or name.startswith(f"{each}-") for each in known)]
+    subjects = [row["model"] for _, row in rows(root / SUBJECTS)]
+    return [name for name in names if not any(name == known or name.startswith(f"{known}-") for known in subjects)]
 
 
 def weigh(
@@ -267,21 +267,21 @@ def weigh(
     """
     from keyquery.models.checkpoints.estimate import check_memory, estimate, free_bytes
 
-    loaded, _ = resolve_source(root, source)
-    estimated = dataclasses.replace(estimate(loaded, context=context, logits=scored_tokens), name=source.name)
+    resolved_source, _ = resolve_source(root, source)
+    estimated = dataclasses.replace(estimate(resolved_source, context=context, logits=scored_tokens), name=source.name)
     return check_memory(estimated, free_bytes(source.device), anyway=anyway)
 
 
 def longest_prompt(root: Path, source: ModelSource) -> int:
-    """Return the tokens of the longest prompt in the experiment `context_length`, from a model's config alone.
+    """Return the number of tokens of the longest prompt of `context_length`, from a model's configuration alone.
 
     Raises ModelError if the configuration cannot be read.
     """
     from keyquery.measure.run import experiment
 
-    asked: dict[str, Any] = experiment("context_length").SETTINGS
-    longest = int(asked["longest"])
-    return min(longest, round(float(max(asked["ratios"])) * (_position_count(root, source) or longest)))
+    settings: dict[str, Any] = experiment("context_length").SETTINGS
+    longest = int(settings["longest"])
+    return min(longest, round(float(max(settings["ratios"])) * (_position_count(root, source) or longest)))
 
 
 def text_length(root: Path, source: ModelSource, options: Options) -> int:
@@ -300,42 +300,42 @@ def _position_count(root: Path, source: ModelSource) -> int:
     return int(getattr(config, "max_position_embeddings", 0) or 0)
 
 
-def _entry(made: Mapping[str, Any], shared: Mapping[str, Any], file: str, where: str) -> RecipeModel:
-    asked = {**shared, **{key: made[key] for key in LOADING if key in made}}
-    if "scaling" in asked:
-        asked["scaling"] = float(asked["scaling"])
+def _entry(model: Mapping[str, Any], defaults: Mapping[str, Any], file: str, place: str) -> RecipeModel:
+    loading = {**defaults, **{key: model[key] for key in LOADING if key in model}}
+    if "scaling" in loading:
+        loading["scaling"] = float(loading["scaling"])
     shape = None
-    if "shape" in made:
-        facts = made["shape"]
+    if "shape" in model:
+        facts = model["shape"]
         numbers = {"rope_theta": float(facts["rope_theta"]), "cross_layers": tuple(facts.get("cross_layers", ()))}
         shape = Shape(**{**facts, **numbers})
     try:
-        return RecipeModel(checked_name(made["name"]), ModelSource(made["id"], **asked), shape)
+        return RecipeModel(checked_name(model["name"]), ModelSource(model["id"], **loading), shape)
     except ThesisError as error:
-        raise DataError(f"{file}: {where}: {error}") from None
+        raise DataError(f"{file}: {place}: {error}") from None
 
 
-def _read_experiments(asked: str | list[Any], file: str) -> tuple[str, ...]:
-    if asked == ALL:
+def _read_experiments(recipe_value: str | list[Any], file: str) -> tuple[str, ...]:
+    if recipe_value == ALL:
         return experiments_for_all()
-    names, known = _as_list(asked), every_experiment()
+    names, known_names = _as_list(recipe_value), every_experiment()
     for name in names:
-        if name not in known:
-            hint = suggest(str(name), known).rstrip() or f"they are {', '.join(known)}, or {ALL}"
+        if name not in known_names:
+            hint = suggest(str(name), known_names).rstrip() or f"they are {', '.join(known_names)}, or {ALL}"
             raise DataError(f"{file}: experiments: {name!r} is not an experiment; {hint}")
     if not names:
         raise DataError(f"{file}: experiments is empty; name one, or write {ALL}")
-    return tuple(name for name in known if name in names)
+    return tuple(name for name in known_names if name in names)
 
 
-def _as_list(asked: str | list[Any]) -> list[Any]:
-    return [asked] if isinstance(asked, str) else asked
+def _as_list(recipe_value: str | list[Any]) -> list[Any]:
+    return [recipe_value] if isinstance(recipe_value, str) else recipe_value
 
 
 def _read_options(top: Mapping[str, Any], seeds: list[int], file: str) -> Options:
-    given = {"texts": "documents", "tokens": "tokens", "items": "items", "place": "texts"}
+    recipe_keys = {"texts": "documents", "tokens": "tokens", "items": "items", "place": "texts"}
     try:
-        options = Options(**{key: top[name] for key, name in given.items() if name in top}, seeds=tuple(seeds))
+        options = Options(**{key: top[name] for key, name in recipe_keys.items() if name in top}, seeds=tuple(seeds))
         for name in _as_list(top["experiments"]):
             if name in every_experiment() and declared_value(name, "NEEDS_ITEMS"):
                 options.need_items(name)
@@ -344,9 +344,9 @@ def _read_options(top: Mapping[str, Any], seeds: list[int], file: str) -> Option
         raise DataError(f"{file}: {error}") from None
 
 
-def _read_settings(asked: Mapping[str, Any], experiments: Sequence[str], file: str) -> dict[str, dict[str, Any]]:
-    for name, more in asked.items():
+def _read_settings(settings: Mapping[str, Any], experiments: Sequence[str], file: str) -> dict[str, dict[str, Any]]:
+    for name, options in settings.items():
         if name not in experiments:
             raise DataError(f"{file}: settings.{name} is for an experiment that the recipe does not run")
-        require(more, mapping(settings_of(name)), f"{file}: settings.{name}")
-    return dict(asked)
+        require(options, mapping(settings_of(name)), f"{file}: settings.{name}")
+    return dict(settings)

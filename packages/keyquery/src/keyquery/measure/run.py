@@ -69,9 +69,9 @@ def measure(plan: RunPlan, tell: Callable[[str], None] = lambda text: None) -> l
 
 
 def _measure_plan(plan: RunPlan, tell: Callable[[str], None]) -> list[Path]:
-    failed, note = _foreseen_failures(plan)
-    if len(failed) == len(plan.experiments):
-        raise _unmeasured_error(plan, failed, [])
+    errors, note = _foreseen_failures(plan)
+    if len(errors) == len(plan.experiments):
+        raise _unmeasured_error(plan, errors, [])
     tell("loading the model")
     subject = _open_model(plan, tell)
     fit_threads(subject)
@@ -85,20 +85,20 @@ def _measure_plan(plan: RunPlan, tell: Callable[[str], None]) -> list[Path]:
     paths: list[Path] = []
     for place, name in enumerate(plan.experiments):
         tell(f"{place + 1} of {len(plan.experiments)}: {name}")
-        if name in failed:
+        if name in errors:
             continue
         try:
             paths += _run_experiment(plan, subject, name)
         except ThesisError as error:
-            failed[name] = error
+            errors[name] = error
         except Exception as error:
             if len(plan.experiments) == 1:
                 raise as_project_error(error) from error
-            failed[name] = as_project_error(error)
-        if name in failed:
+            errors[name] = as_project_error(error)
+        if name in errors:
             free_memory()
-    if failed:
-        raise _unmeasured_error(plan, failed, paths)
+    if errors:
+        raise _unmeasured_error(plan, errors, paths)
     return paths
 
 
@@ -114,17 +114,17 @@ def _foreseen_failures(plan: RunPlan) -> tuple[dict[str, ThesisError], str]:
     return unwritable_experiments(name, words, book_of(card), plan.options, length, plan.experiments), note
 
 
-def _unmeasured_error(plan: RunPlan, failed: Mapping[str, ThesisError], paths: Sequence[Path]) -> ThesisError:
-    """Return the error for experiments that were not measured, with the tables of the others; a reason is said once."""
+def _unmeasured_error(plan: RunPlan, errors: Mapping[str, ThesisError], paths: Sequence[Path]) -> ThesisError:
+    """Return the error for experiments that were not measured, with the tables of the others and each reason once."""
     if len(plan.experiments) == 1:
-        return failed[plan.experiments[0]]
+        return errors[plan.experiments[0]]
     by_reason: dict[str, list[str]] = {}
-    for name, error in failed.items():
+    for name, error in errors.items():
         by_reason.setdefault(str(error), []).append(name)
-    summary = f"{len(failed)} of {len(plan.experiments)} experiments not measured"
-    kept = ", the others are kept" * (len(failed) < len(plan.experiments))
+    summary = f"{len(errors)} of {len(plan.experiments)} experiments not measured"
+    kept_note = ", the others are kept" * (len(errors) < len(plan.experiments))
     reasons = "; ".join(f"{', '.join(names)}: {reason}" for reason, names in by_reason.items())
-    return NotAllMeasured(f"{plan.name or slug(plan.source.name)}: {summary}{kept}: {reasons}", paths)
+    return NotAllMeasured(f"{plan.name or slug(plan.source.name)}: {summary}{kept_note}: {reasons}", paths)
 
 
 def _open_model(plan: RunPlan, tell: Callable[[str], None]) -> Subject:
@@ -135,18 +135,18 @@ def _open_model(plan: RunPlan, tell: Callable[[str], None]) -> Subject:
 def _standing(plan: RunPlan, subject: Subject) -> Iterator[tuple[Path, dict[str, Any]]]:
     """Yield the plan's tables with one file each, and the manifest that each would get."""
     for name in plan.experiments:
-        module, more = experiment(name), plan.settings.get(name, {})
+        module, settings = experiment(name), plan.settings.get(name, {})
         if not hasattr(module, "write"):
-            yield _table(plan, subject, module, more), manifest_of(plan, subject, module, more, 0.0)
+            yield _table(plan, subject, module, settings), manifest_of(plan, subject, module, settings, 0.0)
 
 
-def _table(plan: RunPlan, subject: Subject, module: ModuleType, more: dict[str, Any]) -> Path:
-    return path_of(plan.root, module.__name__.rpartition(".")[2], file_name(subject, module, more))
+def _table(plan: RunPlan, subject: Subject, module: ModuleType, settings: dict[str, Any]) -> Path:
+    return path_of(plan.root, module.__name__.rpartition(".")[2], file_name(subject, module, settings))
 
 
-def file_name(subject: Subject, module: ModuleType, more: dict[str, Any]) -> str:
+def file_name(subject: Subject, module: ModuleType, settings: dict[str, Any]) -> str:
     """Return the name of a measurement within its experiment: the model's name, unless the experiment sets one."""
-    return str(module.file_name(subject.name, **more)) if hasattr(module, "file_name") else subject.name
+    return str(module.file_name(subject.name, **settings)) if hasattr(module, "file_name") else subject.name
 
 
 def free_memory() -> None:
@@ -160,7 +160,7 @@ def free_memory() -> None:
 def fit_threads(subject: Subject) -> None:
     """Use one thread for a model with small matrices, for which more threads would be slower."""
     torch = libraries.torch
-    if subject.model.device.type == "cpu" and sum(each.numel() for each in subject.model.parameters()) < SMALL:
+    if subject.model.device.type == "cpu" and sum(weight.numel() for weight in subject.model.parameters()) < SMALL:
         torch.set_num_threads(1)
 
 
@@ -169,24 +169,24 @@ def _run_experiment(plan: RunPlan, subject: Subject, name: str) -> list[Path]:
     subject.used.clear()
     if hasattr(module, "write"):  # it writes its tables and caches its work itself
         with enough_memory(name, subject):
-            written: list[Path] = module.write(plan.root, subject, plan.options, replace=plan.replace)
-        return written
-    more = plan.settings.get(name, {})
-    table = _table(plan, subject, module, more)
-    mark = _done_mark(plan, subject, module, more)
+            table_paths: list[Path] = module.write(plan.root, subject, plan.options, replace=plan.replace)
+        return table_paths
+    settings = plan.settings.get(name, {})
+    table = _table(plan, subject, module, settings)
+    mark = _done_mark(plan, subject, module, settings)
     if mark is not None and not plan.again and table.is_file() and _text_or_none(mark) == digest(table):
         print(f"{name} of {subject.name}: already measured with this code and these options", file=sys.stderr)
         return [table]
     start = time.monotonic()
     with enough_memory(name, subject):
-        rows = module.measure(subject, plan.options, **more)
+        rows = module.measure(subject, plan.options, **settings)
     if not rows:
         raise DataError(f"{name} of {subject.name}: the experiment gave no row")
     [path] = save(
         plan.root,
         {name: frame(rows, subject.positional, subject.precision)},
         table.stem,
-        manifest_of(plan, subject, module, more, time.monotonic() - start),
+        manifest_of(plan, subject, module, settings, time.monotonic() - start),
     )
     if mark is not None:
         write(mark, digest(path).encode())
@@ -226,28 +226,28 @@ def experiment(name: str) -> ModuleType:
         raise SpecError(f"{file}:{error.lineno or 1}: {error.msg}") from None
     except Exception as error:
         raise SpecError(str(as_project_error(error))) from error
-    parts = () if hasattr(module, "write") else ("SETTINGS", "measure")
-    if missing := [each for each in parts if not hasattr(module, each)]:
-        raise SpecError(f"{file}: has no `{missing[0]}`; an experiment has `SETTINGS` and `measure(subject, options)`")
+    required_attributes = () if hasattr(module, "write") else ("SETTINGS", "measure")
+    if absent := [attribute for attribute in required_attributes if not hasattr(module, attribute)]:
+        raise SpecError(f"{file}: has no `{absent[0]}`; an experiment has `SETTINGS` and `measure(subject, options)`")
     return module
 
 
-def _done_mark(plan: RunPlan, subject: Subject, module: ModuleType, more: dict[str, Any]) -> Path | None:
+def _done_mark(plan: RunPlan, subject: Subject, module: ModuleType, settings: dict[str, Any]) -> Path | None:
     """Return the file that marks this measurement as done; the name hashes weights, options and code."""
     if subject.identity is None:
         return None
-    asked = {"options": plan.options, "more": more, "identity": subject.identity, "name": subject.name}
-    asked["length"] = subject.training_length
-    return plan.root / KEPT / "done" / cache_name(module.measure, asked, module.__name__)
+    cache_arguments = {"options": plan.options, "more": settings, "identity": subject.identity, "name": subject.name}
+    cache_arguments["length"] = subject.training_length
+    return plan.root / KEPT / "done" / cache_name(module.measure, cache_arguments, module.__name__)
 
 
 def manifest_of(
-    plan: RunPlan, subject: Subject, module: ModuleType, more: dict[str, Any], seconds: float
+    plan: RunPlan, subject: Subject, module: ModuleType, settings: dict[str, Any], seconds: float
 ) -> dict[str, Any]:
     """Return a measurement's manifest: command to repeat it, versions, model, texts, options and thresholds."""
     options, source, default = plan.options.published, plan.source, ModelSource
-    shown = _display_name(plan.root, str(subject.facts["model"]))
-    asked: dict[str, Any] = {
+    model_name = _display_name(plan.root, str(subject.facts["model"]))
+    options_by_name: dict[str, Any] = {
         "dtype": source.dtype if source.dtype != default.dtype else None,
         "quantize": source.quantize,
         "revision": source.revision,
@@ -261,16 +261,16 @@ def manifest_of(
         "seeds": ",".join(str(seed) for seed in options.seeds),
         "name": plan.name,
     }
-    words = [f"--{name} {shlex.quote(str(value))}" for name, value in asked.items() if value is not None]
+    words = [f"--{name} {shlex.quote(str(value))}" for name, value in options_by_name.items() if value is not None]
     words += ["--bos"] * source.bos
-    used = subject.used.record()
-    further = {name: value.name if isinstance(value, Path) else value for name, value in more.items()}
+    hashes = subject.used.record()
+    published_settings = {name: value.name if isinstance(value, Path) else value for name, value in settings.items()}
     return {
-        "command": " ".join([f"python build.py run {module.__name__.rpartition('.')[2]} --model {shown}", *words]),
+        "command": " ".join([f"python build.py run {module.__name__.rpartition('.')[2]} --model {model_name}", *words]),
         "versions": subject.facts.get("versions", {}),
         "model": {
             **{name: value for name, value in subject.facts.items() if name != "versions"},
-            "model": shown,
+            "model": model_name,
             "tokenizer": vocabulary_hash(subject.tokenizer),
         },
         "device": subject.model.device.type,
@@ -279,10 +279,10 @@ def manifest_of(
         "training_seed": subject.training_seed,
         "items": subject.book.name,
         "texts": options.place or subject.book.name,
-        "hashes": used,
+        "hashes": hashes,
         "options": dataclasses.asdict(options),
-        "settings": further,
-        "thresholds": {**module.SETTINGS, **further},
+        "settings": published_settings,
+        "thresholds": {**module.SETTINGS, **published_settings},
         "seconds": round(seconds, 1),
     }
 
@@ -292,9 +292,9 @@ def _display_name(root: Path, model: str) -> str:
     path = Path(model)
     if not path.is_absolute() and not path.is_dir():
         return model
-    whole = path.absolute().resolve()
-    inside = whole.is_relative_to(root.resolve())
-    return whole.relative_to(root.resolve()).as_posix() if inside else whole.name
+    full_path = path.absolute().resolve()
+    in_project = full_path.is_relative_to(root.resolve())
+    return full_path.relative_to(root.resolve()).as_posix() if in_project else full_path.name
 
 
 def run(
@@ -331,38 +331,38 @@ def run(
     ]
     start = time.monotonic()
     if executor == "local" and resources in (None, Resources()):
-        paths, failed = _run_all(plans)
+        paths, errors = _run_all(plans)
     else:
-        paths, failed = _measure_in_jobs(root, plans, executor, resources or Resources())
-    if len(failed) == 1 and not paths:
-        raise failed[0]
+        paths, errors = _measure_in_jobs(root, plans, executor, resources or Resources())
+    if len(errors) == 1 and not paths:
+        raise errors[0]
     print(f"{counted(len(paths), 'measurement')} in {duration(time.monotonic() - start)}", file=sys.stderr)
-    if failed:
-        raise NotAllMeasured("\n".join(dict.fromkeys(map(str, failed))), paths)
+    if errors:
+        raise NotAllMeasured("\n".join(dict.fromkeys(map(str, errors))), paths)
     return [path.relative_to(root).as_posix() for path in paths]
 
 
 def _run_all(plans: Sequence[RunPlan]) -> tuple[list[Path], list[ThesisError]]:
     """Measure the models one after the other, also after a failure; return the tables and the failures."""
     paths: list[Path] = []
-    failed: list[ThesisError] = []
-    with open_bar("experiments") as shown:
+    errors: list[ThesisError] = []
+    with open_bar("experiments") as bar:
         for plan in plans:
             try:
-                paths += measure(plan, _progress_teller(shown, plan))
+                paths += measure(plan, _progress_teller(bar, plan))
             except Exception as error:
                 paths += measured_before(error)
-                failed.append(as_project_error(error))
+                errors.append(as_project_error(error))
             free_memory()
-    return paths, failed
+    return paths, errors
 
 
-def _progress_teller(shown: Bar, plan: RunPlan) -> Callable[[str], None]:
+def _progress_teller(bar: Bar, plan: RunPlan) -> Callable[[str], None]:
     state = {"done": 0}
 
     def tell(text: str) -> None:
         state["done"] += " of " in text
-        shown.update(max(0, state["done"] - 1), len(plan.experiments), f"{plan.source.name}: {text}")
+        bar.update(max(0, state["done"] - 1), len(plan.experiments), f"{plan.source.name}: {text}")
 
     return tell
 
@@ -372,8 +372,8 @@ def _measure_in_jobs(
 ) -> tuple[list[Path], list[ThesisError]]:
     folder = root / KEPT / "jobs"
     names = [plan.source.name for plan in plans]
-    died: list[ThesisError] = []
-    with open_bar("jobs") as shown, open_executor(executor, folder, workers=len(plans), resources=resources) as pool:
+    job_errors: list[ThesisError] = []
+    with open_bar("jobs") as bar, open_executor(executor, folder, workers=len(plans), resources=resources) as pool:
         try:
             outcomes = run_jobs(
                 measure_in_job,
@@ -381,17 +381,17 @@ def _measure_in_jobs(
                 pool,
                 folder,
                 names=names,
-                valid=lambda done: False,
-                progress=shown.follow,
+                valid=lambda outcome: False,
+                progress=bar.follow,
             )
         except JobsFailed as error:
-            outcomes, died = list(error.results), [error]
-    refused = [ModelError(reason) for _, reason in outcomes if reason]
-    return [Path(path) for paths, _ in outcomes for path in paths], refused + died
+            outcomes, job_errors = list(error.results), [error]
+    model_errors = [ModelError(reason) for _, reason in outcomes if reason]
+    return [Path(path) for paths, _ in outcomes for path in paths], model_errors + job_errors
 
 
 def measure_in_job(plan: RunPlan) -> tuple[list[str], str]:
-    """Run all experiments on one model, as a job; return the tables, and why others are missing or an empty text."""
+    """Run all experiments on one model, as a job; return the tables, and why some are missing (empty if none is)."""
     try:
         return [str(path) for path in measure(plan, report)], ""
     except NotAllMeasured as error:

@@ -21,20 +21,20 @@ def loss_rows(
     `delta_nats` is the mean nats minus the baseline's on the same texts, `delta_nats_sd` the standard deviation over
     two or more texts (ddof 1).
     """
-    changed, usual = losses(subject, texts, condition), losses(subject, texts)
-    tokens = sum(each.tokens for each in changed)
-    mean, before = (sum(each.nats for each in some) / tokens for some in (changed, usual))
+    changes, baseline_losses = losses(subject, texts, condition), losses(subject, texts)
+    tokens = sum(loss.tokens for loss in changes)
+    mean, usual_mean = (sum(loss.nats for loss in group) / tokens for group in (changes, baseline_losses))
     names: dict[str, Any] = {"condition": condition.name, "layer": layer}
     high = "" if mean < MOST else f"the mean is {mean:.0f} nats, whose exponential no number holds"
     rows = [
-        row("perplexity", math.exp(mean) if mean < MOST else None, len(changed), reason=high, **names),
-        row("nats", mean, len(changed), **names),
-        row("delta_nats", mean - before, len(changed), **names),
+        row("perplexity", math.exp(mean) if mean < MOST else None, len(changes), reason=high, **names),
+        row("nats", mean, len(changes), **names),
+        row("delta_nats", mean - usual_mean, len(changes), **names),
     ]
-    pairs = zip(changed, usual, strict=True)
-    sd = standard_deviation([after.nats / after.tokens - own.nats / own.tokens for after, own in pairs])
+    pairs = zip(changes, baseline_losses, strict=True)
+    sd = standard_deviation([new.nats / new.tokens - base.nats / base.tokens for new, base in pairs])
     if sd is not None:
-        rows.append(row("delta_nats_sd", sd, len(changed), **names))
+        rows.append(row("delta_nats_sd", sd, len(changes), **names))
     return rows
 
 
@@ -68,12 +68,12 @@ def answer_rows(
     outcomes: list[tuple[int, JudgedAnswer]] = []
     chances: list[float] = []
     for seed, items in items_of(subject, task, options):
-        outcomes += [(seed, each) for each in answers(subject, items, condition)]
+        outcomes += [(seed, answer) for answer in answers(subject, items, condition)]
         chances += [item.chance for item in items]
     n = len(outcomes)
     names: dict[str, Any] = {"condition": condition.name, "layer": layer}
-    right = sum(each.right for _, each in outcomes)
-    unparsed = sum(each.verdict == "unparsed" for _, each in outcomes)
+    right = sum(answer.right for _, answer in outcomes)
+    unparsed = sum(answer.verdict == "unparsed" for _, answer in outcomes)
     rows = [
         row(f"{task}_accuracy", right / n, n, **names),
         row(f"{task}_unparsed", unparsed / n, n, **names),

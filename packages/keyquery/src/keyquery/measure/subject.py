@@ -66,9 +66,9 @@ class Options:
     place: str | None = None
 
     def __post_init__(self) -> None:
-        for name, given, least in (("documents", self.texts, 1), ("items", self.items, 0), ("tokens", self.tokens, 2)):
-            if given is not None and given < least:
-                raise DataError(f"--{name} {given}: there is nothing to measure; give {least} or more")
+        for name, number, least in (("documents", self.texts, 1), ("items", self.items, 0), ("tokens", self.tokens, 2)):
+            if number is not None and number < least:
+                raise DataError(f"--{name} {number}: there is nothing to measure; give {least} or more")
         if not self.seeds:
             raise DataError("--seeds is empty; give one or more, as 0,1,2")
 
@@ -171,10 +171,10 @@ class Subject:
         fingerprint = self.facts.get("fingerprint") or self.facts.get("revision")
         if not fingerprint:
             return None
-        more = [f"{name} {self.facts[name]}" for name in ("load_as", "scaling", "bos") if name in self.facts]
+        settings = [f"{name} {self.facts[name]}" for name in ("load_as", "scaling", "bos") if name in self.facts]
         quantization = self.facts.get("quantization")
-        more += ["double"] * (isinstance(quantization, dict) and bool(quantization.get("double")))
-        return " ".join([f"{fingerprint} {self.precision} {self.positional}", *more])
+        settings += ["double"] * (isinstance(quantization, dict) and bool(quantization.get("double")))
+        return " ".join([f"{fingerprint} {self.precision} {self.positional}", *settings])
 
     @property
     def layers(self) -> int:
@@ -213,15 +213,15 @@ class Subject:
                 for number, (name, ids) in enumerate(rows)
             ]
         kind = kind or self.book.kinds()[0]
-        made = [
+        book_texts = [
             Text(f"{kind}-{seed}-{number}", seed, self.encode(text, length))
             for seed in options.seeds
             for number, text in enumerate(self.book.texts(kind, options.texts, length, seed, self.tokenizer))
         ]
         check_legible(
-            self.name, self.tokenizer, [each.tokens[0].tolist() for each in made], f"the book {self.book.name}"
+            self.name, self.tokenizer, [text.tokens[0].tolist() for text in book_texts], f"the book {self.book.name}"
         )
-        return made
+        return book_texts
 
     def encode(self, text: str, length: int | None = None) -> Tensor:
         """Return the token ids of a text, shape (1, T), truncated to `length`.
@@ -254,10 +254,10 @@ def _adds_bos(tokenizer: PreTrainedTokenizerBase) -> bool:
 def check_legible(name: str, tokenizer: Any, rows: Sequence[Sequence[int]], place: str) -> None:
     """Raise DataError for texts of which a tokenizer cannot encode more than a tenth."""
     unknown, count = tokenizer.unk_token_id, sum(map(len, rows))
-    lost = 0 if unknown is None else sum(list(row).count(unknown) for row in rows)
-    if lost > UNKNOWN * count:
+    unknown_count = 0 if unknown is None else sum(list(row).count(unknown) for row in rows)
+    if unknown_count > UNKNOWN * count:
         raise DataError(
-            f"{name}: its tokenizer encodes {100 * lost / count:.0f} % of {place} as unknown tokens; "
+            f"{name}: its tokenizer encodes {100 * unknown_count / count:.0f} % of {place} as unknown tokens; "
             "give texts in its language: --texts FILE"
         )
 
@@ -274,10 +274,10 @@ def given_texts(name: str, tokenizer: Any, source: TextSource, length: int, coun
     rounds: list[list[tuple[str, list[int]]]] = []
     for text, content in texts(source):
         ids = tokenizer(content, add_special_tokens=False, verbose=False)["input_ids"]
-        for part in range(min(len(ids) // size, count)):
-            if part == len(rounds):
+        for number in range(min(len(ids) // size, count)):
+            if number == len(rounds):
                 rounds.append([])
-            rounds[part].append((f"{text}#{part}", [*begin, *ids[part * size : (part + 1) * size]]))
+            rounds[number].append((f"{text}#{number}", [*begin, *ids[number * size : (number + 1) * size]]))
         if rounds and len(rounds[0]) == count:
             break
     rows = list(chain.from_iterable(rounds))[:count]
@@ -297,8 +297,8 @@ def resolve_source(root: Path, source: ModelSource) -> tuple[ModelSource, dict[s
     """
     place = resolve(root, source.name)
     card = _read_card(Path(place))
-    plain = source.dtype == "auto" and source.quantize is None
-    return replace(source, name=place, dtype="fp32" if card and plain else source.dtype), card
+    is_default = source.dtype == "auto" and source.quantize is None
+    return replace(source, name=place, dtype="fp32" if card and is_default else source.dtype), card
 
 
 def open_subject(
@@ -318,33 +318,33 @@ def open_subject(
     configuration makes the rotation the identity, shifting positions must not change the logits. Raises ModelError as
     `load` does, or if it does change them.
     """
-    resolved, card = resolve_source(root, source)
-    place = resolved.name
+    resolved_source, card = resolve_source(root, source)
+    place = resolved_source.name
     builtin = place != source.name
-    loaded = load(resolved)
-    if loaded.tokenizer is None:
+    loaded_model = load(resolved_source)
+    if loaded_model.tokenizer is None:
         raise ModelError(f"{source.name}: has no tokenizer, which the experiments need")
-    kind = positional_of(loaded.model)
+    kind = positional_of(loaded_model.model)
     if kind == "drope":
-        check_position_blind(loaded.model)
+        check_position_blind(loaded_model.model)
     seed = card.get("training_seed")
     suffix = f"-s{seed}" if card and not builtin and seed else ""
-    precision, used = _precision_name(loaded), UsageCount()
-    usual = "fp32" if card else precision if source.quantize is None else ""
+    precision, used = _precision_name(loaded_model), UsageCount()
+    default_precision = "fp32" if card else precision if source.quantize is None else ""
     parts = [slug(place) + suffix]
-    parts += [precision] * (precision != usual) + ["double"] * bool(source.quantize and source.double)
+    parts += [precision] * (precision != default_precision) + ["double"] * bool(source.quantize and source.double)
     parts += _name_parts(source, options)
     return Subject(
         name=checked_name(name or "-".join(parts)),
-        model=loaded.model,
-        tokenizer=loaded.tokenizer,
+        model=loaded_model.model,
+        tokenizer=loaded_model.tokenizer,
         book=WatchedBook(book_of(card), used),
         positional=kind,
         precision=precision,
-        training_length=int(card.get("training_length") or _training_length(loaded)),
+        training_length=int(card.get("training_length") or _training_length(loaded_model)),
         training_seed=seed,
-        facts={**loaded.facts, "model": source.name},
-        source=resolved,
+        facts={**loaded_model.facts, "model": source.name},
+        source=resolved_source,
         folder=folder,
         tell=tell,
         used=used,
@@ -388,20 +388,20 @@ def book_of(card: dict[str, Any]) -> Book:
     return ENGLISH
 
 
-def _precision_name(loaded: LoadedModel) -> str:
-    quantization = loaded.facts.get("quantization")
+def _precision_name(loaded_model: LoadedModel) -> str:
+    quantization = loaded_model.facts.get("quantization")
     if quantization:
         return str(quantization["type"])
-    return {"float32": "fp32", "bfloat16": "bf16", "float16": "fp16"}.get(str(loaded.facts.get("dtype")), "fp32")
+    return {"float32": "fp32", "bfloat16": "bf16", "float16": "fp16"}.get(str(loaded_model.facts.get("dtype")), "fp32")
 
 
-def _training_length(loaded: LoadedModel) -> int:
+def _training_length(loaded_model: LoadedModel) -> int:
     """Return the context length, in tokens, at which the weights were last trained, from config.json.
 
     It is not `original_max_position_embeddings`, which scaled rotations keep: the length before training at longer
     ones.
     """
-    text = loaded.model.config.get_text_config()
+    text = loaded_model.model.config.get_text_config()
     return int(getattr(text, "max_position_embeddings", 0) or 2048)
 
 

@@ -64,39 +64,39 @@ def interval_of(units: Units) -> tuple[tuple[float, float] | None, str]:
         return (low * units.whole, high * units.whole), ""
     if len(values) < 2:
         return None, f"no interval: {'a single' if len(values) else 'no'} {units.kind} has a value"
-    ends = student_interval(values.to_numpy())
-    return (ends, "") if ends else (None, f"no interval: every {units.kind} has the same value")
+    interval = student_interval(values.to_numpy())
+    return (interval, "") if interval else (None, f"no interval: every {units.kind} has the same value")
 
 
 def _summary_line(rows: pd.DataFrame, quantity: Headline, model: str, experiment: str) -> SummaryLine:
-    named = (model, experiment, quantity.label, quantity.metric, quantity.condition)
+    names = (model, experiment, quantity.label, quantity.metric, quantity.condition)
     units = units_of(rows, quantity)
     if units is not None and len(units.defined):
-        ends, why = interval_of(units)
-        low, high = ends or (None, None)
+        interval, note = interval_of(units)
+        low, high = interval or (None, None)
         mean, count = float(units.defined.mean()), len(units.defined)
         return SummaryLine(
-            *named, mean, low, high, count, units.kind, quantity.unit, "; ".join(filter(None, (why, units.reason)))
+            *names, mean, low, high, count, units.kind, quantity.unit, "; ".join(filter(None, (note, units.reason)))
         )
-    return SummaryLine(*named, *_model_value(rows, quantity), quantity.unit, _why_empty(rows, quantity))
+    return SummaryLine(*names, *_model_value(rows, quantity), quantity.unit, _why_empty(rows, quantity))
 
 
 def _whole_model_rows(rows: pd.DataFrame, quantity: Headline, ending: str = "") -> pd.DataFrame:
     """Return a quantity's rows for the whole model: no unit, no head, and no layer if there are such rows."""
-    named = (rows["metric"] == quantity.metric + ending) & (rows["condition"] == quantity.condition)
-    own = rows[named & (rows["unit_id"] == "") & (rows["head"] == "")]
-    whole = own[own["layer"] == ""]
-    return whole if len(whole) else own if len(own) == 1 else own.iloc[:0]
+    is_quantity = (rows["metric"] == quantity.metric + ending) & (rows["condition"] == quantity.condition)
+    unitless = rows[is_quantity & (rows["unit_id"] == "") & (rows["head"] == "")]
+    layerless = unitless[unitless["layer"] == ""]
+    return layerless if len(layerless) else unitless if len(unitless) == 1 else unitless.iloc[:0]
 
 
 def _model_value(rows: pd.DataFrame, quantity: Headline) -> tuple[float | None, float | None, float | None, int, str]:
     """Return value, interval ends and n of a quantity with one row per model; the ends use the sd over texts."""
-    own, spread = _whole_model_rows(rows, quantity), _whole_model_rows(rows, quantity, "_sd")
-    if own.empty or pd.isna(own["value"].iloc[0]):
+    model_rows, sd_rows = _whole_model_rows(rows, quantity), _whole_model_rows(rows, quantity, "_sd")
+    if model_rows.empty or pd.isna(model_rows["value"].iloc[0]):
         return None, None, None, 0, "text"
-    value, n = float(own["value"].iloc[0]) * quantity.scale, int(own["n"].iloc[0])
-    if len(spread) and pd.notna(spread["value"].iloc[0]) and n > 1:
-        error = float(spread["value"].iloc[0]) * quantity.scale / math.sqrt(n)
+    value, n = float(model_rows["value"].iloc[0]) * quantity.scale, int(model_rows["n"].iloc[0])
+    if len(sd_rows) and pd.notna(sd_rows["value"].iloc[0]) and n > 1:
+        error = float(sd_rows["value"].iloc[0]) * quantity.scale / math.sqrt(n)
         half = float(half_width(np.array([error]), np.array([n - 1.0]))[0])
         if math.isfinite(half):
             return value, value - half, value + half, n, "text"
@@ -104,22 +104,22 @@ def _model_value(rows: pd.DataFrame, quantity: Headline) -> tuple[float | None, 
 
 
 def _why_empty(rows: pd.DataFrame, quantity: Headline) -> str:
-    own = _whole_model_rows(rows, quantity)
-    if own.empty:
+    model_rows = _whole_model_rows(rows, quantity)
+    if model_rows.empty:
         return "has no row of the whole model"
-    if pd.isna(own["value"].iloc[0]):
-        return str(own["reason"].iloc[0])
+    if pd.isna(model_rows["value"].iloc[0]):
+        return str(model_rows["reason"].iloc[0])
     return "" if len(_whole_model_rows(rows, quantity, "_sd")) else "no interval: single units are not kept"
 
 
 def _head_summary(table: pd.DataFrame, model: str) -> list[SummaryLine]:
     summary_lines = []
-    for each in HEADLINES["head_metrics"]:
-        for row in table[table["metric"] == each.metric].to_dict("records"):
+    for quantity in HEADLINES["head_metrics"]:
+        for row in table[table["metric"] == quantity.metric].to_dict("records"):
             value, low, high = (float(row[name]) if row[name] else None for name in ("value", "ci_low", "ci_high"))
-            named = (model, "heads", each.label, each.metric, "")
-            why = str(row["reason"]) if None in (value, low, high) else ""
-            summary_lines.append(SummaryLine(*named, value, low, high, int(row["heads"]), "head", each.unit, why))
+            names = (model, "heads", quantity.label, quantity.metric, "")
+            note = str(row["reason"]) if None in (value, low, high) else ""
+            summary_lines.append(SummaryLine(*names, value, low, high, int(row["heads"]), "head", quantity.unit, note))
     return summary_lines
 
 
@@ -139,24 +139,24 @@ def summary_text(summary_lines: Sequence[SummaryLine]) -> str:
     if not summary_lines:
         return "no summary: these tables serve as data of tables and figures"
     lines = [("model", "experiment", "quantity", "estimate", "95 % interval", "n", "unit", "")]
-    for each in summary_lines:
-        ends = "" if each.ci_low is None else f"[{number(each.ci_low)}, {number(each.ci_high)}]"
-        unit = f" ({each.unit_of_values})" if each.unit_of_values else ""
-        numbers = (number(each.estimate), ends, str(each.n), each.unit)
-        lines.append((each.model, each.experiment, each.quantity + unit, *numbers, each.note))
+    for line in summary_lines:
+        span = "" if line.ci_low is None else f"[{number(line.ci_low)}, {number(line.ci_high)}]"
+        unit = f" ({line.unit_of_values})" if line.unit_of_values else ""
+        numbers = (number(line.estimate), span, str(line.n), line.unit)
+        lines.append((line.model, line.experiment, line.quantity + unit, *numbers, line.note))
     return align_lines(lines)
 
 
 def align_lines(lines: Sequence[Sequence[str]]) -> str:
     """Align cells in columns; in the first two columns, cells that repeat the line above are left empty."""
     widths = [max(len(line[place]) for line in lines) for place in range(len(lines[0]))]
-    made, above = [], ["", ""]
+    aligned_lines, upper = [], ["", ""]
     for line in lines:
-        cells = [cell if cell != old or line[0] != above[0] else "" for cell, old in zip(line, above, strict=False)]
-        padded = (cell.ljust(width) for cell, width in zip([*cells, *line[2:]], widths, strict=True))
-        made.append("  ".join(padded).rstrip())
-        above = list(line[:2])
-    return "\n".join(made)
+        cells = [cell if cell != old or line[0] != upper[0] else "" for cell, old in zip(line, upper, strict=False)]
+        padded_cells = (cell.ljust(width) for cell, width in zip([*cells, *line[2:]], widths, strict=True))
+        aligned_lines.append("  ".join(padded_cells).rstrip())
+        upper = list(line[:2])
+    return "\n".join(aligned_lines)
 
 
 def number(value: float | None) -> str:
@@ -166,4 +166,4 @@ def number(value: float | None) -> str:
 
 def as_json(files: Sequence[str], summary_lines: Sequence[SummaryLine]) -> str:
     """Return JSON with the written files and the summary."""
-    return json.dumps({"files": list(files), "summary": [asdict(each) for each in summary_lines]}, indent=1)
+    return json.dumps({"files": list(files), "summary": [asdict(line) for line in summary_lines]}, indent=1)

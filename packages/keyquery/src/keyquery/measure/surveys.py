@@ -26,34 +26,34 @@ def surveys(
     taken before or after the rotary embedding. Raises ModelError if the architecture does not expose a measured
     quantity.
     """
-    wanted = SurveyOptions(where=where, bos=subject.tokenizer.bos_token_id)
-    chosen, by_text, time_printed = subject.texts(options, kind), [], False
+    survey_options = SurveyOptions(where=where, bos=subject.tokenizer.bos_token_id)
+    survey_texts, by_text, time_printed = subject.texts(options, kind), [], False
 
     def surveyed(text: Text) -> TextSurvey:
         nonlocal time_printed
         if not time_printed and text.tokens.shape[1] > LONG:
-            print(_expected_time(subject, text, len(chosen), wanted), file=sys.stderr)
+            print(_expected_time(subject, text, len(survey_texts), survey_options), file=sys.stderr)
         time_printed = True
-        return survey_text(subject.model, text.tokens, wanted, text=text.id)
+        return survey_text(subject.model, text.tokens, survey_options, text=text.id)
 
-    for text in chosen:
+    for text in survey_texts:
         digest = hashlib.blake2b(text.tokens.numpy().tobytes(), digest_size=8).hexdigest()
-        asked = {"text": digest, "id": text.id, "options": wanted, "identity": subject.identity}
+        arguments = {"text": digest, "id": text.id, "options": survey_options, "identity": subject.identity}
         if subject.identity:
-            by_text.append(cached(cache_name(surveys, asked), partial(surveyed, text), subject.folder, SURVEY)[0])
+            by_text.append(cached(cache_name(surveys, arguments), partial(surveyed, text), subject.folder, SURVEY)[0])
         else:
             by_text.append(surveyed(text))
     return by_text
 
 
-def _expected_time(subject: Subject, text: Text, count: int, wanted: SurveyOptions) -> str:
+def _expected_time(subject: Subject, text: Text, count: int, survey_options: SurveyOptions) -> str:
     """Return a line on how long surveys of long texts will take, by timing the first part of one text.
 
     The time of a forward pass grows with a text's length at least in proportion, and at most with the square.
     """
     length = text.tokens.shape[1]
     start = time.monotonic()
-    survey_text(subject.model, text.tokens[:, : length // PART], wanted, text=text.id)
+    survey_text(subject.model, text.tokens[:, : length // PART], survey_options, text=text.id)
     least = (time.monotonic() - start) * PART * count
     return (
         f"{subject.name}: {count} x {length:,} tokens take {duration(least)} to {duration(least * PART)} to survey; "

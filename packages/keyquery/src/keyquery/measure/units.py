@@ -66,17 +66,17 @@ def _key_head_means(table: pd.DataFrame) -> pd.DataFrame:
     names = [name for name in table.columns if name not in (*place, "head", "queries", "keys", "pc0_kind", "reason")]
     numbers = table[place].join(table[names].apply(pd.to_numeric))
     grouped = numbers.groupby(place, sort=False)[names]
-    held, counts = (
+    means, counts = (
         each.reset_index().melt(id_vars=place, var_name="metric", value_name=name).rename(columns={"key_head": "head"})
         for each, name in ((grouped.mean(), "value"), (grouped.count(), "n"))
     )
     reasons = table.groupby(place, sort=False)["reason"].first().to_dict()
-    keys = zip(held["layer"], held["head"], strict=True)
-    held["reason"] = [
+    keys = zip(means["layer"], means["head"], strict=True)
+    means["reason"] = [
         "" if pd.notna(value) else str(reasons[key] or "no head has a value")
-        for value, key in zip(held["value"], keys, strict=True)
+        for value, key in zip(means["value"], keys, strict=True)
     ]
-    return held.assign(n=counts["n"], condition="", unit_id="", seed="", key_heads="yes")
+    return means.assign(n=counts["n"], condition="", unit_id="", seed="", key_heads="yes")
 
 
 def units_of(rows: pd.DataFrame, quantity: Headline, by: str | None = None) -> Units | None:
@@ -86,31 +86,31 @@ def units_of(rows: pd.DataFrame, quantity: Headline, by: str | None = None) -> U
     is an item in rows of `passkey_right`. With `by`, use only units of this kind. Raises DataError if a unit occurs
     twice.
     """
-    own = rows[(rows["metric"] == quantity.metric) & (rows["condition"] == quantity.condition)]
-    single, layered, headed = own["unit_id"] != "", own["layer"] != "", own["head"] != ""
-    seeded = own["seed"] != ""
-    forms = {
-        "unit": own[single & ~layered & ~headed],
-        "seed": own[~single & seeded & ~layered & ~headed],
-        "head": own[~single & layered & headed],
+    quantity_rows = rows[(rows["metric"] == quantity.metric) & (rows["condition"] == quantity.condition)]
+    single, layered, headed = quantity_rows["unit_id"] != "", quantity_rows["layer"] != "", quantity_rows["head"] != ""
+    seeded = quantity_rows["seed"] != ""
+    rows_by_form = {
+        "unit": quantity_rows[single & ~layered & ~headed],
+        "seed": quantity_rows[~single & seeded & ~layered & ~headed],
+        "head": quantity_rows[~single & layered & headed],
     }
-    for form, found in forms.items():
-        if found.empty:
+    for form, form_rows in rows_by_form.items():
+        if form_rows.empty:
             continue
         kind: Kind = "seed" if form == "seed" else "key head" if "key_heads" in rows.columns else "head"
-        names = found["seed"] if form == "seed" else found["layer"] + "." + found["head"]
+        names = form_rows["seed"] if form == "seed" else form_rows["layer"] + "." + form_rows["head"]
         if form == "unit":
             tasks = {metric.removesuffix("_right") for metric in rows["metric"].unique() if metric.endswith("_right")}
-            asked = found["unit_id"].iloc[0].rpartition("-")[0] in tasks
-            kind = "item" if asked else "text"
-            several = found["seed"].nunique() > 1
-            names = found["unit_id"] + (" of seed " + found["seed"] if several else "")
+            is_item = form_rows["unit_id"].iloc[0].rpartition("-")[0] in tasks
+            kind = "item" if is_item else "text"
+            has_seeds = form_rows["seed"].nunique() > 1
+            names = form_rows["unit_id"] + (" of seed " + form_rows["seed"] if has_seeds else "")
         if by is not None and by != kind and not (by == "head" and kind == "key head"):
             continue
         if names.duplicated().any():
-            twice = names[names.duplicated()].iloc[0]
-            raise DataError(f"{quantity.metric} {quantity.condition}: {kind} {twice!r} occurs twice; measure again")
-        reasons = [reason for reason in dict.fromkeys(found.loc[found["value"].isna(), "reason"]) if reason]
-        values = pd.Series(found["value"].to_numpy(dtype=float) * quantity.scale, index=names.to_numpy())
+            name = names[names.duplicated()].iloc[0]
+            raise DataError(f"{quantity.metric} {quantity.condition}: {kind} {name!r} occurs twice; measure again")
+        reasons = [reason for reason in dict.fromkeys(form_rows.loc[form_rows["value"].isna(), "reason"]) if reason]
+        values = pd.Series(form_rows["value"].to_numpy(dtype=float) * quantity.scale, index=names.to_numpy())
         return Units(kind, values, quantity.scale, "; ".join(reasons[:2]))
     return None

@@ -34,8 +34,8 @@ class UsageCount:
     def record(self) -> dict[str, Hashes]:
         """Return a summary for a manifest, by kind and task: counts, and one BLAKE2 hash over the sorted digests."""
         return {
-            what: {name: {"count": len(each), "blake2": _digest("".join(sorted(each)))} for name, each in held.items()}
-            for what, held in (("texts", self.texts), ("items", self.items))
+            label: {name: {"count": len(each), "blake2": _digest("".join(sorted(each)))} for name, each in held.items()}
+            for label, held in (("texts", self.texts), ("items", self.items))
         }
 
 
@@ -60,15 +60,15 @@ class WatchedBook:
 
     def items(self, task: str, count: int, seed: int, tokenizer: Any, **prompt: Any) -> list[Item]:
         """Return items of the book and record them; `prompt` may have `length`, `depth` and `form`."""
-        drawn = self.book.items(task, count, seed, tokenizer, **prompt)
-        self.used.add_items(drawn)
-        return drawn
+        book_items = self.book.items(task, count, seed, tokenizer, **prompt)
+        self.used.add_items(book_items)
+        return book_items
 
     def texts(self, kind: str, count: int, tokens: int, seed: int, tokenizer: Any) -> list[str]:
         """Return texts of the book and record them."""
-        drawn = self.book.texts(kind, count, tokens, seed, tokenizer)
-        self.used.add_texts(kind, drawn)
-        return drawn
+        book_texts = self.book.texts(kind, count, tokens, seed, tokenizer)
+        self.used.add_texts(kind, book_texts)
+        return book_texts
 
 
 def _digest(content: str) -> str:

@@ -74,24 +74,24 @@ class Block:
 
         Raises ModelError if no module outputs only these.
         """
-        named = dict(self.computing.named_children())
+        children = dict(self.computing.named_children())
         kind = type(self.computing).__name__
-        if "kv_b_proj" in named:
+        if "kv_b_proj" in children:
             raise ModelError(
                 f"{kind} compresses keys and values into one vector (latent attention), from which one projection "
                 f"computes both, and the rotated part of a key is shared by all heads; '{side}' of a head cannot be "
                 "overwritten alone before the rotary embedding"
             )
-        last = next((named[name] for name in (f"{side}_norm", f"{side}_proj", f"W{side}") if name in named), None)
-        if last is None and any(re.search("qkv|c_attn|query_key_value", name) for name in named):
+        last = next((children[name] for name in (f"{side}_norm", f"{side}_proj", f"W{side}") if name in children), None)
+        if last is None and any(re.search("qkv|c_attn|query_key_value", name) for name in children):
             raise ModelError(
                 f"{kind} computes '{side}' together with other vectors in one projection; an intervention on '{side}' "
                 "alone needs a separate one"
             )
         if last is None:
-            shared = getattr(self.computing, "is_kv_shared_layer", False)
-            why = "; it takes keys and values of an earlier layer" if shared else ""
-            raise ModelError(f"{kind} of layer {self.layer} has no module that computes '{side}' alone{why}")
+            keys_shared = getattr(self.computing, "is_kv_shared_layer", False)
+            detail = "; it takes keys and values of an earlier layer" if keys_shared else ""
+            raise ModelError(f"{kind} of layer {self.layer} has no module that computes '{side}' alone{detail}")
         return last
 
 
@@ -122,10 +122,10 @@ def blocks(model: PreTrainedModel) -> tuple[Block, ...]:
     Raises ModelError when a block's attention or its output projection is not found.
     """
     modules = tuple(map(id, model.modules()))
-    held = _known.get(model)
-    if held is None or held[0] != modules:
-        held = _known[model] = (modules, _find_blocks(model))
-    return held[1]
+    cached = _known.get(model)
+    if cached is None or cached[0] != modules:
+        cached = _known[model] = (modules, _find_blocks(model))
+    return cached[1]
 
 
 def why_hidden(model: PreTrainedModel, *parts: str) -> str:
@@ -153,35 +153,35 @@ def _find_blocks(model: PreTrainedModel) -> tuple[Block, ...]:
         places = _text_attention(places, runs)
         parts = [_parts_of_block(model, place, runs[place.layer]) for place in places]
         # parts that output only the update, without the residual stream, which some parts add themselves
-        chosen: dict[int, tuple[Module, Module]] = {}
+        by_layer: dict[int, tuple[Module, Module]] = {}
         for choice in product((0, 1), repeat=2):
-            wanted = {
+            candidates = {
                 place.layer: (attention[choice[0]], mlp[choice[1]])
                 for place, (attention, mlp, _) in zip(places, parts, strict=True)
-                if place.layer not in chosen and mlp
+                if place.layer not in by_layer and mlp
             }
-            chosen |= {layer: wanted[layer] for layer in _silent_layers(model, places, wanted)}
+            by_layer |= {layer: candidates[layer] for layer in _silent_layers(model, places, candidates)}
     return tuple(
-        _make_block(model, place, runs[place.layer], each, chosen.get(place.layer))
-        for place, each in zip(places, parts, strict=True)
+        _make_block(model, place, runs[place.layer], block_parts, by_layer.get(place.layer))
+        for place, block_parts in zip(places, parts, strict=True)
     )
 
 
 def _attention_ids(model: PreTrainedModel) -> set[int]:
     """Return the ids of modules that compute attention, found by name if the architecture has its own code."""
-    found: set[int] = set()
+    ids: set[int] = set()
     try:
-        with recording(model, lambda call: None if call.cross else found.add(id(call.module))):
+        with recording(model, lambda call: None if call.cross else ids.add(id(call.module))):
             run_forward(model, _probe_tokens(model))
     except ModelError as error:
         if not _is_unrecorded(model, error):
             raise
-    if found:
-        return found
+    if ids:
+        return ids
     named = [module for module in model.modules() if _named_attention(module)]
     # exclude a block named after its attention, and modules around it
     return {
-        id(each) for each in named if not any(part is not each and _named_attention(part) for part in each.modules())
+        id(each) for each in named if not any(child is not each and _named_attention(child) for child in each.modules())
     }
 
 
@@ -198,24 +198,24 @@ def _is_unrecorded(model: PreTrainedModel, error: ModelError) -> bool:
 def _attention_places(model: PreTrainedModel, computing: set[int]) -> list[_Place]:
     """Return a decoder's attention modules by layer, each with its block (an element of a ModuleList)."""
     list_type = libraries.torch.nn.ModuleList
-    named = dict(model.named_modules())
-    found: list[_Place] = []
-    for name, module in named.items():
+    by_name = dict(model.named_modules())
+    places: list[_Place] = []
+    for name, module in by_name.items():
         layer = getattr(module, "layer_idx", None)
         if layer is None or id(module) not in computing or not name:
             continue
-        above = name
-        while above and not isinstance(named[above.rpartition(".")[0]], list_type):
-            above = above.rpartition(".")[0]
-        above = name.rpartition(".")[0] if above in ("", name) else above
-        found.append(_Place(int(layer), named[above], module))
-    return sorted(found, key=lambda place: place.layer)
+        block_name = name
+        while block_name and not isinstance(by_name[block_name.rpartition(".")[0]], list_type):
+            block_name = block_name.rpartition(".")[0]
+        block_name = name.rpartition(".")[0] if block_name in ("", name) else block_name
+        places.append(_Place(int(layer), by_name[block_name], module))
+    return sorted(places, key=lambda place: place.layer)
 
 
 def _text_attention(places: list[_Place], runs: dict[int, _PartCalls]) -> list[_Place]:
     """Return the attention module of each layer that runs on text; cross-attention to another sequence does not run."""
-    ran = {id(part) for seen in runs.values() for part, _, _ in seen.order}
-    by_layer = {place.layer: place for place in reversed(places) if id(place.attention) in ran}
+    run_ids = {id(module) for calls in runs.values() for module, _, _ in calls.order}
+    by_layer = {place.layer: place for place in reversed(places) if id(place.attention) in run_ids}
     return [by_layer[layer] for layer in sorted(by_layer)]
 
 
@@ -230,9 +230,9 @@ def _watch_parts(model: PreTrainedModel, places: list[_Place]) -> dict[int, _Par
     runs = {place.layer: _PartCalls() for place in places}
     hooks = []
 
-    def leaving(own: _PartCalls) -> Any:
+    def leaving(record: _PartCalls) -> Any:
         def hook(module: Module, inputs: Any, output: Any) -> None:
-            own.order.append((module, _first_output(inputs), _first_output(output)))
+            record.order.append((module, _first_output(inputs), _first_output(output)))
 
         return hook
 
@@ -243,8 +243,8 @@ def _watch_parts(model: PreTrainedModel, places: list[_Place]) -> dict[int, _Par
 
     try:
         for place in {place.layer: place for place in places}.values():
-            own = runs[place.layer]
-            hooks += [part.register_forward_hook(leaving(own)) for part in place.block.modules()]
+            calls = runs[place.layer]
+            hooks += [module.register_forward_hook(leaving(calls)) for module in place.block.modules()]
         try:
             with recording(model, keep):
                 run_forward(model, _probe_tokens(model))
@@ -253,8 +253,8 @@ def _watch_parts(model: PreTrainedModel, places: list[_Place]) -> dict[int, _Par
                 raise
             run_forward(model, _probe_tokens(model))
     finally:
-        for each in hooks:
-            each.remove()
+        for handle in hooks:
+            handle.remove()
     return runs
 
 
@@ -264,7 +264,7 @@ def _first_output(output: Any) -> Any:
 
 def _has_weights(module: Module) -> bool:
     """Return whether a module directly owns a weight matrix (or several, for experts)."""
-    return any(each.ndim >= 2 for each in module.parameters(recurse=False))
+    return any(parameter.ndim >= 2 for parameter in module.parameters(recurse=False))
 
 
 def _hidden_size(model: PreTrainedModel) -> int:
@@ -272,59 +272,59 @@ def _hidden_size(model: PreTrainedModel) -> int:
 
 
 def _parts_of_block(
-    model: PreTrainedModel, found: _Place, seen: _PartCalls
+    model: PreTrainedModel, place: _Place, seen: _PartCalls
 ) -> tuple[tuple[Module, Module], tuple[Module, Module] | None, str]:
     """Return a block's attention and its output projection, and its MLP and last projection, or why there is no MLP."""
     width = _hidden_size(model)
-    outputs = {id(part): output for part, _, output in seen.order}
-    order = [part for part, _, _ in seen.order]
+    outputs = {id(module): output for module, _, output in seen.order}
+    order = [module for module, _, _ in seen.order]
 
     def gives_stream(part: Module) -> bool:
         output = outputs.get(id(part))
         return isinstance(output, libraries.torch.Tensor) and output.ndim >= 2 and output.shape[-1] == width
 
-    within = {id(part) for part in found.attention.modules()}
+    within = {id(module) for module in place.attention.modules()}
     ran = [
         (at, part, given) for at, (part, given, _) in enumerate(seen.order) if id(part) in within and _has_weights(part)
     ]
-    out = [  # after attention was computed, if this is known, and never the input of the first module
+    matrices = [  # after attention was computed, if this is known, and never the input of the first module
         part for at, part, given in ran if at >= seen.before_call and gives_stream(part) and given is not ran[0][2]
     ]
-    if not out:
+    if not matrices:
         raise ModelError(
-            f"{type(found.block).__name__}: no output projection found in layer {found.layer}: no matrix in "
-            f"{type(found.attention).__name__} outputs the residual stream's {width} numbers per token"
+            f"{type(place.block).__name__}: no output projection found in layer {place.layer}: no matrix in "
+            f"{type(place.attention).__name__} outputs the residual stream's {width} numbers per token"
         )
     besides = []
-    for name, part in found.block.named_children():
-        inside = list(part.modules())
-        if any(each is found.attention or "ttention" in type(each).__name__ for each in inside):
+    for name, part in place.block.named_children():
+        modules = list(part.modules())
+        if any(module is place.attention or "ttention" in type(module).__name__ for module in modules):
             continue
-        if gives_stream(part) and any(_has_weights(each) for each in inside):
+        if gives_stream(part) and any(_has_weights(module) for module in modules):
             besides.append((order.index(part), name, part))
     besides.sort(key=lambda each: each[0])
-    attention = (found.attention, out[-1])
+    attention = (place.attention, matrices[-1])
     if not besides:
-        return attention, None, f"{type(found.block).__name__} of layer {found.layer} has no MLP beside its attention"
-    last = besides[-1][2]
-    of_mlp = {id(part) for part in last.modules()}
+        return attention, None, f"{type(place.block).__name__} of layer {place.layer} has no MLP beside its attention"
+    last_module = besides[-1][2]
+    of_mlp = {id(module) for module in last_module.modules()}
     projections = [part for part in order if id(part) in of_mlp and _has_weights(part) and gives_stream(part)]
-    mlp = (last, projections[-1] if projections else last)
+    mlp = (last_module, projections[-1] if projections else last_module)
     names = ", ".join(name for _, name, _ in besides)
-    several = (
-        f"{type(found.block).__name__} of layer {found.layer} adds several parts to its attention ({names}), of which "
+    reason = (
+        f"{type(place.block).__name__} of layer {place.layer} adds several parts to its attention ({names}), of which "
         "none is the MLP alone"
     )
-    return attention, mlp, several if len(besides) > 1 else ""
+    return attention, mlp, reason if len(besides) > 1 else ""
 
 
-def _silent_layers(model: PreTrainedModel, places: list[_Place], wanted: dict[int, tuple[Module, Module]]) -> list[int]:
+def _silent_layers(model: PreTrainedModel, places: list[_Place], parts: dict[int, tuple[Module, Module]]) -> list[int]:
     """Return the layers whose block returns its input unchanged when two of its parts output zeros."""
-    if not wanted:
+    if not parts:
         return []
     torch = libraries.torch
-    given: dict[int, Any] = {}
-    kept: list[int] = []
+    stream: dict[int, Any] = {}
+    silent: list[int] = []
     hooks = []
 
     def silence(module: Module, inputs: Any, output: Any) -> Any:
@@ -333,45 +333,45 @@ def _silent_layers(model: PreTrainedModel, places: list[_Place], wanted: dict[in
 
     def entering(layer: int) -> Any:
         def hook(module: Module, inputs: tuple[Any, ...], options: dict[str, Any]) -> None:
-            given[layer] = (inputs[0] if inputs else options["hidden_states"]).float()
+            stream[layer] = (inputs[0] if inputs else options["hidden_states"]).float()
 
         return hook
 
     def leaving(layer: int) -> Any:
         def hook(module: Module, inputs: Any, output: Any) -> None:
-            after, before = _first_output(output).float(), given[layer]
+            after, before = _first_output(output).float(), stream[layer]
             size = float(before.norm())  # 0 if an earlier block zeroed the stream, which says nothing about this block
             if after.shape == before.shape and size and float((after - before).norm()) <= ROUNDING * size:
-                kept.append(layer)
+                silent.append(layer)
 
         return hook
 
     try:
         for place in places:
-            if place.layer in wanted:
-                hooks += [part.register_forward_hook(silence) for part in wanted[place.layer]]
+            if place.layer in parts:
+                hooks += [module.register_forward_hook(silence) for module in parts[place.layer]]
                 hooks.append(place.block.register_forward_pre_hook(entering(place.layer), with_kwargs=True))
                 hooks.append(place.block.register_forward_hook(leaving(place.layer)))
         run_forward(model, _probe_tokens(model))
     finally:
-        for each in hooks:
-            each.remove()
-    return kept
+        for handle in hooks:
+            handle.remove()
+    return silent
 
 
 def _make_block(
     model: PreTrainedModel,
     place: _Place,
-    seen: _PartCalls,
+    calls: _PartCalls,
     parts: tuple[tuple[Module, Module], tuple[Module, Module] | None, str],
-    chosen: tuple[Module, Module] | None,
+    writing: tuple[Module, Module] | None,
 ) -> Block:
     attention, mlp, reason = parts
     sole = mlp[0] if mlp is not None and not reason else reason
     text = model.config.get_text_config()
-    if seen.call is not None:
-        heads, dims = int(seen.call.query.shape[1]), int(seen.call.query.shape[3])
-        keys, values = int(seen.call.key.shape[1]), int(seen.call.value.shape[3])
+    if calls.call is not None:
+        heads, dims = int(calls.call.query.shape[1]), int(calls.call.query.shape[3])
+        keys, values = int(calls.call.key.shape[1]), int(calls.call.value.shape[3])
     else:
         heads = int(text.num_attention_heads)
         keys = int(getattr(text, "num_key_value_heads", None) or heads)
@@ -380,13 +380,13 @@ def _make_block(
     return Block(
         layer=place.layer,
         module=place.block,
-        attention=chosen[0] if chosen else attention[0],
+        attention=writing[0] if writing else attention[0],
         out=attention[1],
         heads=heads,
         key_heads=keys,
         head_dim=dims,
         value_dim=values,
         width=_hidden_size(model),
-        mlp_or_reason=chosen[1] if chosen else sole,
+        mlp_or_reason=writing[1] if writing else sole,
         computing=place.attention,
     )

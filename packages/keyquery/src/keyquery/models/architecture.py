@@ -179,25 +179,25 @@ def check_call(
     name, tokens = _label(model), call.key.shape[2]
     queries = torch.arange(tokens) if rows is None else torch.tensor(sorted(set(rows)))
     queries = queries.to(call.query.device)
-    masked = definition.has_bias(call, queries)
-    if call.options.get("position_bias") is not None or masked:
-        where = " through its mask" if masked else ""
+    biased = definition.has_bias(call, queries)
+    if call.options.get("position_bias") is not None or biased:
+        place = " through its mask" if biased else ""
         raise ModelError(
-            f"{name} adds a position bias to its scores{where}; queries and keys do not contain this bias; {CAPTURED}"
+            f"{name} adds a position bias to its scores{place}; queries and keys do not contain this bias; {CAPTURED}"
         )
-    if not all(bool(each.isfinite().all()) for each in (call.query, call.key, call.value, output)):
-        raise ModelError(f"{name}: {undefined_message(model, where=f'layer {layer.index}')}")
-    seen = _stated_keys(layer, queries, tokens)
-    apart = definition.largest_difference(call, output, queries, seen)
-    if apart <= definition.rounding_tolerance(call):
+    if not all(bool(tensor.isfinite().all()) for tensor in (call.query, call.key, call.value, output)):
+        raise ModelError(f"{name}: {undefined_message(model, place=f'layer {layer.index}')}")
+    visible = _stated_keys(layer, queries, tokens)
+    difference = definition.largest_difference(call, output, queries, visible)
+    if difference <= definition.rounding_tolerance(call):
         return
-    for shape, why in _other_masks(call, queries, tokens):
+    for shape, problem in _other_masks(call, queries, tokens):
         if definition.largest_difference(call, output, queries, shape) <= definition.rounding_tolerance(call):
-            raise ModelError(f"{name}: layer {layer.index} {why}; {CAPTURED}")
+            raise ModelError(f"{name}: layer {layer.index} {problem}; {CAPTURED}")
     extent = f"{layer.kind}, {layer.window} tokens" if layer.window else layer.kind
     raise ModelError(
         f"{name}: layer {layer.index} does not attend as softmax(scaling q.k) over the tokens that it should "
-        f"see ({extent}): the outputs differ by {apart:.2g} of the largest value; its attention uses "
+        f"see ({extent}): the outputs differ by {difference:.2g} of the largest value; its attention uses "
         f"something that queries and keys do not contain, and {CAPTURED}"
     )
 
@@ -209,17 +209,17 @@ def check_order(model: PreTrainedModel) -> None:
     """
     torch = libraries.torch
     text = model.config.get_text_config()
-    first = torch.arange(_probe_tokens(text))[None] % int(text.vocab_size)
-    if first.shape[1] < 2 or int(text.vocab_size) < 2:
+    probe = torch.arange(_probe_tokens(text))[None] % int(text.vocab_size)
+    if probe.shape[1] < 2 or int(text.vocab_size) < 2:
         return
-    other = first.clone()
-    other[0, -1] = first[0, 0]
-    check_tokens(model, first)
+    changed = probe.clone()
+    changed[0, -1] = probe[0, 0]
+    check_tokens(model, probe)
     device: Any = model.get_input_embeddings().weight.device
-    with describe_failures(model, first.shape[1]), torch.inference_mode():
-        logits = [model(input_ids=each.to(device), use_cache=False).logits[0, :-1].float() for each in (first, other)]
-    apart, spread = float((logits[0] - logits[1]).abs().max()), float(logits[0].std())
-    if apart > rounding_of(model) * spread:
+    with describe_failures(model, probe.shape[1]), torch.inference_mode():
+        logits = [model(input_ids=ids.to(device), use_cache=False).logits[0, :-1].float() for ids in (probe, changed)]
+    difference, spread = float((logits[0] - logits[1]).abs().max()), float(logits[0].std())
+    if difference > rounding_of(model) * spread:
         raise ModelError(f"{_label(model)}: {LATER}")
 
 
@@ -240,8 +240,8 @@ def check_padding(model: PreTrainedModel, tokens: Tensor, longest: int) -> None:
                     model(input_ids=text.to(model.device), use_cache=False)
     finally:
         hook.remove()
-    alone, padded = states[0], states[1][:, : tokens.shape[1]]
-    if not float((alone - padded).abs().max()) <= rounding_of(model) * float(alone.std()):
+    unpadded, padded = states[0], states[1][:, : tokens.shape[1]]
+    if not float((unpadded - padded).abs().max()) <= rounding_of(model) * float(unpadded.std()):
         raise ModelError(
             f"{_label(model)}: padding at the end of a text changes what it computes for the text, so documents of "
             "different lengths cannot share a forward pass; give --batch 1"
@@ -256,8 +256,8 @@ def rounding_of(model: PreTrainedModel) -> float:
 
 def _probe_tokens(text: Any) -> int:
     """Return the number of tokens for a probe of a model with this configuration."""
-    most = getattr(text, "max_position_embeddings", None) or 0
-    return min(PROBE_TOKENS, most) if most > 0 else PROBE_TOKENS
+    limit = getattr(text, "max_position_embeddings", None) or 0
+    return min(PROBE_TOKENS, limit) if limit > 0 else PROBE_TOKENS
 
 
 def _label(model: PreTrainedModel) -> str:
@@ -279,11 +279,11 @@ def _other_masks(call: Call, queries: Tensor, tokens: int) -> Iterator[tuple[Ten
     everything = torch.ones_like(causal)
     yield everything, LATER
     if call.mask is not None and call.mask.ndim == 4 and call.mask.shape[:2] == (1, 1):
-        shown = call.mask[0, 0].index_select(0, queries)[:, :tokens]
-        shown = shown if shown.dtype == torch.bool else shown > torch.finfo(shown.dtype).min / 2
-        if bool((shown & ~causal).any()):
-            yield shown, "attends to later tokens of a prefix; every quantity here assumes causal attention"
-        yield shown, "masks other tokens than its configuration says (its window or kind of layer)"
+        visible = call.mask[0, 0].index_select(0, queries)[:, :tokens]
+        visible = visible if visible.dtype == torch.bool else visible > torch.finfo(visible.dtype).min / 2
+        if bool((visible & ~causal).any()):
+            yield visible, "attends to later tokens of a prefix; every quantity here assumes causal attention"
+        yield visible, "masks other tokens than its configuration says (its window or kind of layer)"
     yield causal, "sees every token before its own although its configuration says that it does not"
 
 

@@ -102,15 +102,15 @@ def applied(model: PreTrainedModel, interventions: Sequence[Intervention]) -> It
     parts = blocks(model)
     _require_known(parts, interventions)
     with ExitStack() as stack:
-        late = [each for each in interventions if each.where == "post" and each.site in ("q", "k")]
+        late = [change for change in interventions if change.where == "post" and change.site in ("q", "k")]
         if late:
             stack.enter_context(recording(model, _call_rewriter(late)))
-        for each in interventions:
-            if each in late:
+        for intervention in interventions:
+            if intervention in late:
                 continue
             for block in parts:
-                if each.touches(block.layer):
-                    for hook in _add_hooks(block, each):
+                if intervention.touches(block.layer):
+                    for hook in _add_hooks(block, intervention):
                         stack.callback(hook.remove)
         yield
 
@@ -121,8 +121,8 @@ def phases(model: PreTrainedModel, interventions: Sequence[Intervention], *, dec
     With `decode`, interventions also act in decode steps, except those on given positions. Raises ModelError if a
     mean over the sequence is requested in decode steps, where the sequence is one token.
     """
-    lasting = [each for each in interventions if each.positions is None] if decode else []
-    if any(each.action == "mean" for each in lasting):
+    lasting = [intervention for intervention in interventions if intervention.positions is None] if decode else []
+    if any(change.action == "mean" for change in lasting):
         raise ModelError(
             "a mean over the sequence has no meaning in decode steps of one token; let it act in the prefill"
         )
@@ -137,24 +137,24 @@ def phases(model: PreTrainedModel, interventions: Sequence[Intervention], *, dec
 
 
 def _require_known(parts: Sequence[Block], interventions: Sequence[Intervention]) -> None:
-    known = {block.layer: block for block in parts}
-    names = f"0 to {parts[-1].layer}" if len(known) == parts[-1].layer + 1 else ", ".join(map(str, known))
-    for each in interventions:
-        if each.site not in SITES:
-            raise ModelError(f"no site {each.site!r} to intervene on; sites are {', '.join(SITES)}")
-        if each.action not in ACTIONS:
-            raise ModelError(f"no action {each.action!r} at a site; actions are {', '.join(ACTIONS)}")
-        wrong = [layer for layer in (*(each.layers or ()), *(each.dims or ())) if layer not in known]
+    by_layer = {block.layer: block for block in parts}
+    names = f"0 to {parts[-1].layer}" if len(by_layer) == parts[-1].layer + 1 else ", ".join(map(str, by_layer))
+    for change in interventions:
+        if change.site not in SITES:
+            raise ModelError(f"no site {change.site!r} to intervene on; sites are {', '.join(SITES)}")
+        if change.action not in ACTIONS:
+            raise ModelError(f"no action {change.action!r} at a site; actions are {', '.join(ACTIONS)}")
+        wrong = [layer for layer in (*(change.layers or ()), *(change.dims or ())) if layer not in by_layer]
         if wrong:
             raise ModelError(f"no layer {wrong[0]} with self-attention and MLP; such layers are {names}")
-        if any(place < 0 for place in each.positions or ()):
+        if any(place < 0 for place in change.positions or ()):
             raise ModelError("positions count from 0; negative ones are not supported")
-        if each.where == "post" and each.site not in ("q", "k"):
+        if change.where == "post" and change.site not in ("q", "k"):
             raise ModelError("'post' is for queries and keys: only these are rotated")
-        for layer, mask in (each.dims or {}).items():
-            shape = _mask_shape(known[layer], each.site)
+        for layer, mask in (change.dims or {}).items():
+            shape = _mask_shape(by_layer[layer], change.site)
             if mask.shape != shape:
-                raise ModelError(f"layer {layer}: the mask has shape {mask.shape}, but '{each.site}' has {shape}")
+                raise ModelError(f"layer {layer}: the mask has shape {mask.shape}, but '{change.site}' has {shape}")
 
 
 def _mask_shape(block: Block, site: str) -> tuple[int, ...]:
@@ -166,18 +166,18 @@ def _mask_shape(block: Block, site: str) -> tuple[int, ...]:
     )
 
 
-def _add_hooks(block: Block, each: Intervention) -> list[Any]:
+def _add_hooks(block: Block, change: Intervention) -> list[Any]:
     """Add the hooks of an intervention to a block, and return them."""
-    mask = (each.dims or {}).get(block.layer)
+    mask = (change.dims or {}).get(block.layer)
     flat = mask.reshape(-1) if mask is not None else None
     shape: list[Any] = []  # the residual stream (B, T, D), which some parts return as (B T, D)
 
     def inner(tensor: Tensor, heads_first: bool = False) -> Tensor:
         if tensor.ndim == 2:
-            return changed_tensor(tensor.reshape(*shape[-1][:2], -1), each, flat).reshape(tensor.shape)
+            return changed_tensor(tensor.reshape(*shape[-1][:2], -1), change, flat).reshape(tensor.shape)
         tokens_first = tensor.transpose(1, 2) if heads_first else tensor
         shaped = tokens_first.flatten(2)  # a norm over single heads gives (B, T, H, d)
-        new = changed_tensor(shaped, each, flat).reshape(tokens_first.shape)
+        new = changed_tensor(shaped, change, flat).reshape(tokens_first.shape)
         return new.transpose(1, 2) if heads_first else new
 
     def entering(module: Any, inputs: Any, options: dict[str, Any]) -> None:
@@ -186,15 +186,15 @@ def _add_hooks(block: Block, each: Intervention) -> list[Any]:
     def after(module: Any, inputs: Any, output: Any) -> Any:
         if isinstance(output, tuple):
             return inner(output[0]), *output[1:]
-        return inner(output, _heads_first(inputs[0] if inputs else output, block, each.site))
+        return inner(output, _heads_first(inputs[0] if inputs else output, block, change.site))
 
     def before(module: Any, inputs: Any) -> Any:
         return (inner(inputs[0]), *inputs[1:])
 
-    if each.site == "heads":
+    if change.site == "heads":
         hook = block.out.register_forward_pre_hook(before)
     else:
-        hook = part_of(block, each.site).register_forward_hook(after)
+        hook = part_of(block, change.site).register_forward_hook(after)
     return [hook, block.module.register_forward_pre_hook(entering, with_kwargs=True)]
 
 
@@ -205,47 +205,47 @@ def part_of(block: Block, site: str) -> Module:
     return block.mlp if site == "mlp" else block.projection(site)
 
 
-def _heads_first(given: Tensor, block: Block, site: str) -> bool:
+def _heads_first(tensor: Tensor, block: Block, site: str) -> bool:
     """Return whether the input of a norm is (B, H, T, d), not (B, T, H, d).
 
     If T equals H, the shape is ambiguous, but the memory layout of a transposed tensor still shows it.
     """
-    if given.ndim != 4:
+    if tensor.ndim != 4:
         return False
     heads = _mask_shape(block, site)[0]
-    if (given.shape[1] == heads) != (given.shape[2] == heads):
-        return bool(given.shape[1] == heads)
-    return bool(given.stride(1) < given.stride(2))
+    if (tensor.shape[1] == heads) != (tensor.shape[2] == heads):
+        return bool(tensor.shape[1] == heads)
+    return bool(tensor.stride(1) < tensor.stride(2))
 
 
-def changed_tensor(given: Tensor, each: Intervention, mask: NDArray[np.bool_] | None) -> Tensor:
-    """Apply the intervention to a copy of `given` (B, T, D), where `mask` (D,) and its positions allow."""
+def changed_tensor(tensor: Tensor, each: Intervention, mask: NDArray[np.bool_] | None) -> Tensor:
+    """Apply the intervention to a copy of `tensor` (B, T, D), where `mask` (D,) and its positions allow."""
     torch = libraries.torch
     if each.action == "mean":
-        new = given.float().mean(dim=1, keepdim=True).to(given.dtype).expand_as(given)
+        new = tensor.float().mean(dim=1, keepdim=True).to(tensor.dtype).expand_as(tensor)
     else:
-        new = given * each.factor if each.action == "scale" else torch.zeros_like(given)  # also where it overflowed
-    chosen = torch.ones(given.shape[1:], dtype=torch.bool, device=given.device)
+        new = tensor * each.factor if each.action == "scale" else torch.zeros_like(tensor)  # also where it overflowed
+    selected = torch.ones(tensor.shape[1:], dtype=torch.bool, device=tensor.device)
     if mask is not None:
-        chosen &= torch.as_tensor(mask, device=given.device)[None]
+        selected &= torch.as_tensor(mask, device=tensor.device)[None]
     if each.positions is not None:
-        rows = torch.zeros(given.shape[1], dtype=torch.bool, device=given.device)
-        rows[[place for place in each.positions if place < given.shape[1]]] = True
-        chosen &= rows[:, None]
-    result: Tensor = torch.where(chosen[None], new, given)
+        rows = torch.zeros(tensor.shape[1], dtype=torch.bool, device=tensor.device)
+        rows[[place for place in each.positions if place < tensor.shape[1]]] = True
+        selected &= rows[:, None]
+    result: Tensor = torch.where(selected[None], new, tensor)
     return result
 
 
 def _call_rewriter(late: Sequence[Intervention]) -> Callable[[Call], Call | None]:
     def rewrite(call: Call) -> Call | None:
         tensors = {"q": call.query, "k": call.key}
-        for each in late:
-            if call.layer is None or call.cross or not each.touches(call.layer):
+        for change in late:
+            if call.layer is None or call.cross or not change.touches(call.layer):
                 continue
-            given = tensors[each.site].transpose(1, 2)  # (B, T, H, d)
-            mask = (each.dims or {}).get(call.layer)
-            flat = changed_tensor(given.flatten(2), each, mask.reshape(-1) if mask is not None else None)
-            tensors[each.site] = flat.reshape(given.shape).transpose(1, 2)
+            tensor = tensors[change.site].transpose(1, 2)  # (B, T, H, d)
+            mask = (change.dims or {}).get(call.layer)
+            flat = changed_tensor(tensor.flatten(2), change, mask.reshape(-1) if mask is not None else None)
+            tensors[change.site] = flat.reshape(tensor.shape).transpose(1, 2)
         return dataclasses.replace(call, query=tensors["q"], key=tensors["k"])
 
     return rewrite
@@ -258,26 +258,26 @@ def knockout(model: PreTrainedModel, blocked: NDArray[np.bool_], layers: tuple[i
     `layers` are indices of blocks (None: all). Raises ModelError if a query would be left without any key.
     """
     torch = libraries.torch
-    lost = blocked if blocked.ndim == 3 else blocked[None]
-    causal = np.tril(np.ones(lost.shape[1:], dtype=bool))
-    if not (causal & ~lost).any(axis=2).all():
+    hidden = blocked if blocked.ndim == 3 else blocked[None]
+    causal = np.tril(np.ones(hidden.shape[1:], dtype=bool))
+    if not (causal & ~hidden).any(axis=2).all():
         raise ModelError("a token would be left without any token to attend to; never block a token from the first one")
 
     def rewrite(call: Call) -> Call | None:
         if call.layer is None or call.cross or (layers is not None and call.layer not in layers):
             return None
         tokens, keys = call.query.shape[2], call.key.shape[2]
-        if (tokens, keys) != lost.shape[1:]:
+        if (tokens, keys) != hidden.shape[1:]:
             raise ModelError(
-                f"a knockout of {lost.shape[1]} tokens got a forward pass of {tokens} on {keys}; use no key cache"
+                f"a knockout of {hidden.shape[1]} tokens got a forward pass of {tokens} on {keys}; use no key cache"
             )
-        block = torch.as_tensor(lost, device=call.query.device)[:, None]
-        seen = torch.as_tensor(causal, device=call.query.device)[None, None]
+        block = torch.as_tensor(hidden, device=call.query.device)[:, None]
+        visible = torch.as_tensor(causal, device=call.query.device)[None, None]
         if call.mask is not None and call.mask.dtype == torch.bool:
             return dataclasses.replace(call, mask=call.mask[..., :keys] & ~block)
         lowest = torch.finfo(call.query.dtype).min
         start = torch.zeros((), dtype=call.query.dtype, device=call.query.device)
-        base = call.mask[..., :keys] if call.mask is not None else start.masked_fill(~seen, lowest)
+        base = call.mask[..., :keys] if call.mask is not None else start.masked_fill(~visible, lowest)
         return dataclasses.replace(call, mask=base.masked_fill(block, lowest))
 
     return recording(model, rewrite)

@@ -41,13 +41,13 @@ def untouched_blocks(model: PreTrainedModel, interventions: Sequence[Interventio
     Blocks cannot be skipped in hybrid models, if blocks return more than the residual stream, or if a test shows any
     difference in the logits. `cached` says that a key cache is filled.
     """
-    tried = _exact.setdefault(model, {})
-    if cached not in tried:
-        tried[cached] = _is_exact(model, cached)
-    if not tried[cached] or any(each.where == "post" for each in interventions):
+    exactness = _exact.setdefault(model, {})
+    if cached not in exactness:
+        exactness[cached] = _is_exact(model, cached)
+    if not exactness[cached] or any(intervention.where == "post" for intervention in interventions):
         return 0
     for place, block in enumerate(parts := blocks(model)):
-        if any(each.touches(block.layer) for each in interventions):
+        if any(intervention.touches(block.layer) for intervention in interventions):
             return place
     return len(parts)
 
@@ -70,7 +70,7 @@ def skip_stored_blocks(model: PreTrainedModel, count: int) -> Iterator[None]:
     def resuming(place: int, block: Block, run: Callable[..., Any]) -> Callable[..., Any]:
         def forward(*inputs: Any, **options: Any) -> Any:
             kind = libraries.transformers.Cache
-            cache = next((each for each in (*inputs, *options.values()) if isinstance(each, kind)), None)
+            cache = next((value for value in (*inputs, *options.values()) if isinstance(value, kind)), None)
             if place in states:
                 output, layer = states[place]
                 if cache is not None:
@@ -94,14 +94,14 @@ def skip_stored_blocks(model: PreTrainedModel, count: int) -> Iterator[None]:
         yield
 
 
-def _stored_outputs(model: PreTrainedModel, inputs: tuple[Any, ...], given: dict[str, Any]) -> Known:
+def _stored_outputs(model: PreTrainedModel, inputs: tuple[Any, ...], options: dict[str, Any]) -> Known:
     """Return the stored outputs of the model's blocks for the inputs of a forward pass, to be filled by it."""
     of_model, torch = _known.setdefault(model, {}), libraries.torch
     while of_model and sum(map(_bytes, of_model.values())) > _room(model):
         of_model.popitem()  # the newest: where texts come in turn, the oldest is the next that is asked for
-    tensors = [each for each in (*inputs, *given.values()) if isinstance(each, torch.Tensor)]
-    mark = [f"{tuple(each.shape)}".encode() + each.cpu().numpy().tobytes() for each in tensors]
-    return of_model.setdefault(b" ".join([*mark, b"cached" * (given.get("past_key_values") is not None)]), {})
+    tensors = [value for value in (*inputs, *options.values()) if isinstance(value, torch.Tensor)]
+    mark = [f"{tuple(tensor.shape)}".encode() + tensor.cpu().numpy().tobytes() for tensor in tensors]
+    return of_model.setdefault(b" ".join([*mark, b"cached" * (options.get("past_key_values") is not None)]), {})
 
 
 def _room(model: PreTrainedModel) -> int:
@@ -112,18 +112,18 @@ def _room(model: PreTrainedModel) -> int:
 def _bytes(states: Known) -> int:
     """Return the bytes of stored outputs and of their layers of a key cache."""
     tensors = [each for output, layer in states.values() for each in (output, *getattr(layer, "__dict__", {}).values())]
-    return sum(each.nbytes for each in tensors if isinstance(each, libraries.torch.Tensor))
+    return sum(tensor.nbytes for tensor in tensors if isinstance(tensor, libraries.torch.Tensor))
 
 
 def _replace_run(module: Any, run: Callable[..., Any]) -> Callable[[], None]:
     """Make a module run a function; return the function that undoes it."""
-    own = vars(module).get("forward")
+    old_forward = vars(module).get("forward")
     module.forward = run
 
     def undo() -> None:
         del module.forward
-        if own is not None:
-            module.forward = own
+        if old_forward is not None:
+            module.forward = old_forward
 
     return undo
 
@@ -137,20 +137,20 @@ def _is_exact(model: PreTrainedModel, cached: bool) -> bool:
             return run_forward(model, tokens).logits  # type: ignore[no-any-return]
         cache, tokens = key_cache(model), tokens.to(device_of(model))
         with torch.inference_mode():
-            first = step(model, tokens, None, cache, 0)
-            return torch.cat([first, step(model, tokens[:, :1], None, cache, tokens.shape[1])], dim=1)
+            first_logits = step(model, tokens, None, cache, 0)
+            return torch.cat([first_logits, step(model, tokens[:, :1], None, cache, tokens.shape[1])], dim=1)
 
     try:
         layers = int(config.num_hidden_layers)
-        text, other = (torch.tensor([each]) % int(config.vocab_size) for each in PROBES)
+        text, other_text = (torch.tensor([probe]) % int(config.vocab_size) for probe in PROBES)
         if len(blocks(model)) != layers:
             return False
         with skip_stored_blocks(model, layers):
-            whole = logits(text)
+            full = logits(text)
         for count in range(1, layers + 1):
-            logits(other)  # so that nothing a block remembers is of the text
+            logits(other_text)  # so that nothing a block remembers is of the text
             with skip_stored_blocks(model, count):
-                if not torch.equal(logits(text), whole):
+                if not torch.equal(logits(text), full):
                     return False
     except (ModelError, KeyError, TypeError, AttributeError, IndexError, RuntimeError):  # code of any architecture
         return False

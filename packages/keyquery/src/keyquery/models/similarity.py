@@ -23,8 +23,8 @@ def load_similarity(name: str, device: str = "auto") -> Callable[[Sequence[str],
             f"{name}: not an embedding model that can be loaded ({message}); give a folder or a Hub id"
         ) from error
 
-    def compare(texts: Sequence[str], other: str) -> float:
-        vectors = model.encode([*texts, other], normalize_embeddings=True, show_progress_bar=False)
+    def compare(texts: Sequence[str], text: str) -> float:
+        vectors = model.encode([*texts, text], normalize_embeddings=True, show_progress_bar=False)
         return float((vectors[:-1] @ vectors[-1]).max())
 
     return compare

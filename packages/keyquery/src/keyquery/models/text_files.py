@@ -56,8 +56,8 @@ def texts_of_file(path: Path, field: str) -> Iterator[tuple[str, str]]:
     """
     kind = kind_of_file(path, field)
     if kind == "lines":
-        for where, row in line_values(path):
-            yield text_of_row(row, field, where, int(where.rpartition(":")[2]) - 1)
+        for place, row in line_values(path):
+            yield text_of_row(row, field, place, int(place.rpartition(":")[2]) - 1)
     elif kind == "list":
         for number, row in enumerate(_json_list(path)):
             yield text_of_row(row, field, f"{path}: item {number + 1}", number)
@@ -105,7 +105,7 @@ def kind_of_file(path: Path, field: str) -> str:
     return "text"
 
 
-def text_of_row(row: Any, field: str, where: str, number: int) -> tuple[str, str]:
+def text_of_row(row: Any, field: str, place: str, number: int) -> tuple[str, str]:
     """Return name and text of a row, which is a string or an object with a field for the text.
 
     Raises DataError if it is neither; other values are never converted to text.
@@ -113,18 +113,18 @@ def text_of_row(row: Any, field: str, where: str, number: int) -> tuple[str, str
     if isinstance(row, str):
         return str(number), row
     if not isinstance(row, dict) or field not in row:
-        have = ", ".join(map(str, row)) if isinstance(row, dict) else type(row).__name__
+        fields = ", ".join(map(str, row)) if isinstance(row, dict) else type(row).__name__
         raise DataError(
-            f"{where}: no text field {field!r} (it has: {cut_to_line(have)}); `capture` takes its name from --field"
+            f"{place}: no text field {field!r} (it has: {cut_to_line(fields)}); `capture` takes its name from --field"
         )
     if not isinstance(row[field], str):
-        found = "null" if row[field] is None else short(row[field])
-        raise DataError(f"{where}: {field!r} is {found}, not a text; mend or remove the line")
+        value = "null" if row[field] is None else short(row[field])
+        raise DataError(f"{place}: {field!r} is {value}, not a text; mend or remove the line")
     return str(row.get("id", row.get("_id", number))), row[field]
 
 
 def _file_endings(path: Path) -> list[str]:
-    endings = [each.lower() for each in path.suffixes]
+    endings = [suffix.lower() for suffix in path.suffixes]
     return endings[:-1] if endings and endings[-1] in PACKED else endings
 
 
@@ -159,9 +159,9 @@ def _is_one_json_value(path: Path) -> bool:
 def _json_list(path: Path) -> list[Any]:
     content = value_of_line(_whole_text(path).encode(), str(path))
     if not isinstance(content, list):
-        have = cut_to_line(", ".join(map(str, content))) if isinstance(content, dict) else short(content)
+        keys = cut_to_line(", ".join(map(str, content))) if isinstance(content, dict) else short(content)
         raise DataError(
-            f"{path}: it is one JSON object ({have}) in place of a list of texts or of objects with a text; {MEND}"
+            f"{path}: it is one JSON object ({keys}) in place of a list of texts or of objects with a text; {MEND}"
         )
     return content
 
@@ -179,12 +179,12 @@ def _is_table(start: str, field: str) -> bool:
 
 
 def _table(path: Path, field: str) -> Iterator[tuple[str, str]]:
-    whole = _whole_text(path)
+    content = _whole_text(path)
     ending = _file_endings(path)[-1] if _file_endings(path) else ""
-    header = whole.partition("\n")[0]
+    header = content.partition("\n")[0]
     delimiter = TABLES.get(ending) or ("\t" if "\t" in header else ",")
     csv.field_size_limit(1 << 30)
-    rows = csv.reader(io.StringIO(whole, newline=""), delimiter=delimiter, strict=True)
+    rows = csv.reader(io.StringIO(content, newline=""), delimiter=delimiter, strict=True)
     names: list[str] = []
     number = 0
     try:
@@ -200,13 +200,13 @@ def _table(path: Path, field: str) -> Iterator[tuple[str, str]]:
                         f"from --field, and a file of {ending or 'this kind'} has cells separated by "
                         f"{'tabs' if delimiter == chr(9) else 'commas'}"
                     )
-                if twice := sorted({name for name in names if names.count(name) > 1}):
-                    raise DataError(f"{path}: more than one column {twice[0]!r}; rename one")
+                if repeated := sorted({name for name in names if names.count(name) > 1}):
+                    raise DataError(f"{path}: more than one column {repeated[0]!r}; rename one")
                 continue
-            where = f"{path}: row {number + 1} (line {rows.line_num})"
+            place = f"{path}: row {number + 1} (line {rows.line_num})"
             if len(cells) != len(names):
-                raise DataError(f"{where}: {len(cells)} cells, but the header has {len(names)}; mend the row")
-            yield text_of_row(dict(zip(names, cells, strict=True)), field, where, number)
+                raise DataError(f"{place}: {len(cells)} cells, but the header has {len(names)}; mend the row")
+            yield text_of_row(dict(zip(names, cells, strict=True)), field, place, number)
             number += 1
     except csv.Error as error:
         raise DataError(f"{path}: line {rows.line_num}: not a table ({error}); correct it") from None

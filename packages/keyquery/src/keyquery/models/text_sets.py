@@ -56,11 +56,11 @@ def texts_of(name: str, part: str | None) -> Texts:
     Topics of the manual are short, so each part's topics are joined into one text, to be cut into windows. Raises
     DataError if the set's source is not installed; the message ends with the command that installs it.
     """
-    chosen = ((title, text) for title, text in SETS[name]() if part in (None, part_of(f"{name}/{title}")))
+    documents = ((title, text) for title, text in SETS[name]() if part in (None, part_of(f"{name}/{title}")))
     if name not in JOINED:
-        yield from chosen
+        yield from documents
         return
-    yield f"{name}-{part or 'all'}", "\n\n".join(text for _, text in chosen)
+    yield f"{name}-{part or 'all'}", "\n\n".join(text for _, text in documents)
 
 
 def _manual_texts() -> Texts:

@@ -75,9 +75,9 @@ def texts(source: TextSource) -> Iterator[tuple[str, str]]:
 
     Raises DataError if the source is missing, empty or malformed; the message names the line.
     """
-    path, named = Path(source.place), text_sets.split_set_name(source.place)
-    if named is not None:
-        yield from text_sets.texts_of(*named)
+    path, set_name = Path(source.place), text_sets.split_set_name(source.place)
+    if set_name is not None:
+        yield from text_sets.texts_of(*set_name)
     elif path.is_dir():
         for file in _text_files(path):
             yield from texts_of_file(file, source.field)
@@ -111,16 +111,16 @@ def count_documents(
 
     Raises DataError as `documents` does.
     """
-    made = documents(source, tokenizer, context, windows=windows, skip_short=skip_short, keep_short=keep_short)
-    return sum(1 for _ in itertools.islice(made, limit))
+    all_documents = documents(source, tokenizer, context, windows=windows, skip_short=skip_short, keep_short=keep_short)
+    return sum(1 for _ in itertools.islice(all_documents, limit))
 
 
-def shortage_message(source: TextSource, found: int, limit: int, *, windows: bool) -> str:
+def shortage_message(source: TextSource, count: int, limit: int, *, windows: bool) -> str:
     """Return the error message for a source with fewer documents than requested."""
-    cut = "" if windows else "--windows cuts long texts into several, "
+    advice = "" if windows else "--windows cuts long texts into several, "
     return (
-        f"{source.shown}: {found} document{'s' * (found != 1)} of this context, and {limit} are asked; {cut}"
-        f"--documents {found} asks for what is there, and --fewer takes it all the same"
+        f"{source.shown}: {count} document{'s' * (count != 1)} of this context, and {limit} are asked; {advice}"
+        f"--documents {count} asks for what is there, and --fewer takes it all the same"
     )
 
 
@@ -177,9 +177,9 @@ def documents(
                 f"a context of {context} tokens has no room for the {len(before) + len(after)} that the tokenizer "
                 "adds to every text; give a longer --context"
             )
-        for part in range(-(-len(body) // size) if keep_short else len(body) // size):
-            window = (*before, *body[part * size : (part + 1) * size], *after)
-            yield TokenizedDocument(number, f"{name}#{part}", digest, window)
+        for piece in range(-(-len(body) // size) if keep_short else len(body) // size):
+            window = (*before, *body[piece * size : (piece + 1) * size], *after)
+            yield TokenizedDocument(number, f"{name}#{piece}", digest, window)
             number += 1
     if longest < (1 if keep_short else context):
         fault = f"the longest text has {longest} tokens, fewer than the context of {context}" if longest else "no texts"

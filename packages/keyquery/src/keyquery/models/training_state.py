@@ -39,15 +39,15 @@ def fetch_state(work: Path, made: Mapping[str, Any]) -> dict[str, Any] | None:
     if mark != hash_bytes(content):
         raise ModelError(f"{path}: the checkpoint is damaged, or from another version of this project; {mend}")
     try:
-        saved = torch.load(io.BytesIO(content), weights_only=True)
-        kind, old, state = saved["format"], saved["made"], saved["state"]
+        stored = torch.load(io.BytesIO(content), weights_only=True)
+        kind, old, state = stored["format"], stored["made"], stored["state"]
     except Exception as error:  # torch may raise anything for a damaged file
         raise ModelError(f"{path}: the checkpoint is damaged ({type(error).__name__}); {mend}") from error
     if kind != FORMAT or not isinstance(state, dict):
         raise ModelError(f"{path}: a checkpoint from another version of this project; {mend}")
     if old != dict(made):
-        differing = sorted(key for key in {*old, *made} if old.get(key) != made.get(key))
-        raise ModelError(f"{path}: belongs to a training with another {' and '.join(differing)}; {mend}")
+        changed = sorted(key for key in {*old, *made} if old.get(key) != made.get(key))
+        raise ModelError(f"{path}: belongs to a training with another {' and '.join(changed)}; {mend}")
     return dict(state)
 
 

@@ -26,11 +26,11 @@ def check_weights(model: PreTrainedModel, name: str) -> None:
         raise ModelError(f"{name}: {wrong}")
 
 
-def undefined_message(model: PreTrainedModel, where: str = "the model") -> str:
-    """Return a message that names weights that are not finite, or says that `where` overflows with finite weights."""
+def undefined_message(model: PreTrainedModel, place: str = "the model") -> str:
+    """Return a message that names weights that are not finite, or says that `place` overflows with finite weights."""
     torch = libraries.torch
     mend = "give --dtype bf16 or fp32" if model.dtype == torch.float16 else "values overflow in the forward pass"
-    computed = f"{where} computes NaN or infinity from finite weights in {str(model.dtype)[6:]}; {mend}"
+    computed = f"{place} computes NaN or infinity from finite weights in {str(model.dtype)[6:]}; {mend}"
     return _first_not_finite(model) or computed
 
 
@@ -40,9 +40,9 @@ def _first_not_finite(model: PreTrainedModel) -> str:
     mend = "give --dtype bf16 or fp32, or " if model.dtype == torch.float16 else ""
     for place, module in model.named_modules():
         for name, weight in module.named_parameters(recurse=False):
-            loaded = module._hf_hook.weights_map[name] if weight.is_meta else weight.detach()  # on disk
-            numbers = loaded.is_floating_point() and loaded.numel() > 0
-            if numbers and not all(bool(end.isfinite()) for end in torch.aminmax(loaded)):
+            values = module._hf_hook.weights_map[name] if weight.is_meta else weight.detach()  # on disk
+            numbers = values.is_floating_point() and values.numel() > 0
+            if numbers and not all(bool(end.isfinite()) for end in torch.aminmax(values)):
                 which = f"{place}.{name}".lstrip(".")
                 return f"its weights hold NaN or infinity (first: {which}); {mend}get the checkpoint again, or mend it"
     return ""

@@ -20,10 +20,10 @@ def check_tokens(model: PreTrainedModel, tokens: Tensor, tokenizer: Any = None) 
     """
     embedding: Any = model.get_input_embeddings()
     rows = int(embedding.weight.shape[0])
-    beyond = tokens[tokens >= rows]
-    if not len(beyond):
+    unknown = tokens[tokens >= rows]
+    if not len(unknown):
         return
-    token = int(beyond[0])
+    token = int(unknown[0])
     word = "" if tokenizer is None else f" ({tokenizer.convert_ids_to_tokens(token)!r})"
     raise ModelError(
         f"{type(model).__name__} (model type {model.config.model_type}): the text has token {token}{word}, but the "

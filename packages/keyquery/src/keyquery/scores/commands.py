@@ -44,18 +44,18 @@ def bench() -> None:
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed for sampling.")
 @add_loading_options
 @click.pass_obj
-def lbp(obj: dict[str, Any], /, predictions: tuple[Path, ...], more: tuple[Path, ...], **asked: Any) -> None:
+def lbp(obj: dict[str, Any], /, predictions: tuple[Path, ...], more: tuple[Path, ...], **options: Any) -> None:
     """Score LongBench Pro, and write measurements.
 
     Give prediction files after --predictions, or --run to make them here.
     """
     if more and not predictions:
         raise click.UsageError(f"unexpected argument {more[0]}; prediction files come after --predictions")
-    if bool(predictions) == asked["generate"]:
+    if bool(predictions) == options["generate"]:
         raise click.UsageError("give either --predictions FILE... or --run")
     from keyquery.scores.lbp.command import run
 
-    click.echo("\n".join(run(obj["root"], predictions=(*predictions, *more), **asked)))
+    click.echo("\n".join(run(obj["root"], predictions=(*predictions, *more), **options)))
 
 
 @bench.command()
@@ -84,15 +84,15 @@ def lbp(obj: dict[str, Any], /, predictions: tuple[Path, ...], more: tuple[Path,
 @click.option("--seed", type=int, default=42, show_default=True, help="Seed for the samples.")
 @add_loading_options
 @click.pass_obj
-def ruler(obj: dict[str, Any], /, results: tuple[Path, ...], more: tuple[Path, ...], **asked: Any) -> None:
+def ruler(obj: dict[str, Any], /, results: tuple[Path, ...], more: tuple[Path, ...], **options: Any) -> None:
     """Score RULER, or needles in generated noise, and write measurements.
 
     Give result files after --results, or --run to make them here.
     """
     if more and not results:
         raise click.UsageError(f"unexpected argument {more[0]}; result files come after --results")
-    if bool(results) == asked["generate"]:
+    if bool(results) == options["generate"]:
         raise click.UsageError("give either --results FILE... or --run")
     from keyquery.scores.ruler.command import run
 
-    click.echo("\n".join(run(obj["root"], results=(*results, *more), **asked)))
+    click.echo("\n".join(run(obj["root"], results=(*results, *more), **options)))

@@ -20,15 +20,15 @@ def saved_records(path: Path) -> list[tuple[str, dict[str, Any]]]:
     if not path.is_file():
         return []
     content = path.read_bytes()
-    whole, _, torn = content.rpartition(b"\n")
-    if torn:
-        write(path, whole + b"\n" if whole else b"")
+    complete, _, fragment = content.rpartition(b"\n")
+    if fragment:
+        write(path, complete + b"\n" if complete else b"")
     records = list(line_values(path))
-    for where, record in records:
+    for place, record in records:
         if not isinstance(record, dict) or not isinstance(record.get("id"), str):
-            raise DataError(f"{where}: no record with an id; mend or remove the line")
+            raise DataError(f"{place}: no record with an id; mend or remove the line")
         if wrong := broken(record):
-            raise DataError(f"{where}: the record {wrong}; remove the line, and run again to answer it again")
+            raise DataError(f"{place}: the record {wrong}; remove the line, and run again to answer it again")
     return records
 
 
@@ -54,12 +54,12 @@ def write_or_match_settings(path: Path, plan: Mapping[str, Any], *, free: Sequen
     if path.is_file() and not note.is_file():
         raise DataError(f"{path}: {note.name} is missing beside it, so its settings are unknown; remove the file")
     if path.is_file():
-        before = settings_beside(path)
-        changed = [name for name in plan if name not in free and before.get(name) != plan[name]]
-        if changed:
-            was = ", ".join(f"{name} {before.get(name)} (now {plan[name]})" for name in changed)
+        old = settings_beside(path)
+        names = [name for name in plan if name not in free and old.get(name) != plan[name]]
+        if names:
+            changes = ", ".join(f"{name} {old.get(name)} (now {plan[name]})" for name in names)
             raise DataError(
-                f"{path}: has answers made with other settings: {was}; give another --name, these settings, or "
+                f"{path}: has answers made with other settings: {changes}; give another --name, these settings, or "
                 "remove the file"
             )
     write(note, (json.dumps(with_hash(plan), indent=1, sort_keys=True) + "\n").encode())

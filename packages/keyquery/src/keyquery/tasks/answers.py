@@ -36,13 +36,13 @@ def chosen_option(text: str, options: Sequence[str]) -> str | None:
 
     If two options start at the same character, the longer one counts, so "new york" is not "new".
     """
-    first: tuple[int, int, str] | None = None
+    earliest: tuple[int, int, str] | None = None
     for option in options:
         words = r"\s+".join(map(re.escape, option.split()))
         match = re.search(BEFORE + words + AFTER, text, re.IGNORECASE)
-        if match and (first is None or (match.start(), -match.end()) < first[:2]):
-            first = (match.start(), -match.end(), option)
-    return None if first is None else first[2]
+        if match and (earliest is None or (match.start(), -match.end()) < earliest[:2]):
+            earliest = (match.start(), -match.end(), option)
+    return None if earliest is None else earliest[2]
 
 
 def is_right(text: str, answer: str, options: Sequence[str] = ()) -> Outcome:
@@ -55,7 +55,7 @@ def is_right(text: str, answer: str, options: Sequence[str] = ()) -> Outcome:
     if options:
         choice = chosen_option(text, options)
         return UNPARSED if choice is None else RIGHT if choice.casefold() == answer.casefold() else WRONG
-    sentence = next((part for part in re.split(r"[.?!\n]", text) if re.search(r"\w", part)), "")
+    sentence = next((piece for piece in re.split(r"[.?!\n]", text) if re.search(r"\w", piece)), "")
     if not sentence:
         return UNPARSED
     return RIGHT if chosen_option(sentence, [answer]) is not None else WRONG
@@ -112,8 +112,8 @@ def error_class(answer: str, key: str) -> str:
     if answer == key:
         return EXACT
     if len(answer) == len(key):
-        changed = sum(one != other for one, other in zip(answer, key, strict=True))
-        return NEAR_MISS if changed <= NEAR else OTHER_NUMBER
+        differences = sum(digit != key_digit for digit, key_digit in zip(answer, key, strict=True))
+        return NEAR_MISS if differences <= NEAR else OTHER_NUMBER
     if _digits_in_order(answer, key):
         if _with_shorter_run(answer, key):
             return RUN_DELETION
@@ -126,10 +126,10 @@ def is_ambiguous(answer: str, key: str) -> bool:
     return error_class(answer, key) == RUN_DELETION and key.startswith(answer)
 
 
-def _digits_in_order(part: str, whole: str) -> bool:
-    """Return whether all digits of `part` occur in `whole` in the same order."""
-    rest = iter(whole)
-    return all(digit in rest for digit in part)
+def _digits_in_order(digits: str, number: str) -> bool:
+    """Return whether all digits of `digits` occur in `number` in the same order."""
+    remaining = iter(number)
+    return all(digit in remaining for digit in digits)
 
 
 def _digit_runs(text: str) -> list[tuple[str, int]]:
@@ -137,7 +137,7 @@ def _digit_runs(text: str) -> list[tuple[str, int]]:
 
 
 def _with_shorter_run(answer: str, key: str) -> bool:
-    ours, theirs = _digit_runs(answer), _digit_runs(key)
-    return [digit for digit, _ in ours] == [digit for digit, _ in theirs] and all(
-        one <= other for (_, one), (_, other) in zip(ours, theirs, strict=True)
+    runs, key_runs = _digit_runs(answer), _digit_runs(key)
+    return [digit for digit, _ in runs] == [digit for digit, _ in key_runs] and all(
+        length <= full_length for (_, length), (_, full_length) in zip(runs, key_runs, strict=True)
     )

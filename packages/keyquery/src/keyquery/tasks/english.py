@@ -106,16 +106,16 @@ class EnglishBook:
         if kind not in KINDS:
             raise DataError(f"there are no English texts of kind {kind!r}; there are {', '.join(KINDS)}")
         make = prose.paragraph if kind == "prose" else prose.python_function
-        written = []
+        all_texts = []
         for number in range(count):
             rng = random.Random(f"texts/{seed}/{kind}/{number}")
             text = make(rng)
-            while (have := len(encode(tokenizer, text))) < tokens:
+            while (length := len(encode(tokenizer, text))) < tokens:
                 # one more part than the mean length suggests, so that few rounds suffice
                 parts = text.count("\n\n") + 1
-                text = "\n\n".join([text, *(make(rng) for _ in range((tokens - have) * parts // have + 1))])
-            written.append(text)
-        return written
+                text = "\n\n".join([text, *(make(rng) for _ in range((tokens - length) * parts // length + 1))])
+            all_texts.append(text)
+        return all_texts
 
 
 BOOK = EnglishBook()
@@ -132,9 +132,9 @@ def near_miss(key: str, kind: str, rng: random.Random) -> str:
     if kind == "one-digit":
         return key[:place] + rng.choice([digit for digit in "0123456789" if digit != key[place]]) + key[place + 1 :]
     while True:
-        other = _draw_key(rng)
-        if sum(one != two for one, two in zip(other, key, strict=True)) > NEAR:
-            return other
+        number = _draw_key(rng)
+        if sum(digit != key_digit for digit, key_digit in zip(number, key, strict=True)) > NEAR:
+            return number
 
 
 def _draw_key(rng: random.Random) -> str:
@@ -172,18 +172,18 @@ def _key_items(
         options: tuple[str, ...] = ()
         if task == "verification":
             kind = "exact" if number % 2 == 0 else MISSES[number // 2 % len(MISSES)]
-            shown = key if kind == "exact" else near_miss(key, kind, rng)
-            facts |= {"kind": kind, "shown": shown}
-            answer, options, tail = (YES if kind == "exact" else NO), (YES, NO), CHECKED[wording].format(key=shown)
+            shown_key = key if kind == "exact" else near_miss(key, kind, rng)
+            facts |= {"kind": kind, "shown": shown_key}
+            answer, options, tail = (YES if kind == "exact" else NO), (YES, NO), CHECKED[wording].format(key=shown_key)
         plant = PLANTS[wording].format(key=key)
         prompt, start = filler.around(HEADS[wording], plant, tail, length, place, rng)
         if task == "ranking":
             # of equal length, else the likelihood would prefer the shortest
             candidates = [key, *_wrong_keys(key, rng)]
             rng.shuffle(candidates)
-            asked = prompt.removesuffix(tail)
+            stem = prompt.removesuffix(tail)
             facts["candidates"] = candidates
-            facts["prompts"] = [asked + CHECKED[wording].format(key=other) for other in candidates]
+            facts["prompts"] = [stem + CHECKED[wording].format(key=candidate) for candidate in candidates]
         facts["key_at"] = start
         items.append(Item(f"{task}-{number:04d}", task, prompt, answer, options, facts))
     return items
@@ -191,29 +191,29 @@ def _key_items(
 
 def _wrong_keys(key: str, rng: random.Random) -> list[str]:
     """Return three different numbers of the key's length: one digit changed, two swapped, and an unrelated one."""
-    others: list[str] = []
+    wrong_keys: list[str] = []
     for kind in ("swapped", "one-digit", "other"):
-        while (other := near_miss(key, kind, rng)) in others:
+        while (wrong := near_miss(key, kind, rng)) in wrong_keys:
             pass
-        others.append(other)
-    return others
+        wrong_keys.append(wrong)
+    return wrong_keys
 
 
 def _fact_items(task: str, count: int, rng: random.Random) -> list[Item]:
     pairs, forms, shots = (CITIES, CITY_FORMS, CITY_SHOTS) if task == "cities" else (ATHLETES, SPORT_FORMS, SPORT_SHOTS)
-    most = 2 * len(forms) * len(pairs)
-    if count > most:
-        raise DataError(f"only {most} different questions of {task} exist, not {count}; give --items {most}")
+    largest = 2 * len(forms) * len(pairs)
+    if count > largest:
+        raise DataError(f"only {largest} different questions of {task} exist, not {count}; give --items {largest}")
     order = rng.sample(pairs, len(pairs))
-    objects = sorted({thing for _, thing in pairs})
+    objects = sorted({word for _, word in pairs})
     items = []
     for number in range(count):
         turn, place = divmod(number, len(order))
         subject, true = order[place]
         right = (number + turn) % 2 == 0  # the second time, a subject gets the other answer
-        shown = true if right else rng.choice([thing for thing in objects if thing != true])
-        question = forms[turn // 2].format(subject=subject, shown=shown)
-        facts = {"subject": subject, "shown": shown, "true": true, "form": turn // 2}
+        named = true if right else rng.choice([word for word in objects if word != true])
+        question = forms[turn // 2].format(subject=subject, shown=named)
+        facts = {"subject": subject, "shown": named, "true": true, "form": turn // 2}
         prompt = f"{RULE}{shots}Question: {question}\nAnswer:"
         items.append(Item(f"{task}-{number:04d}", task, prompt, YES if right else NO, (YES, NO), facts))
     return items
@@ -228,8 +228,8 @@ def _sentiment_item(number: int, rng: random.Random) -> Item:
 def _require_writable(tokenizer: Any, items: Sequence[Item]) -> None:
     if tokenizer is None:
         return
-    seen = {(item.prompt[-30:], answer) for item in items for answer in (item.answer, *item.options)}
-    for end, answer in sorted(seen):
+    endings = {(item.prompt[-30:], answer) for item in items for answer in (item.answer, *item.options)}
+    for end, answer in sorted(endings):
         try:
             answer_tokens(tokenizer, end, answer)
         except ModelError as error:

@@ -135,8 +135,8 @@ def python_function(rng: random.Random) -> str:
         if kind < 0.4:
             lines += [f"    if {filled(rng.choice(TESTS))}:", f"        {filled(rng.choice(STEPS))}"]
         elif kind < 0.7:
-            one, other = rng.sample(names, 2)
-            lines += [f"    for {one} in {other}:", f"        {filled(rng.choice(STEPS))}"]
+            item, items = rng.sample(names, 2)
+            lines += [f"    for {item} in {items}:", f"        {filled(rng.choice(STEPS))}"]
         else:
             lines.append(f"    {filled(rng.choice(STEPS))}")
     lines.append(f"    return {rng.choice(names)}")
@@ -146,12 +146,12 @@ def python_function(rng: random.Random) -> str:
 def film_review(rng: random.Random, verdict: str) -> str:
     """Return a film review of four to six sentences, one of which contradicts the verdict."""
     aspects = rng.sample(ASPECTS, rng.randint(3, 4))
-    side, against = (PRAISE, BLAME) if verdict == "positive" else (BLAME, PRAISE)
+    side, contrary = (PRAISE, BLAME) if verdict == "positive" else (BLAME, PRAISE)
     clauses = [
         capital(text.format(it=it)) + "." for it, text in zip(aspects, rng.sample(side, len(aspects)), strict=True)
     ]
-    other = rng.choice([aspect for aspect in ASPECTS if aspect not in aspects])
-    clauses.insert(rng.randrange(len(clauses)), "True, " + rng.choice(against).format(it=other) + ".")
+    further = rng.choice([aspect for aspect in ASPECTS if aspect not in aspects])
+    clauses.insert(rng.randrange(len(clauses)), "True, " + rng.choice(contrary).format(it=further) + ".")
     return " ".join([rng.choice(OPENINGS), *clauses, rng.choice(VERDICTS[verdict])])
 
 

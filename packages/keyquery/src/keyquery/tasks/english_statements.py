@@ -30,24 +30,24 @@ def make_statements(count: int, length: int | None, tokenizer: Any, rng: random.
     items = []
     for number in range(count):
         relation = tuple(STEMS)[number % 2]
-        subject, own = rng.choice(FACTS[relation])
+        subject, true_object = rng.choice(FACTS[relation])
         objects = objects_of(relation)
         truth, group = number // 2 % 2 == 0, (QUESTION, ANSWER)[number // 4 % 2]
-        shown = own
+        stated = true_object
         if not truth:
-            shown = rng.choice([each for each in objects if each != own] if group == QUESTION else NEVER)
+            stated = rng.choice([word for word in objects if word != true_object] if group == QUESTION else NEVER)
         stem = STEMS[relation].format(subject=subject)
         facts: dict[str, Any] = {"subject": subject, "property": relation, "question": stem.split()}
-        facts |= {"answer_text": shown, "truth": truth, "group": group, "true": own, "objects": list(objects)}
-        filler = _filler_text(f"{stem} {shown}.", length or LENGTH, tokenizer, rng)
-        prompt = f"{filler} {stem} {shown}."
+        facts |= {"answer_text": stated, "truth": truth, "group": group, "true": true_object, "objects": list(objects)}
+        filler = _filler_text(f"{stem} {stated}.", length or LENGTH, tokenizer, rng)
+        prompt = f"{filler} {stem} {stated}."
         items.append(Item(f"{TASK}-{number:04d}", TASK, prompt, TRUE if truth else FALSE, (TRUE, FALSE), facts))
     return items
 
 
 def objects_of(relation: str) -> Sequence[str]:
     """Return every object of a relation once."""
-    return tuple(sorted({thing for _, thing in FACTS[relation]}))
+    return tuple(sorted({word for _, word in FACTS[relation]}))
 
 
 def _filler_text(statement: str, length: int, tokenizer: Any, rng: random.Random) -> str:

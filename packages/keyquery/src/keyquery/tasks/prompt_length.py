@@ -48,30 +48,30 @@ class Filler:
         least = self._count(f"{head} {plant}{tail}")
         if tokens < least:
             raise DataError(f"a prompt of {tokens} tokens is too short; with this tokenizer it needs {least} at least")
-        chosen: list[str] = []
+        sentences: list[str] = []
         room = tokens - least
-        usual = round(sum(self._costs.values()) / len(self._costs))
-        while room > 3 * usual:  # the last sentences are chosen so that the length fits
-            chosen.append(rng.choice(self._sentences))
-            room -= self._costs[chosen[-1]]
+        mean_cost = round(sum(self._costs.values()) / len(self._costs))
+        while room > 3 * mean_cost:  # the last sentences are chosen so that the length fits
+            sentences.append(rng.choice(self._sentences))
+            room -= self._costs[sentences[-1]]
         for _ in range(ROUNDS):
-            off: int | None = None
-            for last in islice(self._closings(room, rng), 4):
-                before, after = self._split_at_depth([*chosen, *last], depth)
+            excess: int | None = None
+            for closing in islice(self._closings(room, rng), 4):
+                before, after = self._split_at_depth([*sentences, *closing], depth)
                 start = " ".join([head, *before])
                 prompt = " ".join([start, plant, *after]) + tail
-                off = tokens - self._count(prompt)
-                if off == 0:
+                excess = tokens - self._count(prompt)
+                if excess == 0:
                     return prompt, self._count(start)
-            if off is not None:
-                room += off  # joined sentences may have slightly fewer or more tokens than the sum
-            elif chosen:
-                room += self._costs[chosen.pop()]
+            if excess is not None:
+                room += excess  # joined sentences may have slightly fewer or more tokens than the sum
+            elif sentences:
+                room += self._costs[sentences.pop()]
             else:
                 break
-        near = sorted({tokens - 1, tokens + 1, tokens + usual})
+        lengths = sorted({tokens - 1, tokens + 1, tokens + mean_cost})
         raise DataError(
-            f"no filler makes this prompt {tokens} tokens long with this tokenizer; try {', '.join(map(str, near))}"
+            f"no filler makes this prompt {tokens} tokens long with this tokenizer; try {', '.join(map(str, lengths))}"
         )
 
     def _closings(self, room: int, rng: random.Random) -> Iterator[Sequence[str]]:
@@ -80,7 +80,7 @@ class Filler:
             yield ()
         for text in self._by_cost.get(room, [])[:2]:
             yield (text,)
-        pairs = [(one, other) for one in self._sentences for other in self._by_cost.get(room - self._costs[one], [])]
+        pairs = [(one, second) for one in self._sentences for second in self._by_cost.get(room - self._costs[one], [])]
         yield from rng.sample(pairs, min(4, len(pairs)))
         if room in self._hedges:
             yield (self._hedges[room],)

@@ -4,19 +4,20 @@ import os
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+
+from markupsafe import Markup
 
 from boundpaper.build.pool import ProcessWorkers
 from boundpaper.paper.site.bibliography import bibliography_pages
 from boundpaper.paper.site.code import code_pages
-from boundpaper.paper.site.exhibits import draw_pictures, exhibit_pages
+from boundpaper.paper.site.exhibits import draw_pictures, exhibit_list, exhibit_pages, short_caption
 from boundpaper.paper.site.graph import graph_pages
 from boundpaper.paper.site.history import histories
 from boundpaper.paper.site.holdings import artifact_pages
 from boundpaper.paper.site.ledger import ledger_pages
 from boundpaper.paper.site.overview import overview_pages
 from boundpaper.paper.site.page import page_assets
-from boundpaper.paper.site.project import SiteProject
+from boundpaper.paper.site.project import EXHIBITS, SiteProject
 from boundpaper.paper.site.reading import ChapterPages
 from boundpaper.paper.site.search import search_files
 from boundpaper.store.files import write
@@ -41,40 +42,58 @@ def write_site(project: SiteProject, jobs: int = 0) -> tuple[int, int]:
 
 
 def site_pages(project: SiteProject, workers: ProcessWorkers, jobs: int) -> Iterator[tuple[str, bytes]]:
-    """Yield path and content of every file of the site; if `jobs` allows, another process makes pages of artifacts."""
+    """Yield path and content of every file of the site.
+
+    If `jobs` allows, another process makes the pages of artifacts and of tables that no chapter shows.
+    """
+    reading = ChapterPages(project)
+    labels = {node.key: reading.label(node.kind, node.name) for node in project.nodes if node.kind in EXHIBITS}
+    apart = {key: label for key, label in labels.items() if jobs > 1 and not label and key.startswith("table:")}
     if jobs > 1:
         workers.begin()
         workers.submit(histories, project.root)  # caches the changes for the pages of artifacts
+    tables = workers.submit(_exhibit_pages, replace(project), apart) if apart else None
     yield from page_assets().items()
     draw_pictures(project, jobs)
-    reading = ChapterPages(project)
     cells = {name: sorted(places) for name, places in reading.printed.items()}
-    begun = None
-    if jobs > 1:
-        begun = workers.submit(_artifact_pages, replace(project, call=_missing_artifact), cells)
+    artifacts = workers.submit(_artifact_pages, replace(project), cells) if jobs > 1 else None
     yield from overview_pages(project, reading)
     yield from ledger_pages(project)
-    yield from exhibit_pages(project, reading.label)
+    yield from exhibit_pages(project, {key: label for key, label in labels.items() if key not in apart})
     yield from code_pages(project)
-    files, used = workers.result(begun) if begun else _artifact_pages(project, cells)
+    captions = {key: short_caption(project, key) for key in labels if key not in apart}
+    if tables:
+        files, used, others = workers.result(tables)
+        yield from files
+        captions |= others
+        _add_uses(project, used)
+    yield from exhibit_list(project, labels, captions)
+    files, used = workers.result(artifacts) if artifacts else _artifact_pages(replace(project), cells)
     yield from files
-    for key, nodes in used.items():
-        project.used.setdefault(key, []).extend(nodes)
+    _add_uses(project, used)
     yield from bibliography_pages(project)
     yield from search_files(project, reading)
     yield from graph_pages(project)
 
 
-def _artifact_pages(
-    project: SiteProject, printed: Mapping[str, Collection[tuple[int, str]]]
-) -> tuple[list[tuple[str, bytes]], dict[str, list[str]]]:
-    """Return the pages of artifacts, and the citing artifacts of each work."""
-    project = replace(project)
+Files = list[tuple[str, bytes]]
+Uses = dict[str, list[str]]
+
+
+def _exhibit_pages(project: SiteProject, labels: Mapping[str, str]) -> tuple[Files, Uses, dict[str, Markup]]:
+    """Return the pages of exhibits, the exhibits that cite each work, and the short captions by key."""
+    files = list(exhibit_pages(project, labels))
+    return files, project.used, {key: short_caption(project, key) for key in labels}
+
+
+def _artifact_pages(project: SiteProject, printed: Mapping[str, Collection[tuple[int, str]]]) -> tuple[Files, Uses]:
+    """Return the pages of artifacts, and the artifacts that cite each work."""
     return list(artifact_pages(project, printed)), project.used
 
 
-def _missing_artifact(key: str) -> Any:
-    raise AssertionError(f"{key}: the page of an artifact cannot show an exhibit")
+def _add_uses(project: SiteProject, used: Uses) -> None:
+    for key, nodes in used.items():
+        project.used.setdefault(key, []).extend(nodes)
 
 
 def write_files(folder: Path, files: Iterator[tuple[str, bytes]]) -> tuple[int, int]:

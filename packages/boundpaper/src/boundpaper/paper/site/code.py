@@ -1,6 +1,10 @@
 """Write pages of code: the files that define steps, with an anchor for each line."""
 
+import itertools
 from collections.abc import Iterator
+from html import escape
+
+from markupsafe import Markup
 
 from boundpaper.paper.site.page import page
 from boundpaper.paper.site.project import SiteProject
@@ -21,4 +25,10 @@ def code_pages(project: SiteProject) -> Iterator[tuple[str, bytes]]:
         named = shown_file(project.root, file)
         path = addresses.code(named)
         keys = [key for _, key in sorted(steps[file])]
-        yield path, page("code.html.j2", path, title=named, file=named, lines=lines[:-1], keys=keys, project=project)
+        code = Markup("\n".join(itertools.starmap(_line_html, enumerate(map(escape, lines[:-1]), 1))))
+        yield path, page("code.html.j2", path, title=named, file=named, code=code, keys=keys, project=project)
+
+
+def _line_html(number: int, line: str) -> str:
+    link = f'<a href="#L{number}" aria-label="Line {number}">{number}</a>'
+    return f'<div id="L{number}">{link}<code>{line}</code></div>'

@@ -1,10 +1,10 @@
 """Write pages of tables and figures: the exhibit, its data, and the claims that read the same artifacts."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from typing import Any, TypeAlias
+from typing import Any
 
 from markupsafe import Markup
 
@@ -14,29 +14,36 @@ from boundpaper.figures import Figure
 from boundpaper.paper.site.grid import PageTable, table_of_csv, table_of_frame
 from boundpaper.paper.site.page import page, typeset
 from boundpaper.paper.site.plotted import plotted_rows
-from boundpaper.paper.site.project import EXHIBITS, SiteProject
+from boundpaper.paper.site.project import SiteProject
 from boundpaper.paper.site.spoken import describe_figure
 from boundpaper.paper.site.walk import neighbours
 from boundpaper.paper.site.works import link_citations
 from boundpaper.paper.tex.pictures import convert
 from boundpaper.tables import Table
-from boundpaper.tables.render import render
+from boundpaper.tables.cells import Grid
+from boundpaper.tables.data import csv
+from boundpaper.tables.html import html
+from boundpaper.tables.read import read
 from boundpaper.typeset import addresses
 from boundpaper.typeset.text import prose
 
-Label: TypeAlias = Callable[[str, str], str]
 
+def exhibit_pages(project: SiteProject, labels: Mapping[str, str]) -> Iterator[tuple[str, bytes]]:
+    """Yield `table/NAME.html` and `figure/NAME.html` and the files that they show.
 
-def exhibit_pages(project: SiteProject, label: Label) -> Iterator[tuple[str, bytes]]:
-    """Yield `table/NAME.html` and `figure/NAME.html`, the files that they show, and the list `exhibits.html`.
-
-    `label(kind, name)` returns the printed number of an exhibit, such as `Figure 8.1`, or an empty text.
+    `labels` has the printed number of each exhibit by key, such as `Figure 8.1`, or an empty text.
     """
-    listed = [node for node in project.nodes if node.kind in EXHIBITS]
-    for node in listed:
-        yield from (_table if node.kind == "table" else _figure_pages)(project, node, label(node.kind, node.name))
-    shown = [(node, label(node.kind, node.name), short_caption(project, node.key)) for node in listed]
-    chapters = {node.key: project.outline.up[node.key] for node in listed}
+    for key, label in labels.items():
+        node = project.outline.nodes[key]
+        yield from (_table if node.kind == "table" else _figure_pages)(project, node, label)
+
+
+def exhibit_list(
+    project: SiteProject, labels: Mapping[str, str], captions: Mapping[str, Markup]
+) -> Iterator[tuple[str, bytes]]:
+    """Yield the list `exhibits.html` of exhibits, with printed numbers and short captions by key."""
+    shown = [(project.outline.nodes[key], label, captions[key]) for key, label in labels.items()]
+    chapters = {key: project.outline.up[key] for key in labels}
     values = {"shown": shown, "chapters": chapters, "project": project}
     yield "exhibits.html", page("exhibits.html.j2", "exhibits.html", title="Exhibits", **values)
 
@@ -65,16 +72,20 @@ def within(project: SiteProject, kind: str, name: str, label: str) -> Markup:
 
 
 def _table(project: SiteProject, node: Node, label: str) -> Iterator[tuple[str, bytes]]:
-    text = render(project.spec(node.key), node.name, "csv")
+    text = csv(project.kept(_grid, node))
     yield f"table/{node.name}.csv", text.encode()
     body = project.kept(_table_html, node)
     yield from _page(project, node, label, {"body": body, "data": table_of_csv(text), "picture": ""})
 
 
+def _grid(project: SiteProject, node: Node) -> Grid:
+    return read(project.spec(node.key), node.name)
+
+
 def _table_html(project: SiteProject, node: Node) -> Markup:
     """Return a table as HTML; if its rows are independent, readers can sort it within groups."""
     spec: Table = project.spec(node.key)
-    body = _link_citations(project, node, render(spec, node.name, "html"))
+    body = _link_citations(project, node, html(project.kept(_grid, node)))
     plain = all(column.repeat for column in spec.columns)
     return body.replace('class="exhibit"', Markup('class="exhibit sortable"'), 1) if plain else body
 
@@ -101,9 +112,9 @@ def _picture_of(project: SiteProject, node: Node) -> dict[str, Any]:
     }
 
 
-def _link_citations(project: SiteProject, node: Node, html: str) -> Markup:
+def _link_citations(project: SiteProject, node: Node, text: str) -> Markup:
     """Return an exhibit's HTML with formulas typeset and citations linked, and record these for the bibliography."""
-    shown, keys = link_citations(html, project.works, "../")
+    shown, keys = link_citations(text, project.works, "../")
     for key in keys:
         project.used.setdefault(key, []).append(node.key)
     return typeset(shown)
@@ -122,6 +133,7 @@ def _picture(project: SiteProject, name: str) -> bytes:
         raise DataError(f"{pdf.relative_to(project.root)} is missing; run `python build.py figure {name}`")
     if not svg.is_file() or svg.stat().st_mtime_ns < pdf.stat().st_mtime_ns:
         convert(pdf, svg)
+        svg.touch()  # an equal picture is not written again
     return svg.read_bytes()
 
 

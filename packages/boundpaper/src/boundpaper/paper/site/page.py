@@ -1,7 +1,7 @@
 """Render pages from templates with a Jinja2 environment that escapes all text, and links that work in any folder."""
 
 import re
-from functools import cache
+from functools import cache, lru_cache
 from html import unescape
 from pathlib import Path
 
@@ -61,6 +61,7 @@ def typeset(html: str) -> Markup:
     return Markup(_MATH.sub(lambda match: mathml(unescape(match[1])), html))
 
 
+@lru_cache(4096)
 def mathml(tex: str, *, block: bool = False) -> str:
     """Return a LaTeX formula as MathML for an HTML page."""
     from latex2mathml.converter import convert

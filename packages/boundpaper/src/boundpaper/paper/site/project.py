@@ -7,7 +7,7 @@ from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from boundpaper.build.outline import Node, Outline
 from boundpaper.errors import SpecError
@@ -24,6 +24,9 @@ from boundpaper.store.reader import read
 from boundpaper.store.text_file import text_of
 from boundpaper.typeset import addresses
 from boundpaper.typeset.wording import readable_text
+
+if TYPE_CHECKING:
+    from boundpaper.build.job import Job
 
 Made = TypeVar("Made")
 EXHIBITS = ("table", "figure")
@@ -63,12 +66,12 @@ class Chapter:
 class SiteProject:
     """The data from which the site's pages are made.
 
-    `call` runs the step with a given key and returns the result of its function.
+    `jobs` has the job of each exhibit by its key.
     """
 
     root: Path
     nodes: tuple[Node, ...]
-    call: Callable[[str], Any]
+    jobs: Mapping[str, Job]
 
     @cached_property
     def used(self) -> dict[str, list[str]]:
@@ -81,7 +84,7 @@ class SiteProject:
 
     def spec(self, key: str) -> Any:
         """Return the specification that an exhibit's function returns."""
-        return self.kept(lambda project, node: project.call(node.key), self.outline.nodes[key], "spec")
+        return self.kept(lambda project, node: project.jobs[node.key].call(), self.outline.nodes[key], "spec")
 
     def kept(self, make: Callable[[SiteProject, Node], Made], node: Node, named: object = None) -> Made:
         """Return the result of `make` on a node, cached."""

@@ -11,7 +11,7 @@ from boundpaper.errors import SpecError
 from boundpaper.figures.render import picture_files, tex
 from boundpaper.paper.tex.figure_pdf import compile_figure
 from boundpaper.paper.tex.pictures import convert
-from boundpaper.store.files import passing, write
+from boundpaper.store.files import process_folder, write
 
 if TYPE_CHECKING:
     from boundpaper.figures.spec import Figure
@@ -43,7 +43,7 @@ def content_of(figure: Figure, form: str, name: str = "figure", head: str = "") 
     if form == "tex":
         return tex(figure, name, head).encode()
     # all figures of a process share the preamble, which is compiled once
-    out, job = passing(), f"figure-{next(_numbers)}"
+    out, job = process_folder(), f"figure-{next(_numbers)}"
     text, pictures = tex(figure, job, head), picture_files(figure, job)
     for file, content in {f"{job}.tex": text.encode(), **pictures}.items():
         write(out / "figures" / file, content)

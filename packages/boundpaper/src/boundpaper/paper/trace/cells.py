@@ -2,13 +2,12 @@
 
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from boundpaper.build.job import Job
 from boundpaper.paper.trace.numeral import SearchedNumber, tokens
-from boundpaper.store.descriptor import files
 from boundpaper.store.table_file import rows, rows_with
 from boundpaper.typeset.armour import plain
 
@@ -56,9 +55,11 @@ def cell_number(text: str) -> float | None:
     return value if math.isfinite(value) else None
 
 
-def artifact_cells(root: Path, name: str, numeral: SearchedNumber | None = None) -> Iterator[TracedRow]:
-    """Yield the rows of an artifact, file by file; with a numeral, only rows with a cell that may match it."""
-    for file in files(root, name):
+def cells_of_files(
+    root: Path, name: str, paths: Iterable[str], numeral: SearchedNumber | None = None
+) -> Iterator[TracedRow]:
+    """Yield the rows of an artifact's files; with a numeral, only rows with a cell that may match it."""
+    for file in paths:
         found = rows(root / file) if numeral is None else rows_with(root / file, numeral.may_fit, numeral.near)
         for line, cells in found:
             kept = {column: text or "" for column, text in cells.items() if column is not None}

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from boundpaper.paper.trace.cells import TracedRow, artifact_cells, cell_number, table_cells
+from boundpaper.paper.trace.cells import TracedRow, cell_number, cells_of_files, table_cells
 from boundpaper.paper.trace.known import StepCache
 from boundpaper.paper.trace.numeral import SearchedNumber
 from boundpaper.store.descriptor import files, full_package, package_hash
@@ -28,7 +28,7 @@ class TracedProject:
     """The access to a project that a trace needs.
 
     `job` returns the job of a step, `stamp` a hash of the present content it depends on, and `built` whether its
-    outputs are up to date. `known` caches results of earlier traces.
+    outputs are up to date. `known` caches results of earlier traces, `numbers` the numbers of files.
     """
 
     root: Path
@@ -37,17 +37,24 @@ class TracedProject:
     stamp: Callable[[Any], str]
     built: Callable[[Any], bool]
     known: StepCache
+    numbers: StepCache
+    digest: Callable[[str], str]
     _rows: dict[str, list[TracedRow]] = field(default_factory=dict, repr=False)
 
     def rows(self, artifact: str) -> list[TracedRow]:
         """Return the rows of an artifact, read once."""
         if artifact not in self._rows:
-            self._rows[artifact] = list(artifact_cells(self.root, artifact))
+            self._rows[artifact] = list(cells_of_files(self.root, artifact, files(self.root, artifact)))
         return self._rows[artifact]
 
     def rows_with(self, artifact: str, numeral: SearchedNumber) -> list[TracedRow]:
         """Return the rows of an artifact with a cell that may match a numeral."""
-        return list(artifact_cells(self.root, artifact, numeral))
+        found = [
+            file
+            for file in files(self.root, artifact)
+            if self.numbers.may_match(self.root, file, self.digest(file), numeral)
+        ]
+        return list(cells_of_files(self.root, artifact, found, numeral))
 
     def table(self, step: Step) -> list[TracedRow]:
         """Return the rows of a table."""

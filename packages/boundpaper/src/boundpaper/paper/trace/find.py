@@ -59,6 +59,7 @@ def trace(project: TracedProject, what: str, every: bool = False) -> Iterator[st
     for room, steps in rooms.items():
         hits = sorted((hit for step in steps for hit in _hits(project, step, numeral)), key=lambda hit: -hit.rank)
         project.known.save()
+        project.numbers.save()
         shown = hits if every else hits[:FIRST]
         for place, hit in enumerate(shown):
             yield f"{hit.address}: {hit.text}" + (" (rounded)" if hit.rank == ROUNDED else "")

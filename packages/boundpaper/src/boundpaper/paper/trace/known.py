@@ -1,22 +1,28 @@
-"""Cache printed contents of steps between traces: a step runs again only if something it depends on has changed."""
+"""Cache between traces what steps print and which numbers files have; what has changed since is read again."""
 
+from base64 import b64decode, b64encode
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from boundpaper.errors import ThesisError
+from boundpaper.paper.trace.numeral import SearchedNumber, number_in
 from boundpaper.store.cached_files import keep_value, read_kept
+from boundpaper.store.table_file import numbers_in
 
 FILE = "out/state/traced.json"
+NUMBERS = "out/state/numbers.json"
 _FORMAT = 1
 
 
 class StepCache:
-    """A file with a JSON value for each step and the stamp of the step's inputs."""
+    """A file with a JSON value for each step, or file, and the stamp of what the value depends on."""
 
-    def __init__(self, root: Path) -> None:
-        self.path = root / FILE
+    def __init__(self, root: Path, file: str = FILE) -> None:
+        self.path = root / file
         self.changed = False
         self.values: dict[str, tuple[str, Any]] = {}
         with suppress(OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
@@ -36,3 +42,9 @@ class StepCache:
         if self.changed:
             with suppress(ThesisError):
                 keep_value(self.path, {"format": _FORMAT, "values": self.values})
+            self.changed = False
+
+    def may_match(self, root: Path, file: str, stamp: str, numeral: SearchedNumber) -> bool:
+        """Return whether a file of this stamp has a number that may match; its distinct numbers are cached."""
+        text = self.value(file, stamp, lambda: b64encode(numbers_in(root / file, number_in).tobytes()).decode())
+        return bool(numeral.near(np.frombuffer(b64decode(text))).any())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -21,6 +22,15 @@ def tokens(text: str) -> list[str]:
         each.replace(",", "").lstrip("+")
         for each in TOKEN.findall(text.replace("−", "-").replace("$-$", "-").replace("{,}", ""))
     ]
+
+
+def number_in(text: str) -> float:
+    """Return the number that a cell is, or the only one in its text; NaN for any other text."""
+    try:
+        return float(text)
+    except ValueError:
+        digits = tokens(text)
+        return float(digits[0]) if len(digits) == 1 else math.nan
 
 
 @dataclass(frozen=True)
@@ -73,11 +83,7 @@ class SearchedNumber:
         return cache(self._may_fit)
 
     def _may_fit(self, text: str) -> bool:
-        try:
-            return bool(self.near(float(text)))
-        except ValueError:
-            digits = tokens(text)
-            return len(digits) == 1 and bool(self.near(float(digits[0])))
+        return bool(self.near(number_in(text)))
 
     def may_be_in(self, printed: str) -> bool:
         """Return quickly whether a LaTeX file may print the number; there are false positives, no false negatives."""

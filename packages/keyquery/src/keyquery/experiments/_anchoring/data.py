@@ -63,9 +63,9 @@ class SampleSplit:
     known: int = 0
 
     def __post_init__(self) -> None:
-        shared = {sample.unit for sample in self.train} & {sample.unit for sample in self.test}
-        if shared:
-            raise DataError(f"{sorted(shared)[0]!r} is both in the training and in the test samples")
+        common_units = {sample.unit for sample in self.train} & {sample.unit for sample in self.test}
+        if common_units:
+            raise DataError(f"{sorted(common_units)[0]!r} is both in the training and in the test samples")
         for name, samples in (("training", self.train), ("test", self.test)):
             right = sum(sample.right for sample in samples)
             if not 1 < right < len(samples) - 1:
@@ -104,10 +104,10 @@ def plant_statements(subject: Subject, train: int, test: int, seed: int, *, know
         )
         for item in items
     ]
-    split = split_units(samples, train, test, seed)
+    sample_split = split_units(samples, train, test, seed)
     if not known:
-        return split
-    return replace(split, asked=len(names), known=len({sample.unit for sample in samples}))
+        return sample_split
+    return replace(sample_split, asked=len(names), known=len({sample.unit for sample in samples}))
 
 
 def known_items(subject: Subject, items: Sequence[Item]) -> list[Item]:
@@ -125,9 +125,9 @@ def known_items(subject: Subject, items: Sequence[Item]) -> list[Item]:
     def ask() -> list[str]:
         return [scores.best for scores in options_logprobs(subject.model, subject.tokenizer, questions)]
 
-    best = dict(zip(asked, ask_once(subject, "anchoring", {"known": questions}, ask), strict=True))
-    subject.tell(f"{sum(best[stem] == item.facts['true'] for stem, item in asked.items())} of {len(asked)} names known")
-    return [item for item in items if best[" ".join(item.facts["question"])] == item.facts["true"]]
+    top = dict(zip(asked, ask_once(subject, "anchoring", {"known": questions}, ask), strict=True))
+    subject.tell(f"{sum(top[stem] == item.facts['true'] for stem, item in asked.items())} of {len(asked)} names known")
+    return [item for item in items if top[" ".join(item.facts["question"])] == item.facts["true"]]
 
 
 def _sample(prompt: str, question: list[str], answer: str, *, unit: str, right: bool, alone: bool) -> AnswerSample:
@@ -136,12 +136,12 @@ def _sample(prompt: str, question: list[str], answer: str, *, unit: str, right: 
     start = prompt.rfind(f"{stem} {answer}")
     if start < 0:
         raise DataError(f"the statement {prompt[-60:]!r} does not contain its words {stem + ' ' + answer!r}")
-    first = start + len(stem) + 1
+    start_of_answer = start + len(stem) + 1
     return AnswerSample(
         unit=unit,
         text=prompt,
         question=((start, start + len(stem)),),
-        answer=(first, first + len(answer)),
+        answer=(start_of_answer, start_of_answer + len(answer)),
         right=right,
         filler=(0, _sentence_start(prompt, start)),
         kind=ANSWER if alone else QUESTION,
@@ -160,15 +160,15 @@ def split_units(samples: Sequence[AnswerSample], train_count: int, test_count: i
     """
     units = sorted({sample.unit for sample in samples})
     random.Random(f"anchoring/{seed}").shuffle(units)
-    tested = set(units[: max(1, round(len(units) * test_count / (train_count + test_count)))])
+    test_units = set(units[: max(1, round(len(units) * test_count / (train_count + test_count)))])
     sides = {
-        "training": ([sample for sample in samples if sample.unit not in tested], train_count),
-        "test": ([sample for sample in samples if sample.unit in tested], test_count),
+        "training": ([sample for sample in samples if sample.unit not in test_units], train_count),
+        "test": ([sample for sample in samples if sample.unit in test_units], test_count),
     }
-    for name, (side, wanted) in sides.items():
-        if len(side) < wanted:
+    for name, (side, count) in sides.items():
+        if len(side) < count:
             raise DataError(
-                f"only {len(side)} {name} samples in {len(units)} units, not {wanted}; give a smaller number"
+                f"only {len(side)} {name} samples in {len(units)} units, not {count}; give a smaller number"
             )
-    first, second = (tuple(side[:wanted]) for side, wanted in sides.values())
-    return SampleSplit(first, second)
+    training, testing = (tuple(side[:count]) for side, count in sides.values())
+    return SampleSplit(training, testing)

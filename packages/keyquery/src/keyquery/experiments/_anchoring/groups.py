@@ -37,50 +37,50 @@ class TestSamples:
         return np.unique(np.asarray(self.names), return_inverse=True)[1].astype(np.int64)
 
 
-def pool_seeds(found: Sequence[TestSamples]) -> TestSamples:
+def pool_seeds(samples: Sequence[TestSamples]) -> TestSamples:
     """Join the test samples of all seeds into one set."""
 
     def joined(name: str) -> Readings:
-        each = [getattr(one, name) for one in found]
+        each = [getattr(sample, name) for sample in samples]
         return Readings(
-            *(np.concatenate([getattr(one, part) for one in each]) for part in ("before", "cut", "control", "filler"))
+            *(np.concatenate([getattr(one, kind) for one in each]) for kind in ("before", "cut", "control", "filler"))
         )
 
     return TestSamples(
         whole=joined("whole"),
         first=joined("first"),
         second=joined("second"),
-        right=np.concatenate([one.right for one in found]),
-        names=tuple(name for one in found for name in one.names),
-        kinds=tuple(kind for one in found for kind in one.kinds),
-        reference=np.concatenate([one.reference for one in found]),
+        right=np.concatenate([seed.right for seed in samples]),
+        names=tuple(name for seed in samples for name in seed.names),
+        kinds=tuple(kind for seed in samples for kind in seed.kinds),
+        reference=np.concatenate([seed.reference for seed in samples]),
     )
 
 
-def probe_rows(data: str, measured: TestSamples) -> Iterator[Row]:
+def probe_rows(data: str, samples: TestSamples) -> Iterator[Row]:
     """Yield rows on how well probes separate right from wrong, over all samples and those that need the question."""
-    kinds = np.asarray(measured.kinds)
+    kinds = np.asarray(samples.kinds)
     groups = {"all": np.ones(len(kinds), dtype=bool)}
-    if measured.kinds[0]:  # one kind is always wrong, so only the other kind has both classes
+    if samples.kinds[0]:  # one kind is always wrong, so only the other kind has both classes
         groups[QUESTION] = kinds == QUESTION
-    for group, chosen in groups.items():
+    for group, members in groups.items():
         condition = f"{data}/probe/{group}"
-        before, right, units = measured.whole.before[chosen], measured.right[chosen], measured.units[chosen]
+        scores, right, units = samples.whole.before[members], samples.right[members], samples.units[members]
         n = len(np.unique(units))
-        area, *ends = auroc(before, right, units, DRAWS)
-        for name, values in zip(("auroc", "auroc_low", "auroc_high"), (area, *ends), strict=True):
+        area, *interval = auroc(scores, right, units, DRAWS)
+        for name, values in zip(("auroc", "auroc_low", "auroc_high"), (area, *interval), strict=True):
             for layer, value in enumerate(values):
                 reason = (
                     "one class" if np.isnan(area[layer]) else f"a bootstrap over {n} units covers less than it says"
                 )
                 yield row(name, float(value), n, condition=condition, layer=layer, reason=_absent(value, reason))
-        for layer, value in enumerate(((before >= 0.5) == right[:, None]).mean(0)):
+        for layer, value in enumerate(((scores >= 0.5) == right[:, None]).mean(0)):
             yield row("accuracy", 100 * float(value), n, condition=condition, layer=layer)
 
 
-def group_rows(data: str, measured: TestSamples) -> Iterator[Row]:
+def group_rows(data: str, samples: TestSamples) -> Iterator[Row]:
     """Yield rows of Delta P, of its control and of their difference, by group and layer."""
-    for split, readings, groups in _ways_of_grouping(measured):
+    for way, readings, groups in _ways_of_grouping(samples):
         values: dict[str, Floats] = {
             "delta_p": readings.probability_change(),
             "control": readings.probability_change("control"),
@@ -88,43 +88,43 @@ def group_rows(data: str, measured: TestSamples) -> Iterator[Row]:
         }
         if np.isfinite(readings.filler).any():
             values["filler"] = readings.probability_change("filler")
-        if split in ("design", "all"):
+        if way in ("design", "all"):
             values["question_share"] = 100 * readings.flips().astype(np.float64)
         for group, member in groups.items():
-            for name, each in values.items():
+            for name, value in values.items():
                 share = (0.0, 100.0) if name == "question_share" else (-np.inf, np.inf)
-                intervals = summary(each, measured.units, member, DRAWS, share)
-                yield from _summary_rows(f"{data}/{split}/{group}", name, intervals)
+                intervals = summary(value, samples.units, member, DRAWS, share)
+                yield from _summary_rows(f"{data}/{way}/{group}", name, intervals)
 
 
-def _ways_of_grouping(measured: TestSamples) -> Iterator[tuple[str, Readings, dict[str, Bools]]]:
+def _ways_of_grouping(samples: TestSamples) -> Iterator[tuple[str, Readings, dict[str, Bools]]]:
     """Yield each grouping: its name, the readings to use, and each sample's group by layer (n, L)."""
-    flips = measured.whole.flips()
-    at_reference = np.take_along_axis(flips, measured.reference[:, None], axis=1)
-    yield "all", measured.whole, {"all": np.ones_like(flips)}
-    yield "layer", measured.whole, {QUESTION: flips, ANSWER: ~flips}
+    flips = samples.whole.flips()
+    at_reference = np.take_along_axis(flips, samples.reference[:, None], axis=1)
+    yield "all", samples.whole, {"all": np.ones_like(flips)}
+    yield "layer", samples.whole, {QUESTION: flips, ANSWER: ~flips}
     yield (
         "reference",
-        measured.whole,
+        samples.whole,
         {QUESTION: np.broadcast_to(at_reference, flips.shape), ANSWER: np.broadcast_to(~at_reference, flips.shape)},
     )
-    by_other = measured.first.flips()
-    yield "half", measured.second, {QUESTION: by_other, ANSWER: ~by_other}
-    if measured.kinds[0]:
-        kinds = np.asarray(measured.kinds)[:, None]
+    by_other = samples.first.flips()
+    yield "half", samples.second, {QUESTION: by_other, ANSWER: ~by_other}
+    if samples.kinds[0]:
+        kinds = np.asarray(samples.kinds)[:, None]
         designed = {kind: np.broadcast_to(kinds == kind, flips.shape) for kind in (QUESTION, ANSWER)}
-        yield "design", measured.whole, designed
+        yield "design", samples.whole, designed
 
 
 def _summary_rows(condition: str, name: str, summary: LayerSummary) -> Iterator[Row]:
     for layer, n in enumerate(summary.n.tolist()):
-        none = "" if n else "no sample in this group"
+        no_sample = "" if n else "no sample in this group"
         interval = {name: summary.mean, f"{name}_low": summary.low, f"{name}_high": summary.high}
         if name != "question_share":
             interval[f"{name}_sd"] = summary.sd
         for metric, values in interval.items():
             spread = "one unit has no spread" if n == 1 else f"all {n} units are equal: they show no spread"
-            reason = none or _absent(values[layer], spread)
+            reason = no_sample or _absent(values[layer], spread)
             yield row(metric, float(values[layer]), n, condition=condition, layer=layer, reason=reason)
         if name == "delta_p":
             yield row("samples", int(summary.samples[layer]), n, condition=condition, layer=layer)

@@ -44,8 +44,8 @@ def train_probes(states: NDArray[np.float32], right: Bools, strength: float = 1.
     weights, offsets = [], []
     for layer in range(states.shape[1]):
         scaler = scaling.StandardScaler()
-        given = scaler.fit_transform(states[:, layer].astype(np.float64))
-        model = linear.LogisticRegression(C=strength, max_iter=STEPS).fit(given, right)
+        scaled = scaler.fit_transform(states[:, layer].astype(np.float64))
+        model = linear.LogisticRegression(C=strength, max_iter=STEPS).fit(scaled, right)
         weight = model.coef_[0] / scaler.scale_
         weights.append(weight)
         offsets.append(float(model.intercept_[0] - weight @ scaler.mean_))
@@ -70,9 +70,9 @@ class Readings:
         """Mask (n, L) of the samples whose predicted class changes with the knockout: they are question-anchored."""
         return _class_probability(self.before, self.cut) < 0.5
 
-    def probability_change(self, after: Literal["cut", "control", "filler"] = "cut") -> Floats:
+    def probability_change(self, field: Literal["cut", "control", "filler"] = "cut") -> Floats:
         """Return the change of the predicted class's probability by a knockout, in percentage points."""
-        values: Floats = getattr(self, after)
+        values: Floats = getattr(self, field)
         return np.asarray(
             100 * (_class_probability(self.before, values) - _class_probability(self.before, self.before))
         )
@@ -108,24 +108,24 @@ def summary(
     NaN values are ignored. `units` are codes from 0, `member` is the mask of samples to use at each layer, and
     `draws` is the number of resamples. Student's interval is clipped to `bounds`, between which the mean must lie.
     """
-    there = member & np.isfinite(values)
+    present = member & np.isfinite(values)
     shape = (int(units.max()) + 1, values.shape[1])
     sums, counts = np.zeros(shape), np.zeros(shape)
-    np.add.at(sums, units, np.where(there, values, 0.0))
-    np.add.at(counts, units, there)
-    known = counts > 0
-    means = np.where(known, sums / np.maximum(counts, 1), 0.0)
-    n = known.sum(0)
+    np.add.at(sums, units, np.where(present, values, 0.0))
+    np.add.at(counts, units, present)
+    has_value = counts > 0
+    means = np.where(has_value, sums / np.maximum(counts, 1), 0.0)
+    n = has_value.sum(0)
     with np.errstate(invalid="ignore", divide="ignore"):
         mean = means.sum(0) / n
-        sd = np.sqrt((np.where(known, means - mean, 0.0) ** 2).sum(0) / np.where(n > 1, n - 1, np.nan))
+        sd = np.sqrt((np.where(has_value, means - mean, 0.0) ** 2).sum(0) / np.where(n > 1, n - 1, np.nan))
         weights = _resample_weights(shape[0], draws)
-        drawn = (weights @ means) / (weights @ known)
+        resampled = (weights @ means) / (weights @ has_value)
     half = half_width(sd / np.sqrt(np.maximum(n, 1)), n - 1.0)
     low, high = np.maximum(mean - half, bounds[0]), np.minimum(mean + half, bounds[1])
     for layer in np.flatnonzero(n >= LEAST_BOOTSTRAPPED):
         # a resample that misses a small group altogether is ignored
-        finite = drawn[:, layer][np.isfinite(drawn[:, layer])]
+        finite = resampled[:, layer][np.isfinite(resampled[:, layer])]
         low[layer], high[layer] = percentile_interval(finite)
     return LayerSummary(mean, low, high, sd, n, counts.sum(0).astype(np.int64))
 
@@ -138,10 +138,10 @@ def auroc(scores: Floats, right: Bools, units: NDArray[np.int64], draws: int) ->
     """
     value = auroc_by_layer(scores, right)
     low, high = np.full_like(value, np.nan), np.full_like(value, np.nan)
-    few = len(np.unique(units)) < LEAST_BOOTSTRAPPED
-    for layer in () if few else np.flatnonzero(np.isfinite(value)):
+    too_few = len(np.unique(units)) < LEAST_BOOTSTRAPPED
+    for layer in () if too_few else np.flatnonzero(np.isfinite(value)):
         resampled = np.concatenate(
-            [_weighted_auc(scores[:, layer], right, part[:, units]) for part in _chunks(units, draws)]
+            [_weighted_auc(scores[:, layer], right, chunk[:, units]) for chunk in _chunks(units, draws)]
         )
         low[layer], high[layer] = percentile_interval(resampled[np.isfinite(resampled)])
     return value, low, high
@@ -149,8 +149,8 @@ def auroc(scores: Floats, right: Bools, units: NDArray[np.int64], draws: int) ->
 
 def auroc_by_layer(scores: Floats, right: Bools) -> Floats:
     """Return the area under the ROC curve by layer from scores (n, L); NaN where all samples are of one class."""
-    once = np.ones((1, len(right)))
-    return np.asarray([_weighted_auc(scores[:, layer], right, once)[0] for layer in range(scores.shape[1])])
+    weights = np.ones((1, len(right)))
+    return np.asarray([_weighted_auc(scores[:, layer], right, weights)[0] for layer in range(scores.shape[1])])
 
 
 def _chunks(units: NDArray[np.int64], draws: int) -> list[Floats]:
@@ -165,19 +165,19 @@ def _weighted_auc(scores: Floats, right: Bools, weights: Floats) -> Floats:
     starts = np.flatnonzero(np.concatenate([[True], np.diff(scores[order]) > 0]))
     positive = np.add.reduceat(np.where(right[order], weights[:, order], 0.0), starts, axis=1)
     negative = np.add.reduceat(np.where(right[order], 0.0, weights[:, order]), starts, axis=1)
-    below = np.cumsum(negative, axis=1) - negative
+    lower = np.cumsum(negative, axis=1) - negative
     pairs = positive.sum(1) * negative.sum(1)
     with np.errstate(invalid="ignore", divide="ignore"):
-        return np.asarray((positive * (below + 0.5 * negative)).sum(1) / pairs)
+        return np.asarray((positive * (lower + 0.5 * negative)).sum(1) / pairs)
 
 
 @functools.lru_cache(maxsize=4)
 def _resample_weights(units: int, draws: int) -> Floats:
     """Return how often each unit is drawn in each bootstrap resample, shape (draws, units)."""
     rows = []
-    for part in resamples(units, draws):
-        flat = (part + units * np.arange(len(part))[:, None]).ravel()
-        rows.append(np.bincount(flat, minlength=units * len(part)).reshape(len(part), units))
+    for resample in resamples(units, draws):
+        flat = (resample + units * np.arange(len(resample))[:, None]).ravel()
+        rows.append(np.bincount(flat, minlength=units * len(resample)).reshape(len(resample), units))
     weights = np.concatenate(rows).astype(np.float64)
     weights.flags.writeable = False
     return weights

@@ -101,9 +101,9 @@ def questions(name: str, file: Path | None = None) -> list[Question]:
     source = DATA[name]
     usable = []
     for number, (place, row) in enumerate(_rows_of_hub(source) if file is None else _rows_of_folder(file)):
-        lacking = [column for column in source.columns if column not in row]
-        if lacking:
-            raise DataError(f"{place}: no column {', '.join(lacking)}; {source.hub} has {', '.join(source.columns)}")
+        absent = [column for column in source.columns if column not in row]
+        if absent:
+            raise DataError(f"{place}: no column {', '.join(absent)}; {source.hub} has {', '.join(source.columns)}")
         try:
             question = source.read(row, number)
         except (KeyError, TypeError, ValueError) as error:
@@ -120,9 +120,9 @@ def _rows_of_hub(source: DataSet) -> Iterator[tuple[str, Row]]:
     try:
         rows = datasets.load_dataset(source.hub, source.configuration or None, split=source.split)
     except (OSError, ValueError, RuntimeError) as error:
-        first = str(error).splitlines()[0] if str(error) else type(error).__name__
+        message = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise DataError(
-            f"{source.hub} cannot be loaded ({first[:160]}); give a local copy of it: --data-file FILE"
+            f"{source.hub} cannot be loaded ({message[:160]}); give a local copy of it: --data-file FILE"
         ) from None
     for number, row in enumerate(rows.select_columns(list(source.columns))):
         yield f"{source.hub}, row {number}", row
@@ -144,10 +144,10 @@ def _rows_of_folder(file: Path) -> Iterator[tuple[str, Row]]:
 
 
 def _lines(path: Path) -> Iterator[tuple[str, Row]]:
-    for where, row in line_values(path):
+    for place, row in line_values(path):
         if not isinstance(row, dict):
-            raise DataError(f"{where}: a {type(row).__name__}, not an object with columns")
-        yield where, row
+            raise DataError(f"{place}: a {type(row).__name__}, not an object with columns")
+        yield place, row
 
 
 def _rows_of_parquet(path: Path) -> Iterator[tuple[str, Row]]:
@@ -168,33 +168,33 @@ def answer_questions(subject: Subject, data: str, file: Path | None, train: int,
     """
     pool = questions(data, file)
     random.Random(f"questions/{data}/{seed}").shuffle(pool)
-    wanted = train + test
-    if len(pool) < wanted:
+    total = train + test
+    if len(pool) < total:
         raise DataError(f"{data}: only {len(pool)} questions can be used, not {train} + {test}; give smaller numbers")
     samples: dict[str, AnswerSample] = {}
     for start in range(0, len(pool), CHUNK):
-        part = pool[start : start + CHUNK]
-        for question, answer in zip(part, _model_answers(subject, part), strict=True):
+        chunk = pool[start : start + CHUNK]
+        for question, answer in zip(chunk, _model_answers(subject, chunk), strict=True):
             sample = sample_of_answer(question, answer)
             if sample is not None:
                 samples.setdefault(sample.unit, sample)
-        subject.tell(f"{min(len(samples), wanted)} of {wanted} answers to {data}")
-        if len(samples) >= wanted:
+        subject.tell(f"{min(len(samples), total)} of {total} answers to {data}")
+        if len(samples) >= total:
             break
     usable = list(samples.values())
-    if len(usable) < wanted:
-        raise DataError(f"{data}: only {len(usable)} of {len(pool)} questions got an answer in words, not {wanted}")
-    return SampleSplit(tuple(usable[:train]), tuple(usable[train:wanted]))
+    if len(usable) < total:
+        raise DataError(f"{data}: only {len(usable)} of {len(pool)} questions got an answer in words, not {total}")
+    return SampleSplit(tuple(usable[:train]), tuple(usable[train:total]))
 
 
-def _model_answers(subject: Subject, part: Sequence[Question]) -> list[str]:
-    prompts = [PROMPT[0] + question.text + PROMPT[1] for question in part]
+def _model_answers(subject: Subject, chunk: Sequence[Question]) -> list[str]:
+    prompts = [PROMPT[0] + question.text + PROMPT[1] for question in chunk]
 
     def ask() -> list[str]:
         return greedy(subject.model, subject.tokenizer, prompts, NEW_TOKENS, stop=("\n",))
 
-    asked = {"prompts": prompts, "new_tokens": NEW_TOKENS}
-    return [str(answer) for answer in ask_once(subject, "anchoring", asked, ask)]
+    question_record = {"prompts": prompts, "new_tokens": NEW_TOKENS}
+    return [str(answer) for answer in ask_once(subject, "anchoring", question_record, ask)]
 
 
 def sample_of_answer(question: Question, text: str) -> AnswerSample | None:
@@ -211,7 +211,7 @@ def sample_of_answer(question: Question, text: str) -> AnswerSample | None:
     return AnswerSample(
         unit=question.id,
         text=PROMPT[0] + question.text + PROMPT[1] + text[: place[1]],
-        question=tuple((first + shift, last + shift) for first, last in question.spans),
+        question=tuple((begin + shift, end + shift) for begin, end in question.spans),
         answer=(start + place[0], start + place[1]),
         right=is_alias(answer, question.aliases),
     )

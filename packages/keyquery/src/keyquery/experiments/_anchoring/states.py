@@ -69,23 +69,23 @@ def mark_question(tokenizer: Any, sample: AnswerSample, seed: int, *, read: str 
             "to; the tokenizer puts no beginning token in front"
         )
     free = [place for place in range(1, answer[0]) if place not in question]
-    apart = [place for place in within(offsets, sample.text, sample.filler) if place in free]
+    fill = [place for place in within(offsets, sample.text, sample.filler) if place in free]
 
     def drawn(name: str, places: list[int]) -> tuple[int, ...]:
         rng = random.Random(f"{name}/{seed}/{sample.text}")
         return tuple(sorted(rng.sample(places, len(question)))) if len(places) >= len(question) else ()
 
-    return MarkedSample(tuple(coded["input_ids"][: last + 1]), question, drawn("control", free), drawn("filler", apart))
+    return MarkedSample(tuple(coded["input_ids"][: last + 1]), question, drawn("control", free), drawn("filler", fill))
 
 
 def within(offsets: Sequence[Span], text: str, span: Span) -> list[int]:
     """Return the tokens that overlap a span of characters; a token's leading space does not count."""
     start, end = span
     places = []
-    for place, (first, last) in enumerate(offsets):
-        part = text[first:last]
-        first += len(part) - len(part.lstrip())
-        if first < last and first < end and start < last:
+    for place, (begin, stop) in enumerate(offsets):
+        token = text[begin:stop]
+        begin += len(token) - len(token.lstrip())
+        if begin < stop and begin < end and start < stop:
             places.append(place)
     return places
 
@@ -97,7 +97,7 @@ def states_at_end(
     *,
     layers: tuple[int, ...] | None = None,
     tokens: int = TOKENS,
-    tell: Callable[[int], None] = lambda done: None,
+    tell: Callable[[int], None] = lambda count: None,
 ) -> NDArray[np.float32]:
     """Return the residual stream after each block at the last token of each sample.
 
@@ -120,12 +120,12 @@ def states_at_end(
         longest = len(rows[-1].ids)
         inputs = torch.tensor([[*row.ids, *[row.ids[-1]] * (longest - len(row.ids))] for row in rows])
         blocked = np.stack([row.blocked(choose(row), longest) for row in rows])
-        last = torch.tensor([len(row.ids) - 1 for row in rows])
-        with torch.inference_mode(), hook_last_token(model, last) as read, knockout(model, blocked, layers):
+        last_tokens = torch.tensor([len(row.ids) - 1 for row in rows])
+        with torch.inference_mode(), hook_last_token(model, last_tokens) as by_layer, knockout(model, blocked, layers):
             model(input_ids=inputs.to(device_of(model)), use_cache=False, logits_to_keep=1)
-        if not read:
+        if not by_layer:
             raise ModelError(f"{type(model).__name__}: its blocks pass on no residual stream; one is needed")
-        block = np.stack([read[layer] for layer in sorted(read)], axis=1)
+        block = np.stack([by_layer[layer] for layer in sorted(by_layer)], axis=1)
         for place, row in zip(places, block, strict=True):
             vectors[place] = row
         start += len(places)
@@ -134,10 +134,10 @@ def states_at_end(
 
 
 @contextmanager
-def hook_last_token(model: PreTrainedModel, last: Any) -> Iterator[dict[int, NDArray[np.float32]]]:
+def hook_last_token(model: PreTrainedModel, last_tokens: Any) -> Iterator[dict[int, NDArray[np.float32]]]:
     """Hook all blocks to store the output at each row's last token, by layer, shape (B, D)."""
     torch = libraries.torch
-    kept: dict[int, NDArray[np.float32]] = {}
+    by_layer: dict[int, NDArray[np.float32]] = {}
 
     def hook(layer: int, width: int) -> Callable[[Any, Any, Any], None]:
         def keep(module: Any, inputs: Any, output: Any) -> None:
@@ -145,12 +145,12 @@ def hook_last_token(model: PreTrainedModel, last: Any) -> Iterator[dict[int, NDA
             if stream.ndim != 3 or stream.shape[2] != width:  # Gemma 3n stacks them, Qwen4 has them side by side
                 kind = type(model).__name__
                 raise ModelError(f"{kind}: its blocks pass on several residual streams per token; one is needed")
-            rows = torch.arange(len(last), device=stream.device)
-            kept[layer] = stream[rows, last.to(stream.device)].float().cpu().numpy()
+            rows = torch.arange(len(last_tokens), device=stream.device)
+            by_layer[layer] = stream[rows, last_tokens.to(stream.device)].float().cpu().numpy()
 
         return keep
 
     with ExitStack() as stack:
         for block in blocks(model):
             stack.callback(block.module.register_forward_hook(hook(block.layer, block.width)).remove)
-        yield kept
+        yield by_layer

@@ -40,25 +40,25 @@ def subject_spans(question: str, subject: str, relation: str) -> tuple[Span, ...
     """Return the character spans of a question's subject and property (see `RULE_SUBJECT`); empty if the subject does
     not occur.
     """
-    first = _find_part(question, subject)
-    if first is None:
+    name = _find_part(question, subject)
+    if name is None:
         return ()
-    second = _find_part(question, relation)
-    if second is not None and not _spans_overlap(first, second):
-        return tuple(sorted((first, second)))
-    return tuple(sorted([first, *(span for span in decisive(question) if not _spans_overlap(first, span))]))
+    relation_span = _find_part(question, relation)
+    if relation_span is not None and not _spans_overlap(name, relation_span):
+        return tuple(sorted((name, relation_span)))
+    return tuple(sorted([name, *(span for span in decisive(question) if not _spans_overlap(name, span))]))
 
 
-def _find_part(text: str, part: str) -> Span | None:
-    words = part.split()
+def _find_part(text: str, phrase: str) -> Span | None:
+    words = phrase.split()
     pattern = r"(?<!\w)" + r"\s+".join(map(re.escape, words)) + r"(?!\w)"
     # prefer the exact case: in "the author of The Author" the second match is the subject
     match = (re.search(pattern, text) or re.search(pattern, text, re.IGNORECASE)) if words else None
     return None if match is None else match.span()
 
 
-def _spans_overlap(one: Span, other: Span) -> bool:
-    return one[0] < other[1] and other[0] < one[1]
+def _spans_overlap(first: Span, second: Span) -> bool:
+    return first[0] < second[1] and second[0] < first[1]
 
 
 def answer_span(continuation: str) -> Span | None:
@@ -87,5 +87,5 @@ def normal(text: str) -> str:
 
 def is_alias(answer: str, aliases: Sequence[str]) -> bool:
     """Tell whether an answer is one of the aliases, or contains one as whole words, after both are normalised."""
-    padded = f" {normal(answer)} "
-    return any(f" {alias} " in padded for alias in map(normal, aliases) if alias)
+    spaced = f" {normal(answer)} "
+    return any(f" {alias} " in spaced for alias in map(normal, aliases) if alias)

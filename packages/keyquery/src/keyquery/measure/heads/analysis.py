@@ -81,34 +81,34 @@ def measure(
     """
     start = time.monotonic()
     capture = _opened_capture(place, rotation, context=context, branch=branch, group=group)
-    shown = _shown_name(capture, place, branch)
-    model = checked_name(name or slug(shown))
+    label = _shown_name(capture, place, branch)
+    model = checked_name(name or slug(label))
     splits = capture.halves() if halves else []
     if not replace:
         table = path_of(root, "head_metrics", model)
         refuse_overwriting(
             root, {table: conflicting_settings(table, _manifest(capture, [], options, model, place, branch, rotation))}
         )
-    folder, here = root / "out/heads", jobs or len(os.sched_getaffinity(0))
+    folder, process_count = root / "out/heads", jobs or len(os.sched_getaffinity(0))
     if executor != "local" or resources not in (None, Resources()):
         head_jobs.analyse_missing(capture, options, folder, jobs, executor, resources or Resources())
-        here = 1  # every result is stored; collect them in this process
+        process_count = 1  # every result is stored; collect them in this process
     with open_bar("heads") as progress:
         try:
-            findings, old = analyse_heads(capture, options, folder, here, progress)
+            findings, old = analyse_heads(capture, options, folder, process_count, progress)
         except MemoryError:
-            raise ThesisError(_memory_advice(here)) from None
+            raise ThesisError(_memory_advice(process_count)) from None
     refuse_empty(capture, findings, options)
     bins = options.bins or capture.buckets
     tables, described_by, _ = tables_of_heads(capture, findings, options, model, place, branch, rotation)
     if splits:
-        halved = []
+        half_tables = []
         for number, split in enumerate(splits):
-            for half, part in enumerate(split):
+            for half, half_capture in enumerate(split):
                 with open_bar(f"heads of half {half + 1} of split {number + 1} of {len(splits)}") as progress:
-                    own = analyse_heads(part, options, folder, here, progress)[0]
-                halved.append(half_metrics(own, options, part, bins, number, half))
-        tables["capture_halves"] = pd.concat(halved, ignore_index=True)
+                    half_findings = analyse_heads(half_capture, options, folder, process_count, progress)[0]
+                half_tables.append(half_metrics(half_findings, options, half_capture, bins, number, half))
+        tables["capture_halves"] = pd.concat(half_tables, ignore_index=True)
     described_by["command"] = f"{described_by['command']}{' --halves' if halves else ''}"
     files = save(root, tables, model, described_by)
     return AnalysisOutcome(files=files, heads=len(findings), kept=old, seconds=time.monotonic() - start)
@@ -134,10 +134,10 @@ def tables_of_heads(
     is the file that states the capture's rotation, if any.
     """
     place = place or str(capture.root)
-    shown = _shown_name(capture, place, branch)
-    model = model or slug(shown)
+    label = _shown_name(capture, place, branch)
+    model = model or slug(label)
     bins = options.bins or capture.buckets
-    tables = measurement_frames(findings, options, capture.context, bins, shown.rstrip("/").rpartition("/")[2] or model)
+    tables = measurement_frames(findings, options, capture.context, bins, label.rstrip("/").rpartition("/")[2] or model)
     tables = {name: table for name, table in tables.items() if len(table)}
     return tables, _manifest(capture, findings, options, model, place, branch, rotation), model
 
@@ -149,24 +149,24 @@ def analyse_heads(
 
     Raises DataError if files of heads are missing or damaged, after all other heads are analysed and stored.
     """
-    done: dict[sampling.HeadIndex, HeadResult] = {}
-    failed: list[str] = []
-    old, start = 0, time.monotonic()
+    results: dict[sampling.HeadIndex, HeadResult] = {}
+    failures: list[str] = []
+    earlier_count, start = 0, time.monotonic()
     with closing(_outcomes(capture, options, folder, min(jobs, len(capture.heads)))) as outcomes:
         for head, outcome in outcomes:
             if isinstance(outcome, DataError):
-                failed.append(str(outcome))
+                failures.append(str(outcome))
             else:
-                done[head], was = outcome
-                old += was
-            count = len(done) + len(failed)
-            rate = max(1, count - old) / max(time.monotonic() - start, 1e-9)
+                results[head], from_earlier_run = outcome
+                earlier_count += from_earlier_run
+            count = len(results) + len(failures)
+            rate = max(1, count - earlier_count) / max(time.monotonic() - start, 1e-9)
             progress.update(count, len(capture.heads), f"{rate:.1f} heads/s", (len(capture.heads) - count) / rate)
-    if failed:
-        lines = list(dict.fromkeys(failed))
-        more = [f"... and {len(lines) - SHOWN} more"] * (len(lines) > SHOWN)
-        raise DataError("\n".join([*lines[:SHOWN], *more, f"the other {len(done)} heads are finished and kept"]))
-    return [done[head] for head in capture.heads], old
+    if failures:
+        lines = list(dict.fromkeys(failures))
+        note = [f"... and {len(lines) - SHOWN} more"] * (len(lines) > SHOWN)
+        raise DataError("\n".join([*lines[:SHOWN], *note, f"the other {len(results)} heads are finished and kept"]))
+    return [results[head] for head in capture.heads], earlier_count
 
 
 def _outcomes(
@@ -223,10 +223,10 @@ def refuse_empty(capture: Capture, findings: Sequence[HeadResult], options: Plas
     if any("ap_overall" in finding.metrics for finding in findings):
         return
     rows = [row for finding in findings for row in finding.bins]
-    most = max((row["queries"] for row in rows), default=0)
-    if rows and most < options.min_queries:
+    fullest = max((row["queries"] for row in rows), default=0)
+    if rows and fullest < options.min_queries:
         raise DataError(
-            f"{capture.root}: no query bin has {options.min_queries} queries (the fullest has {most}); capture more "
+            f"{capture.root}: no query bin has {options.min_queries} queries (the fullest has {fullest}); capture more "
             f"documents or a higher --rate, or give fewer --bins or a lower --min-queries"
         )
     reasons = list(dict.fromkeys(finding.reasons.get("ap_overall", "") for finding in findings))
@@ -250,14 +250,14 @@ def _manifest(
         "window_ends", "gguf",
     )  # fmt: skip
     name = Path(place).name if Path(place).is_dir() else place
-    given = [f"--estimator {options.estimator}", f"--pairs {options.pairs}", f"--min-queries {options.min_queries}"]
-    given += [f"--sample {options.cap}"] * (options.cap is not None)
-    given += [f"--separation {options.separation}"] * (options.separation != "distance")
-    given += [f"--rotation {rotation.name}"] if rotation is not None else []
-    given += [f"--bins {options.bins}"] * (options.bins is not None) + [f"--branch {branch}"] * (branch is not None)
-    contents = hashlib.blake2b("".join(each.vectors for each in findings).encode(), digest_size=16)
+    arguments = [f"--estimator {options.estimator}", f"--pairs {options.pairs}", f"--min-queries {options.min_queries}"]
+    arguments += [f"--sample {options.cap}"] * (options.cap is not None)
+    arguments += [f"--separation {options.separation}"] * (options.separation != "distance")
+    arguments += [f"--rotation {rotation.name}"] if rotation is not None else []
+    arguments += [f"--bins {options.bins}"] * (options.bins is not None) + [f"--branch {branch}"] * (branch is not None)
+    contents = hashlib.blake2b("".join(finding.vectors for finding in findings).encode(), digest_size=16)
     return {
-        "command": f"python build.py heads {name} {' '.join(given)} --name {model}",
+        "command": f"python build.py heads {name} {' '.join(arguments)} --name {model}",
         "options": {
             "estimator": options.estimator,
             "pairs": options.pairs,
@@ -280,19 +280,19 @@ def _manifest(
     }
 
 
-def _documents_hash(settings: Mapping[str, Any], found: Mapping[str, Any]) -> dict[str, str]:
+def _documents_hash(settings: Mapping[str, Any], stored: Mapping[str, Any]) -> dict[str, str]:
     """Return a hash of a capture's documents and, for installed texts, the set's name; a user's file is never named."""
     place = str(settings.get("texts", ""))
-    if "documents" not in found:
+    if "documents" not in stored:
         return {}
-    digests = "".join(str(each.get("digest")) for each in found["documents"])
+    digests = "".join(str(document.get("digest")) for document in stored["documents"])
     hashed = {"text_hash": hashlib.blake2b(digests.encode(), digest_size=16).hexdigest()}
     return hashed if text_sets.split_set_name(place) is None else {"texts": place, **hashed}
 
 
-def _opened_capture(place: str, rotation: Path | None, **given: Any) -> Capture:
+def _opened_capture(place: str, rotation: Path | None, **open_options: Any) -> Capture:
     """Open a capture, with the rotation that the user states, if any."""
-    capture = open_capture(place, **given)
+    capture = open_capture(place, **open_options)
     return capture if rotation is None else with_stated_rotation(capture, rotation)
 
 
@@ -317,22 +317,22 @@ def run(
     min_queries: int,
     sample: int | None = None,
     separation: Separation = "distance",
-    **asked: Any,
+    **measure_options: Any,
 ) -> list[str]:
     """Run the command `heads`; print the time taken to standard error.
 
     By default, queries are rotated to the centres of their bins; if the capture does not record its rotation, they
     are used as captured, with a warning. Return the paths of the tables relative to the project.
     """
-    given = {name: asked[name] for name in ("context", "branch", "group") if name in asked}
-    capture = _opened_capture(place, asked.get("rotation"), **given)
+    open_options = {name: measure_options[name] for name in ("context", "branch", "group") if name in measure_options}
+    capture = _opened_capture(place, measure_options.get("rotation"), **open_options)
     for note in (capture.manifest or {}).get("notes", ()):
         print(note, file=sys.stderr)
     estimator = estimator or _default_estimator(capture)
     options = PlasticityOptions(
         estimator=estimator, pairs=pairs, bins=bins, min_queries=min_queries, cap=sample, separation=separation
     )
-    done = measure(root, place, options, **asked)
-    old = f", {done.kept} of them finished earlier" if done.kept else ""
-    print(f"{counted(done.heads, 'head')} in {duration(done.seconds)}{old}", file=sys.stderr)
-    return [path.relative_to(root).as_posix() for path in done.files]
+    outcome = measure(root, place, options, **measure_options)
+    earlier_note = f", {outcome.kept} of them finished earlier" if outcome.kept else ""
+    print(f"{counted(outcome.heads, 'head')} in {duration(outcome.seconds)}{earlier_note}", file=sys.stderr)
+    return [path.relative_to(root).as_posix() for path in outcome.files]

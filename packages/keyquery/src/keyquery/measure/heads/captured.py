@@ -49,7 +49,7 @@ def open_or_capture(subject: Subject, options: Options, kind: str | None = None)
         file = folder.with_name(f"{folder.name}.jsonl")
         if not file.is_file():
             write(file, content)
-    asked = CaptureOptions(
+    capture_options = CaptureOptions(
         model=subject.source,
         texts=source or TextSource(str(file)),
         context=context,
@@ -61,7 +61,7 @@ def open_or_capture(subject: Subject, options: Options, kind: str | None = None)
         skip_short=source is not None,
         fewer=True,
     )
-    if not capture.is_finished(asked):
+    if not capture.is_finished(capture_options):
         subject.tell(f"capturing {label}")
         facts = {**subject.facts, "model": shown_model(subject.source.name)}
 
@@ -69,21 +69,21 @@ def open_or_capture(subject: Subject, options: Options, kind: str | None = None)
             for note in state.notes:
                 subject.tell(note)
 
-        capture.record(asked, tell, loaded=LoadedModel(subject.model, subject.tokenizer, facts))
-        capture.finish(asked)
-    held = open_capture(folder)
+        capture.record(capture_options, tell, loaded=LoadedModel(subject.model, subject.tokenizer, facts))
+        capture.finish(capture_options)
+    finished_capture = open_capture(folder)
     if source is not None:
-        documents = (held.manifest or {}).get("documents", [])
-        subject.used.add_texts(source.shown, (f"{each['id']} {each['digest']}" for each in documents))
-    return held
+        documents = (finished_capture.manifest or {}).get("documents", [])
+        subject.used.add_texts(source.shown, (f"{document['id']} {document['digest']}" for document in documents))
+    return finished_capture
 
 
 def findings(subject: Subject, options: Options, kind: str | None = None) -> list[HeadResult]:
     """Return the head geometry of each captured head of a subject, over texts of one kind."""
     assert subject.folder is not None or subject.source is None
-    held = open_or_capture(subject, options, kind)
-    folder = Path(held.root).parent.parent / "heads"
-    heads, _ = analyse_heads(held, Estimation(), folder, 1, Bar())
+    subject_capture = open_or_capture(subject, options, kind)
+    folder = Path(subject_capture.root).parent.parent / "heads"
+    heads, _ = analyse_heads(subject_capture, Estimation(), folder, 1, Bar())
     return heads
 
 

@@ -152,23 +152,23 @@ def finding_path(
     """Return the path of a head's stored result, and the content hash of the head's vectors."""
     queries = digest(capture.root / layout.folder(head.layer, head.query, "q") / layout.FILE)
     vectors = queries + (keys or KeySide(capture, head, options)).digest
-    asked = {"options": options, "context": capture.context, "buckets": capture.buckets, "head": head}
-    asked["vectors"] = vectors
+    cache_arguments = {"options": options, "context": capture.context, "buckets": capture.buckets, "head": head}
+    cache_arguments["vectors"] = vectors
     if options.estimator in ALIGNED:
-        asked["rotation"] = capture.rotation(head.layer)
+        cache_arguments["rotation"] = capture.rotation(head.layer)
     if (window := capture.window(head.layer)) != (None, False):
-        asked["window"] = window
+        cache_arguments["window"] = window
     if capture.only is not None:
-        asked["documents"] = capture.documents
-    return folder / f"{cache_name(analyse, asked)}{FINDING.suffix}", vectors
+        cache_arguments["documents"] = capture.documents
+    return folder / f"{cache_name(analyse, cache_arguments)}{FINDING.suffix}", vectors
 
 
 def _load_result(path: Path) -> HeadResult:
     return HeadResult(**JSON.load(path))
 
 
-def _save_result(path: Path, found: HeadResult) -> None:
-    JSON.save(path, vars(found))
+def _save_result(path: Path, finding: HeadResult) -> None:
+    JSON.save(path, vars(finding))
 
 
 FINDING = FileForm(".json", _load_result, _save_result)
@@ -221,44 +221,44 @@ def analyse(
     return finding
 
 
-def _run_or_note(found: HeadResult, names: tuple[str, ...], step: Callable[[], None]) -> None:
+def _run_or_note(finding: HeadResult, names: tuple[str, ...], step: Callable[[], None]) -> None:
     try:
         step()
     except ValueError as error:
-        found.mark_missing(names, str(error))
+        finding.mark_missing(names, str(error))
 
 
-def _rotation(found: HeadResult, data: Head, moments: HeadMoments, context: int, options: PlasticityOptions) -> None:
+def _rotation(finding: HeadResult, data: Head, moments: HeadMoments, context: int, options: PlasticityOptions) -> None:
     plane = rotation(moments, context, options.separation)
     axes = np.stack([plane.a, plane.b], axis=1)
     for side, vectors, positions in ((1, data.queries, data.query_positions), (0, data.keys, data.key_positions)):
         order = np.argsort(positions, kind="stable")
-        drawn = order[np.linspace(0, len(order) - 1, min(PLANE_POINTS, len(order))).astype(int)]
-        points = vectors[drawn].astype(np.float64) @ axes
-        found.plane += [
-            [side, int(place), float(a), float(b)] for place, (a, b) in zip(positions[drawn], points, strict=True)
+        sample = order[np.linspace(0, len(order) - 1, min(PLANE_POINTS, len(order))).astype(int)]
+        points = vectors[sample].astype(np.float64) @ axes
+        finding.plane += [
+            [side, int(place), float(a), float(b)] for place, (a, b) in zip(positions[sample], points, strict=True)
         ]
     for name in ROTATION:
         value = getattr(plane, "plane_var_fraction" if name == "plane_var" else name)
         # zero up to rounding, so its digits would differ between machines
-        found.set_value(name, round(value, 12) + 0.0 if name == "residual_pos_r" else value)
+        finding.set_value(name, round(value, 12) + 0.0 if name == "residual_pos_r" else value)
 
 
-def _add_components(found: HeadResult, moments: HeadMoments) -> None:
+def _add_components(finding: HeadResult, moments: HeadMoments) -> None:
     parts = pca(moments, min(COMPONENTS, moments.pool.mean.size))
-    found.kind = parts.kind
-    found.spectrum = np.column_stack([parts.explained, parts.r_q, parts.r_k]).tolist()
+    finding.kind = parts.kind
+    finding.spectrum = np.column_stack([parts.explained, parts.r_q, parts.r_k]).tolist()
     for name, value in zip(COMPONENT, (parts.explained[0], parts.r_q[0], parts.r_k[0]), strict=False):
-        found.set_value(name, value)
-    found.set_value("linear_share_q", parts.linear_share_q)
-    found.set_value("linear_share_k", parts.linear_share_k)
+        finding.set_value(name, value)
+    finding.set_value("linear_share_q", parts.linear_share_q)
+    finding.set_value("linear_share_k", parts.linear_share_k)
 
 
 def _plasticity(found: HeadResult, data: Head, moments: HeadMoments, options: PlasticityOptions, keys: KeySide) -> None:
-    given = prepare_head(data, options, moments.queries, keys.groups)
-    known = plasticity(data, options, given=given)
-    summary = summarise(known)
-    found.precision = known.precision
+    prepared_head = prepare_head(data, options, moments.queries, keys.groups)
+    head_plasticity = plasticity(data, options, prepared=prepared_head)
+    summary = summarise(head_plasticity)
+    found.precision = head_plasticity.precision
     for name in PLASTICITY:
         found.set_value(name, getattr(summary, name))
     for names, row in ((DECILES, summary.deciles), (LENGTHS, summary.lengths)):
@@ -267,32 +267,32 @@ def _plasticity(found: HeadResult, data: Head, moments: HeadMoments, options: Pl
     if options.estimator == "empirical":
         found.mark_missing(GAPS, "the estimator itself counts")
     else:
-        [gap] = gaps_to_empirical(data, options, (options.estimator,), given=given)
+        [gap] = gaps_to_empirical(data, options, (options.estimator,), prepared=prepared_head)
         found.set_value("gap_by_pair", gap.by_pair)
         found.set_value("gap_by_bin", gap.by_bin)
-    _add_maps(found, known)
+    _add_maps(found, head_plasticity)
 
 
-def _add_maps(found: HeadResult, known: Plasticity) -> None:
+def _add_maps(finding: HeadResult, head_plasticity: Plasticity) -> None:
     """Add the profile, the map of plasticity and the sums of position and content, without empty cells."""
-    sums = known.sums
-    for place, queries in enumerate(known.queries):
+    sums = head_plasticity.sums
+    for place, queries in enumerate(head_plasticity.queries):
         pairs = float(sums.count[place].sum())
-        found.bins.append(
+        finding.bins.append(
             {
-                "position": _finite_or_none(known.taus[place]),
+                "position": _finite_or_none(head_plasticity.taus[place]),
                 "queries": int(queries),
-                "pairs": int(known.profile.counts[place]),
-                "plasticity": _finite_or_none(known.profile.values[place]),
+                "pairs": int(head_plasticity.profile.counts[place]),
+                "plasticity": _finite_or_none(head_plasticity.profile.values[place]),
                 "mean_gap": float(sums.mean_gap[place].sum()) / pairs if pairs else None,
                 "spread": float(sums.spread[place].sum()) / pairs if pairs else None,
-                "reason": known.profile.reasons[place],
+                "reason": head_plasticity.profile.reasons[place],
             }
         )
-    values, counts = known.by_distances()
-    found.cells = [[int(i), int(j), counts[i, j], values[i, j]] for i, j in zip(*np.nonzero(counts), strict=True)]
-    gap, spread, counts = known.by_distance()
-    found.competition = [
+    values, counts = head_plasticity.by_distances()
+    finding.cells = [[int(i), int(j), counts[i, j], values[i, j]] for i, j in zip(*np.nonzero(counts), strict=True)]
+    gap, spread, counts = head_plasticity.by_distance()
+    finding.competition = [
         [int(i), int(j), counts[i, j], gap[i, j], spread[i, j]] for i, j in zip(*np.nonzero(counts), strict=True)
     ]
 

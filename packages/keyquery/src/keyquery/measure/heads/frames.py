@@ -39,7 +39,7 @@ def head_metrics(findings: Sequence[HeadResult]) -> pd.DataFrame:
     rows = []
     for finding in findings:
         values = {name: finding.metrics.get(name) for name in METRICS}
-        missing = dict.fromkeys(finding.reasons[name] for name in METRICS if name in finding.reasons)
+        missing_reasons = dict.fromkeys(finding.reasons[name] for name in METRICS if name in finding.reasons)
         rows.append(
             {
                 **_head_indices(finding),
@@ -47,7 +47,7 @@ def head_metrics(findings: Sequence[HeadResult]) -> pd.DataFrame:
                 "keys": finding.keys,
                 **values,
                 "pc0_kind": finding.kind,
-                "reason": "; ".join(missing),
+                "reason": "; ".join(missing_reasons),
             }
         )
     return _frame_of_rows(rows, METRICS)
@@ -71,11 +71,11 @@ def head_pairs(findings: Sequence[HeadResult], options: PlasticityOptions, conte
         {
             "key_distance": (i + 0.5) * widths[0],
             "query_distance": (j + 0.5) * widths[1],
-            "plasticity": np.mean(each[:, 1]),
-            "heads": len(each),
-            "pairs": int(each[:, 0].sum()),
+            "plasticity": np.mean(cell[:, 1]),
+            "heads": len(cell),
+            "pairs": int(cell[:, 0].sum()),
         }
-        for (i, j), each in cells.items()
+        for (i, j), cell in cells.items()
     )
 
 
@@ -87,12 +87,12 @@ def head_competition(findings: Sequence[HeadResult], options: PlasticityOptions,
         {
             "bin": i,
             "key_distance": (j + 0.5) * width,
-            "mean_gap": np.mean(each[:, 1]),
-            "spread": np.mean(each[:, 2]),
-            "heads": len(each),
-            "pairs": int(each[:, 0].sum()),
+            "mean_gap": np.mean(cell[:, 1]),
+            "spread": np.mean(cell[:, 2]),
+            "heads": len(cell),
+            "pairs": int(cell[:, 0].sum()),
         }
-        for (i, j), each in cells.items()
+        for (i, j), cell in cells.items()
     )
 
 
@@ -116,19 +116,19 @@ def head_spectrum(findings: Sequence[HeadResult]) -> pd.DataFrame:
 
 def head_plane(findings: Sequence[HeadResult]) -> pd.DataFrame:
     """Return a sample of queries and keys in the plane of drift and separation, for evenly spaced heads."""
-    known = [finding for finding in findings if finding.plane]
-    picked = sorted({round(place) for place in np.linspace(0, len(known) - 1, min(PLANE_HEADS, len(known)))})
+    drawable = [finding for finding in findings if finding.plane]
+    places = sorted({round(place) for place in np.linspace(0, len(drawable) - 1, min(PLANE_HEADS, len(drawable)))})
     return pd.DataFrame(
         {
-            **_head_indices(known[place]),
+            **_head_indices(drawable[place]),
             "point": point,
             "side": "query" if side else "key",
             "position": int(position),
             "a": a,
             "b": b,
         }
-        for place in picked
-        for point, (side, position, a, b) in enumerate(known[place].plane)
+        for place in places
+        for point, (side, position, a, b) in enumerate(drawable[place].plane)
     )
 
 
@@ -141,7 +141,7 @@ def model_metrics(
     for row, finding in enumerate(findings):
         values = {
             **finding.metrics,
-            **{f"ap_bin_{place}": each["plasticity"] for place, each in enumerate(finding.bins)},
+            **{f"ap_bin_{place}": query_bin["plasticity"] for place, query_bin in enumerate(finding.bins)},
         }
         table[row] = [np.nan if values.get(name) is None else values[name] for name in names]
     means = over_heads(table, [(finding.layer, finding.key_head) for finding in findings])
@@ -180,41 +180,41 @@ def model_metrics(
 def half_metrics(
     findings: Sequence[HeadResult],
     options: PlasticityOptions,
-    part: Capture,
+    half_capture: Capture,
     bins: int,
     split_index: int,
     half_index: int,
 ) -> pd.DataFrame:
     """Return means over heads for half of a capture's documents, without intervals; halves differ by noise only."""
-    means = model_metrics(findings, options, part.context, bins)
-    kept = ["metric", "value", "heads", "context", "estimator", "pairs", "bins", "min_queries", "reason"]
-    placed = means[kept].assign(split=split_index, half=half_index, documents=len(part.documents))
-    return placed[["split", "half", "documents", *kept]]
+    means = model_metrics(findings, options, half_capture.context, bins)
+    columns = ["metric", "value", "heads", "context", "estimator", "pairs", "bins", "min_queries", "reason"]
+    rows = means[columns].assign(split=split_index, half=half_index, documents=len(half_capture.documents))
+    return rows[["split", "half", "documents", *columns]]
 
 
 def _why_empty(findings: Sequence[HeadResult], means: OverHeads, name: str, place: int) -> str:
     """Return why a cell of a row is empty; if no head has a value, this is the heads' reason."""
     if means.mean.reasons[place]:
-        own = dict.fromkeys(finding.reasons[name] for finding in findings if name in finding.reasons)
+        reasons = dict.fromkeys(finding.reasons[name] for finding in findings if name in finding.reasons)
         number = name.removeprefix("ap_bin_")
         if number.isdigit():
-            own = dict.fromkeys(
+            reasons = dict.fromkeys(
                 row["reason"] for finding in findings for row in finding.bins[int(number) : int(number) + 1]
             )
-        return "; ".join(list(own)[:3]) or means.mean.reasons[place]
+        return "; ".join(list(reasons)[:3]) or means.mean.reasons[place]
     rows = (means.low, means.sd, means.bimodality)
     return "; ".join(dict.fromkeys(row.reasons[place] for row in rows if row.reasons[place]))
 
 
-def _head_indices(found: HeadResult) -> dict[str, Any]:
-    return {"layer": found.layer, "head": found.head, "key_head": found.key_head}
+def _head_indices(finding: HeadResult) -> dict[str, Any]:
+    return {"layer": finding.layer, "head": finding.head, "key_head": finding.key_head}
 
 
 def _cells_of_heads(lists: Sequence[list[list[float]]]) -> dict[tuple[int, int], np.ndarray[Any, Any]]:
     """Return the cells of all heads by cell index, sorted, each an array with one row per head."""
     cells: dict[tuple[int, int], list[list[float]]] = defaultdict(list)
-    for each in lists:
-        for i, j, *values in each:
+    for head_cells in lists:
+        for i, j, *values in head_cells:
             cells[int(i), int(j)].append(values)
     return {place: np.array(cells[place]) for place in sorted(cells)}
 

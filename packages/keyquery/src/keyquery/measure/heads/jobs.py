@@ -26,30 +26,30 @@ def analyse_missing(
     """
     # jobs start in another working directory
     capture, folder = replace(capture, root=capture.root.absolute()), folder.absolute()
-    wanted = [number for number, head in enumerate(capture.heads) if not _is_finished(capture, number, options, folder)]
-    if not wanted:
+    todo = [number for number, head in enumerate(capture.heads) if not _is_finished(capture, number, options, folder)]
+    if not todo:
         return
-    count = min(len(wanted), jobs or min(JOBS, -(-len(wanted) // HEADS)))
+    count = min(len(todo), jobs or min(JOBS, -(-len(todo) // HEADS)))
     # keep neighbours together: they share keys
-    edges = [len(wanted) * share // count for share in range(count + 1)]
+    edges = [len(todo) * share // count for share in range(count + 1)]
     shares = [
-        {"capture": capture, "options": options, "folder": folder, "numbers": tuple(wanted[first:last])}
+        {"capture": capture, "options": options, "folder": folder, "numbers": tuple(todo[first:last])}
         for first, last in pairwise(edges)
     ]
     names = [f"share {share + 1} of {count}" for share in range(count)]
     logs = folder / "jobs"
-    with open_bar("jobs") as shown, open_executor(executor, logs, workers=count, resources=resources) as pool:
+    with open_bar("jobs") as bar, open_executor(executor, logs, workers=count, resources=resources) as pool:
         # missing results were listed above, so a finished job whose results were deleted runs again
-        run_jobs(analyse_share, shares, pool, logs, names=names, valid=lambda done: False, progress=shown.follow)
+        run_jobs(analyse_share, shares, pool, logs, names=names, valid=lambda outcome: False, progress=bar.follow)
 
 
 def analyse_share(capture: Capture, options: PlasticityOptions, folder: Path, numbers: tuple[int, ...]) -> int:
     """Analyse some heads, as a job; damaged heads are skipped, since the command reports them later."""
     outcomes = analyse_in_turn(capture, [capture.heads[number] for number in numbers], options, folder)
-    for done, (_, outcome) in enumerate(outcomes, 1):
+    for head_count, (_, outcome) in enumerate(outcomes, 1):
         if isinstance(outcome, DataError):
             print(outcome)
-        report(f"{done} of {len(numbers)} heads")
+        report(f"{head_count} of {len(numbers)} heads")
     return len(numbers)
 
 

@@ -54,16 +54,16 @@ def sampling_options(loaded: LoadedModel, temperature: float | None = None) -> d
 
     `temperature` replaces the model's; with 0 the most probable token is always chosen.
     """
-    own = loaded.model.generation_config
+    defaults = loaded.model.generation_config
     if temperature == 0:
         return {"do_sample": False, "temperature": None, "top_p": None, "top_k": None}
-    default = getattr(own, "temperature", None)
-    chosen = temperature if temperature is not None else default if default is not None else 1.0
+    default = getattr(defaults, "temperature", None)
+    heat = temperature if temperature is not None else default if default is not None else 1.0
     # by default the library would restrict sampling to the 50 most probable tokens
-    top_k, top_p = getattr(own, "top_k", None), getattr(own, "top_p", None)
+    top_k, top_p = getattr(defaults, "top_k", None), getattr(defaults, "top_p", None)
     return {
         "do_sample": True,
-        "temperature": float(chosen),
+        "temperature": float(heat),
         "top_k": top_k or 0,
         "top_p": 1.0 if top_p is None else top_p,
     }
@@ -83,20 +83,20 @@ def answers(
     filler = tokenizer.pad_token_id if tokenizer.pad_token_id is not None else tokenizer.eos_token_id
     if filler is None:
         filler = 0  # hidden by the mask
-    width = max(len(each.tokens) for each in turns)
-    if any(len(each.tokens) < width for each in turns):
+    width = max(len(turn.tokens) for turn in turns)
+    if any(len(turn.tokens) < width for turn in turns):
         refuse_changes_by_padding(model)
     tokens = torch.full((len(turns), width), filler, dtype=torch.long)
     mask = torch.zeros_like(tokens)
-    for row, each in enumerate(turns):
-        tokens[row, width - len(each.tokens) :] = torch.tensor(each.tokens)
-        mask[row, width - len(each.tokens) :] = 1
+    for row, prompt in enumerate(turns):
+        tokens[row, width - len(prompt.tokens) :] = torch.tensor(prompt.tokens)
+        mask[row, width - len(prompt.tokens) :] = 1
     check_tokens(model, tokens, tokenizer)
     torch.manual_seed(seed)
     generate: Any = model.generate
     try:
         with torch.inference_mode():
-            made = generate(
+            output = generate(
                 input_ids=tokens.to(model.device),
                 attention_mask=mask.to(model.device),
                 max_new_tokens=new_tokens,
@@ -111,24 +111,24 @@ def answers(
             ) from error
         raise
     replies = []
-    for row in made[:, width:].tolist():
-        ends = [place for place, token in enumerate(row) if token in _end_tokens(loaded)]
-        kept = row[: ends[0]] if ends else row
-        replies.append((_answer_text(tokenizer, kept), len(kept)))
+    for row in output[:, width:].tolist():
+        stops = [place for place, token in enumerate(row) if token in _end_tokens(loaded)]
+        answer = row[: stops[0]] if stops else row
+        replies.append((_answer_text(tokenizer, answer), len(answer)))
     return replies
 
 
 def _answer_text(tokenizer: Any, tokens: list[int]) -> str:
     """Return an answer's text without special tokens, except those that mark thinking."""
-    plain, whole = (str(tokenizer.decode(tokens, skip_special_tokens=skip)) for skip in (True, False))
-    if has_thought_marks(plain) or not has_thought_marks(whole):
-        return plain
+    unmarked, full_text = (str(tokenizer.decode(tokens, skip_special_tokens=skip)) for skip in (True, False))
+    if has_thought_marks(unmarked) or not has_thought_marks(full_text):
+        return unmarked
     for word in tokenizer.all_special_tokens:
-        whole = whole if is_part_of_mark(word) else whole.replace(word, "")
-    return whole
+        full_text = full_text if is_part_of_mark(word) else full_text.replace(word, "")
+    return full_text
 
 
 def _end_tokens(loaded: LoadedModel) -> set[int]:
-    ends = loaded.model.generation_config.eos_token_id
-    ends = ends if isinstance(ends, list) else [ends, loaded.tokenizer.eos_token_id]
-    return {end for end in ends if end is not None}
+    end_ids = loaded.model.generation_config.eos_token_id
+    end_ids = end_ids if isinstance(end_ids, list) else [end_ids, loaded.tokenizer.eos_token_id]
+    return {end for end in end_ids if end is not None}

@@ -81,12 +81,12 @@ def refuse_changes_by_padding(model: PreTrainedModel) -> None:
     torch = libraries.torch
     if model not in _apart:
         tokens = torch.tensor([PROBE], device=device_of(model)) % int(model.config.get_text_config().vocab_size)
-        padded = torch.cat([tokens[:, -1:].expand(1, len(PROBE) - 1), tokens], dim=1)
-        mask = (torch.arange(padded.shape[1], device=tokens.device) >= len(PROBE) - 1).long()[None]
+        padded_row = torch.cat([tokens[:, -1:].expand(1, len(PROBE) - 1), tokens], dim=1)
+        mask = (torch.arange(padded_row.shape[1], device=tokens.device) >= len(PROBE) - 1).long()[None]
         with torch.inference_mode():
-            alone = step(model, tokens, torch.ones_like(tokens), key_cache(model), 0).float()
-            beside = step(model, padded, mask, key_cache(model), 0).float()
-        _apart[model] = not float((alone - beside).abs().max()) <= rounding_of(model) * float(alone.std())
+            unpadded = step(model, tokens, torch.ones_like(tokens), key_cache(model), 0).float()
+            padded = step(model, padded_row, mask, key_cache(model), 0).float()
+        _apart[model] = not float((unpadded - padded).abs().max()) <= rounding_of(model) * float(unpadded.std())
     if _apart[model]:
         raise ModelError(
             f"{type(model).__name__} (model type {model.config.model_type}): prompts of different lengths cannot share "
@@ -120,17 +120,17 @@ def tokens_at_once(model: PreTrainedModel) -> float:
         _at_once[model] = 0 if has_states(_empty_cache(model)) else math.inf
         tokens = torch.arange(3, 123, 5, device=device_of(model))[None] % int(model.config.get_text_config().vocab_size)
         length, half = tokens.shape[1], tokens.shape[1] // 2
-        for size, most in ((1, 1), (half, math.inf)) if not _at_once[model] else ():
+        for size, limit in ((1, 1), (half, math.inf)) if not _at_once[model] else ():
             cache = _empty_cache(model)
             with torch.inference_mode():
-                whole = model(input_ids=tokens, use_cache=False).logits[:, half - 1 :].float()
+                full = model(input_ids=tokens, use_cache=False).logits[:, half - 1 :].float()
                 parts = [step(model, tokens[:, :half], None, cache, 0)]
                 for at in range(half, length, size):
                     parts.append(step(model, tokens[:, at : at + size], None, cache, at, keep=size))
-            apart = float((torch.cat(parts, dim=1).float() - whole).abs().max())
-            if not apart <= rounding_of(model) * float(whole.std()):
+            error = float((torch.cat(parts, dim=1).float() - full).abs().max())
+            if not error <= rounding_of(model) * float(full.std()):
                 break
-            _at_once[model] = most
+            _at_once[model] = limit
     return _at_once[model]
 
 

@@ -86,8 +86,8 @@ def _continue_batch(
     if mask is not None:
         forwards.refuse_changes_by_padding(model)
     tokens, mask = tokens.to(device_of(model)), None if mask is None else mask.to(device_of(model))
-    ends = _end_tokens(model, tokenizer)
-    made: list[list[int]] = [[] for _ in rows]
+    end_ids = _end_tokens(model, tokenizer)
+    answers: list[list[int]] = [[] for _ in rows]
     texts = [""] * len(rows)
     open_rows = set(range(len(rows)))
     cache = forwards.key_cache(model)
@@ -95,15 +95,15 @@ def _continue_batch(
         with prefill():
             logits = step(model, tokens, mask, cache, 0)
         for turn in range(new_tokens):
-            picked = logits[:, -1].float().argmax(-1)
-            for row, token in enumerate(picked.tolist()):
+            new_ids = logits[:, -1].float().argmax(-1)
+            for row, token in enumerate(new_ids.tolist()):
                 if row not in open_rows:
                     continue
-                if token in ends:
+                if token in end_ids:
                     open_rows.discard(row)
                     continue
-                made[row].append(token)
-                texts[row] = tokenizer.decode(made[row], skip_special_tokens=True)
+                answers[row].append(token)
+                texts[row] = tokenizer.decode(answers[row], skip_special_tokens=True)
                 cuts = [at for word in stop if (at := texts[row].find(word)) >= 0]
                 if cuts:
                     texts[row] = texts[row][: min(cuts)]
@@ -113,7 +113,7 @@ def _continue_batch(
             if mask is not None:
                 mask = torch.cat([mask, torch.ones_like(mask[:, :1])], dim=1)
             with decode():
-                logits = step(model, picked[:, None], mask, cache, tokens.shape[1] + turn)
+                logits = step(model, new_ids[:, None], mask, cache, tokens.shape[1] + turn)
     return texts
 
 
@@ -129,14 +129,14 @@ def _pad_left(rows: list[list[int]], filler: int) -> tuple[Tensor, Tensor | None
 
 def _padding_token(tokenizer: Any) -> int:
     """Return the token to pad with; since it is masked, any token will do."""
-    given = getattr(tokenizer, "pad_token_id", None)
-    return 0 if given is None else int(given)
+    padding = getattr(tokenizer, "pad_token_id", None)
+    return 0 if padding is None else int(padding)
 
 
 def _end_tokens(model: PreTrainedModel, tokenizer: Any) -> set[int]:
     """Return the tokens that end a continuation."""
-    ends: set[int] = set()
+    end_ids: set[int] = set()
     for owner in (getattr(model, "generation_config", None), tokenizer):
         ids = getattr(owner, "eos_token_id", None)
-        ends |= set(ids) if isinstance(ids, list | tuple) else {ids} if ids is not None else set()
-    return ends
+        end_ids |= set(ids) if isinstance(ids, list | tuple) else {ids} if ids is not None else set()
+    return end_ids

@@ -34,8 +34,8 @@ def token_nats(model: PreTrainedModel, tokens: Tensor, *, prefill: Around = null
     parts, start = [], 1
     with torch.inference_mode():
         for logits in _logits_in_parts(model, tokens, prefill):
-            wanted = tokens[:, start : start + logits.shape[1], None].to(logits.device)
-            parts.append(-logits.float().log_softmax(-1).gather(2, wanted)[..., 0].cpu())
+            targets = tokens[:, start : start + logits.shape[1], None].to(logits.device)
+            parts.append(-logits.float().log_softmax(-1).gather(2, targets)[..., 0].cpu())
             start += logits.shape[1]
         nats: Tensor = torch.cat(parts, dim=1)
     return nats
@@ -44,18 +44,18 @@ def token_nats(model: PreTrainedModel, tokens: Tensor, *, prefill: Around = null
 def _logits_in_parts(model: Any, tokens: Tensor, prefill: Around) -> Iterator[Tensor]:
     """Yield the logits of all tokens but the last, in parts (B, rows, V)."""
     torch = libraries.torch
-    kept: list[Tensor] = []
-    hook = model.get_decoder().register_forward_hook(lambda module, inputs, output: kept.append(output[0]))
+    outputs: list[Tensor] = []
+    hook = model.get_decoder().register_forward_hook(lambda module, inputs, output: outputs.append(output[0]))
     try:
         with prefill():
-            last = model(input_ids=tokens, use_cache=False, logits_to_keep=1).logits[:, -1]
+            last_logits = model(input_ids=tokens, use_cache=False, logits_to_keep=1).logits[:, -1]
     finally:
         hook.remove()
-    head, states = model.get_output_embeddings(), kept[-1]
+    head, states = model.get_output_embeddings(), outputs[-1]
     # soft-capping changes small logits by less than rounding, so test the configuration for it
     capped = getattr(model.config.get_text_config(), "final_logit_softcapping", None) is not None
     fits = states.shape[-1] == model.get_input_embeddings().weight.shape[-1]  # some decoders return logits (Llama 4)
-    if fits and not capped and torch.allclose(head(states[:, -1]), last, rtol=1e-2, atol=1e-3):
+    if fits and not capped and torch.allclose(head(states[:, -1]), last_logits, rtol=1e-2, atol=1e-3):
         for start in range(0, tokens.shape[1] - 1, LOGIT_ROWS):
             yield head(states[:, start : min(start + LOGIT_ROWS, tokens.shape[1] - 1)])
         return

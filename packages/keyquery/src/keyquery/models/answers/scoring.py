@@ -83,39 +83,39 @@ def grouped_logprobs(
     The prefix is run once; the rests of the prompts follow with the key cache, one after another, so that only one
     copy of the cache is in memory (two with sliding windows). Layers with states read the prefix again for each.
     """
-    heads: list[list[int]] = []
+    prefixes: list[list[int]] = []
     branches: list[list[Branch]] = []
     for group in groups:
-        shared, own = _answer_branches(tokenizer, group)
-        heads.append(shared)
-        branches.append(own)
+        prefix, answers = _answer_branches(tokenizer, group)
+        prefixes.append(prefix)
+        branches.append(answers)
     sums: list[list[float]] = [[] for _ in groups]
-    for indices in batches([len(head) for head in heads], batch):
-        branch_sums = _branch_sums(model, [heads[at] for at in indices], [branches[at] for at in indices])
+    for indices in batches([len(head) for head in prefixes], batch):
+        branch_sums = _branch_sums(model, [prefixes[at] for at in indices], [branches[at] for at in indices])
         for at, values in zip(indices, branch_sums, strict=True):
             sums[at] = values
     return [
-        [_question_scores(question, number, own, values) for number, question in enumerate(group)]
-        for group, own, values in zip(groups, branches, sums, strict=True)
+        [_question_scores(question, number, answers, values) for number, question in enumerate(group)]
+        for group, answers, values in zip(groups, branches, sums, strict=True)
     ]
 
 
-def answer_tokens(tokenizer: Any, prompt: str, option: str, head: Sequence[int] | None = None) -> list[int]:
+def answer_tokens(tokenizer: Any, prompt: str, option: str, prefix: Sequence[int] | None = None) -> list[int]:
     """Return the tokens that an answer adds to a prompt; a space is put between them unless the prompt ends in one.
 
     Raises ModelError if it adds no token or an unknown token, or the prompt's tokens change.
     """
-    head = encode(tokenizer, prompt) if head is None else list(head)
-    whole = encode(tokenizer, prompt + ("" if prompt[-1:].isspace() else " ") + option)
-    if whole[: len(head)] != head:
+    prefix = encode(tokenizer, prompt) if prefix is None else list(prefix)
+    full = encode(tokenizer, prompt + ("" if prompt[-1:].isspace() else " ") + option)
+    if full[: len(prefix)] != prefix:
         raise ModelError(
             f"the tokenizer merges the answer {option!r} with the end of its prompt, {prompt[-30:]!r}; "
             "end the prompt elsewhere"
         )
-    added = whole[len(head) :]
-    if not added or getattr(tokenizer, "unk_token_id", None) in added:
+    answer = full[len(prefix) :]
+    if not answer or getattr(tokenizer, "unk_token_id", None) in answer:
         raise ModelError(f"the tokenizer cannot write the answer {option!r} after the prompt {prompt[-30:]!r}")
-    return added
+    return answer
 
 
 def _answer_branches(tokenizer: Any, group: Sequence[Question]) -> tuple[list[int], list[Branch]]:
@@ -131,33 +131,33 @@ def _answer_branches(tokenizer: Any, group: Sequence[Question]) -> tuple[list[in
             raise DataError(f"0 answers to choose from after the prompt {prompt[-40:]!r}")
         if len(set(parts)) < len(parts):
             raise DataError(f"two of the answers {', '.join(options)} have the same tokens after {prompt[-40:]!r}")
-        branches += [Branch(tuple(ids[length:]), part, number) for part in parts]
+        branches += [Branch(tuple(ids[length:]), answer, number) for answer in parts]
     return prompts[0][:length], branches
 
 
 def _question_scores(question: Question, number: int, branches: Sequence[Branch], sums: Sequence[float]) -> Scores:
-    part = [(branch, value) for branch, value in zip(branches, sums, strict=True) if branch.question == number]
-    return Scores(question[1], tuple(value for _, value in part), tuple(len(branch.answer) for branch, _ in part))
+    pairs = [(branch, value) for branch, value in zip(branches, sums, strict=True) if branch.question == number]
+    return Scores(question[1], tuple(value for _, value in pairs), tuple(len(branch.answer) for branch, _ in pairs))
 
 
 def _branch_sums(model: PreTrainedModel, heads: list[list[int]], groups: list[list[Branch]]) -> list[list[float]]:
     """Return the summed log-probability of every branch, for prefixes of equal length."""
     torch = libraries.torch
     device, length = device_of(model), len(heads[0])
-    fed = [list(dict.fromkeys(branch.fed for branch in branches if branch.fed)) for branches in groups]
-    turns = max(map(len, fed))
+    inputs = [list(dict.fromkeys(branch.fed for branch in branches if branch.fed)) for branches in groups]
+    turns = max(map(len, inputs))
     cache = key_cache(model)
     states = has_states(cache)
     slides = any(getattr(layer, "is_sliding", False) for layer in cache.layers)
     prefixes = torch.tensor(heads, device=device)
     with torch.inference_mode():
-        first = step(model, prefixes, None, cache, 0)[:, -1].float().log_softmax(-1)
+        first_logs = step(model, prefixes, None, cache, 0)[:, -1].float().log_softmax(-1)
         sums = [
-            [0.0 if branch.rest else float(first[place, branch.answer[0]]) for branch in branches]
+            [0.0 if branch.rest else float(first_logs[place, branch.answer[0]]) for branch in branches]
             for place, branches in enumerate(groups)
         ]
         for turn in range(turns):
-            rows = [some[turn] if turn < len(some) else (0,) for some in fed]
+            rows = [inputs_of_row[turn] if turn < len(inputs_of_row) else (0,) for inputs_of_row in inputs]
             longest = max(map(len, rows))
             # rows are padded on the right, which a causal model never attends to
             tokens = torch.tensor([[*row, *[0] * (longest - len(row))] for row in rows], device=device)
@@ -173,14 +173,14 @@ def _branch_sums(model: PreTrainedModel, heads: list[list[int]], groups: list[li
                 cache.crop(-longest)
             for place, row in enumerate(rows):
                 for number, branch in enumerate(groups[place]):
-                    if turn < len(fed[place]) and branch.fed == row:
+                    if turn < len(inputs[place]) and branch.fed == row:
                         sums[place][number] += _branch_sum(logs[place], branch)
     return sums
 
 
 def _branch_sum(logs: Tensor, branch: Branch) -> float:
     """Return the sum, in float64, of the log-probabilities of an answer's tokens that the fed tokens predict."""
-    known = 0 if branch.rest else 1  # the answer starts right after the common prefix
-    start = len(branch.rest) + known - 1
-    answer = list(branch.answer[known:])
+    skipped = 0 if branch.rest else 1  # the answer starts right after the common prefix
+    start = len(branch.rest) + skipped - 1
+    answer = list(branch.answer[skipped:])
     return float(logs[list(range(start, start + len(answer))), answer].double().sum())

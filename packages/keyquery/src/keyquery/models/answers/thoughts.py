@@ -32,10 +32,10 @@ class Reply(NamedTuple):
 
 def opens_thinking(prompt: str) -> bool:
     """Return whether a prompt ends inside an opened thinking section."""
-    last = None
-    for last in OPENING.finditer(prompt):  # noqa: B007
+    opening = None
+    for opening in OPENING.finditer(prompt):  # noqa: B007
         pass
-    return last is not None and not prompt[last.end() :].strip()
+    return opening is not None and not prompt[opening.end() :].strip()
 
 
 def has_thought_marks(text: str) -> bool:
@@ -67,25 +67,25 @@ def split_thoughts(text: str, *, opened: bool = False) -> Reply:
     if finals := list(BARE_FINAL.finditer(text)):
         if BARE_ANALYSIS.match(text) or not text[: finals[-1].start()].strip():
             return Reply(text[finals[-1].end() :].strip(), BARE_ANALYSIS.sub("", text[: finals[-1].start()]).strip())
-    elif (begun := BARE_ANALYSIS.match(text)) and text[begun.end() : begun.end() + 1].isupper():
-        return Reply("", text[begun.end() :].strip())
-    ends = list(CLOSING.finditer(text))
-    thoughts, rest = (text[: ends[-1].start()], text[ends[-1].end() :]) if ends else ("", text)
-    if opened and not ends:
-        thoughts, rest = text, ""
-    if begun := OPENING.search(rest):
-        thoughts, rest = f"{thoughts} {rest[begun.start() :]}", rest[: begun.start()]
-    return Reply(rest.strip(), CLOSING.sub("", OPENING.sub("", thoughts)).strip())
+    elif (opening := BARE_ANALYSIS.match(text)) and text[opening.end() : opening.end() + 1].isupper():
+        return Reply("", text[opening.end() :].strip())
+    closings = list(CLOSING.finditer(text))
+    thoughts, answer = (text[: closings[-1].start()], text[closings[-1].end() :]) if closings else ("", text)
+    if opened and not closings:
+        thoughts, answer = text, ""
+    if opening := OPENING.search(answer):
+        thoughts, answer = f"{thoughts} {answer[opening.start() :]}", answer[: opening.start()]
+    return Reply(answer.strip(), CLOSING.sub("", OPENING.sub("", thoughts)).strip())
 
 
 def _split_channels(text: str) -> Reply:
-    begins = list(CHANNEL.finditer(text))
+    openings = list(CHANNEL.finditer(text))
     answer, thoughts = "", []
-    for begun in begins:
-        thought = text[begun.end() :]
+    for opening in openings:
+        thought = text[opening.end() :]
         end = CHANNEL_END.search(thought)
         thought = (thought[: end.start()] if end else thought).strip()
-        if begun[1].lower() == "final":
+        if opening[1].lower() == "final":
             answer = thought
         elif thought:
             thoughts.append(thought)

@@ -62,20 +62,20 @@ class Call:
     @property
     def cross(self) -> bool:
         """Whether the keys come from another sequence, such as an image."""
-        marked = getattr(self.module, "is_cross_attention", False)
-        return bool(marked) or "CrossAttention" in type(self.module).__name__
+        is_cross = getattr(self.module, "is_cross_attention", False)
+        return bool(is_cross) or "CrossAttention" in type(self.module).__name__
 
     @property
     def scaling(self) -> float:
         """Factor on q.k before the softmax: the module's own, which is not always d^-1/2."""
-        given = self.options.get("scaling")
-        return float(self.query.shape[-1] ** -0.5 if given is None else given)
+        factor = self.options.get("scaling")
+        return float(self.query.shape[-1] ** -0.5 if factor is None else factor)
 
     @property
     def window(self) -> int | None:
         """The sliding window in tokens; None if the layer sees everything before it."""
-        given = self.options.get("sliding_window")
-        return None if given is None else int(given)
+        size = self.options.get("sliding_window")
+        return None if size is None else int(size)
 
     def positions(self) -> tuple[Tensor, Tensor]:
         """Positions of queries and keys, shapes (B or 1, T) and (B or 1, S), int64.
@@ -87,11 +87,11 @@ class Call:
         torch = libraries.torch
         tokens, keys = self.query.shape[2], self.key.shape[2]
         device = self.query.device
-        given = self.options.get("position_ids")
-        if given is None or given.ndim != 2 or given.shape[-1] != tokens:
+        ids = self.options.get("position_ids")
+        if ids is None or ids.ndim != 2 or ids.shape[-1] != tokens:
             queries = torch.arange(keys - tokens, keys, device=device)[None]
         else:
-            queries = given.to(device)
+            queries = ids.to(device)
         if keys == tokens:
             return queries, queries
         return queries, queries[:, -1:] + torch.arange(1 - keys, 1, device=device)[None]
@@ -123,8 +123,8 @@ def recording(model: PreTrainedModel, recorder: Recorder, observer: Observer | N
     ModelError if the architecture computes attention in its own code.
     """
     configs = _attention_configs(model)
-    before = {key: config._attn_implementation for key, config in configs.items()}
-    if any(name == NAME for name in before.values()):
+    kernels = {key: config._attn_implementation for key, config in configs.items()}
+    if any(name == NAME for name in kernels.values()):
         raise ModelError("this model is being recorded already; one recording at a time")
     with _register_kernel(list(configs.values())):
         token, watched = _recorder.set(recorder), _observer.set(observer)
@@ -137,12 +137,12 @@ def recording(model: PreTrainedModel, recorder: Recorder, observer: Observer | N
             _recorder.reset(token)
             _observer.reset(watched)
             for key, config in configs.items():
-                config._attn_implementation_internal = before[key]
+                config._attn_implementation_internal = kernels[key]
 
 
 @contextmanager
 def hide_calls() -> Iterator[None]:
-    """Hide this context's attention calls from recorders and observers, for forward passes that inspect a model."""
+    """Hide attention calls of this context from recorders and observers, for forward passes that inspect a model."""
     token, watched = _recorder.set(None), _observer.set(None)
     try:
         yield
@@ -154,10 +154,10 @@ def hide_calls() -> Iterator[None]:
 def unsupported_message(model: PreTrainedModel) -> str:
     """Return the error message for an architecture that has no attention, or computes it in its own code."""
     kind = getattr(model.config, "model_type", type(model).__name__)
-    named = {type(module) for module in model.modules() if "ttention" in type(module).__name__}
-    if not any(map(_has_softmax_over_keys, named)):
-        called = ", ".join(sorted(each.__name__ for each in named))
-        recurrent = f" ({called} is a recurrence, without a softmax over keys)" if named else ""
+    classes = {type(module) for module in model.modules() if "ttention" in type(module).__name__}
+    if not any(map(_has_softmax_over_keys, classes)):
+        names = ", ".join(sorted(type_.__name__ for type_ in classes))
+        recurrent = f" ({names} is a recurrence, without a softmax over keys)" if classes else ""
         return (
             f"{type(model).__name__} (model type {kind}) computes no attention{recurrent}, so there are no queries and "
             "keys to look at"
@@ -225,9 +225,9 @@ def _record_and_attend(
     recorder = _recorder.get()
     if recorder is not None:
         layer = getattr(module, "layer_idx", None)
-        other = recorder(Call(module, layer, query, key, value, attention_mask, options))
-        if other is not None:
-            query, key, value, attention_mask = other.query, other.key, other.value, other.mask
+        changed = recorder(Call(module, layer, query, key, value, attention_mask, options))
+        if changed is not None:
+            query, key, value, attention_mask = changed.query, changed.key, changed.value, changed.mask
     home = sys.modules[type(module).__module__]
     kernel = _original_kernel(module.config)
     if kernel == "eager":

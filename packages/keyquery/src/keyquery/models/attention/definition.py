@@ -21,29 +21,29 @@ def causal_mask(queries: Tensor, tokens: int) -> Tensor:
     `queries` are the positions of the rows, int64; keys are at positions 0 to `tokens` - 1.
     """
     keys = libraries.torch.arange(tokens, device=queries.device)
-    seen: Tensor = keys[None] <= queries[:, None]
-    return seen
+    visible: Tensor = keys[None] <= queries[:, None]
+    return visible
 
 
 def sliding_mask(queries: Tensor, tokens: int, window: int) -> Tensor:
     """Return a sliding window's mask, shape (rows, tokens): the query's own token and the `window` - 1 before it."""
     keys = libraries.torch.arange(tokens, device=queries.device)
-    seen: Tensor = causal_mask(queries, tokens) & (keys[None] > queries[:, None] - window)
-    return seen
+    visible: Tensor = causal_mask(queries, tokens) & (keys[None] > queries[:, None] - window)
+    return visible
 
 
 def chunked_mask(queries: Tensor, tokens: int, size: int) -> Tensor:
     """Return the mask of chunked attention, shape (rows, tokens): no later tokens, and only the query's own chunk."""
     keys = libraries.torch.arange(tokens, device=queries.device)
-    seen: Tensor = causal_mask(queries, tokens) & (keys[None] // size == queries[:, None] // size)
-    return seen
+    visible: Tensor = causal_mask(queries, tokens) & (keys[None] // size == queries[:, None] // size)
+    return visible
 
 
-def attention_by_definition(call: Call, rows: Tensor, seen: Tensor) -> Tensor:
+def attention_by_definition(call: Call, rows: Tensor, visible: Tensor) -> Tensor:
     """Return the output of attention by its definition, float32, shape (B, rows, H, d_v).
 
     Soft-capping and learned sinks are applied according to the call's options; the call's mask is ignored. `rows` are
-    the indices of the queries, int64; the boolean `seen` (rows, S) marks the visible keys of each query, at least
+    the indices of the queries, int64; the boolean `visible` (rows, S) marks the visible keys of each query, at least
     one.
     """
     torch = libraries.torch
@@ -56,25 +56,25 @@ def attention_by_definition(call: Call, rows: Tensor, seen: Tensor) -> Tensor:
         scores = torch.matmul(query[:, head * group : (head + 1) * group], key.transpose(1, 2)[:, None])
         if softcap is not None:
             scores = torch.tanh(scores / softcap) * softcap
-        scores = scores.masked_fill(~seen, -torch.inf)
+        scores = scores.masked_fill(~visible, -torch.inf)
         if sinks is not None:  # a score per head in the softmax that belongs to no token
-            own = sinks.float()[head * group : (head + 1) * group]
-            scores = torch.cat([scores, own.reshape(1, -1, 1, 1).expand(*scores.shape[:3], 1)], dim=-1)
+            sink_scores = sinks.float()[head * group : (head + 1) * group]
+            scores = torch.cat([scores, sink_scores.reshape(1, -1, 1, 1).expand(*scores.shape[:3], 1)], dim=-1)
         weights = torch.softmax(scores, dim=-1)[..., : key.shape[1]]
         outputs.append(torch.matmul(weights, value[:, None]))
     output: Tensor = torch.cat(outputs, dim=1).transpose(1, 2)
     return output
 
 
-def largest_difference(call: Call, output: Tensor, rows: Tensor, seen: Tensor) -> float:
+def largest_difference(call: Call, output: Tensor, rows: Tensor, visible: Tensor) -> float:
     """Return a kernel's largest difference from the definition over the largest value; NaN if undefined.
 
-    `call`, `rows` and `seen` are as in `attention_by_definition`; `output` (B, T, H, d_v) is the kernel's output.
+    `call`, `rows` and `visible` are as in `attention_by_definition`; `output` (B, T, H, d_v) is the kernel's output.
     """
-    own = output.reshape(*output.shape[:2], call.query.shape[1], -1).index_select(1, rows).float()
-    expected = attention_by_definition(call, rows, seen)
+    given_rows = output.reshape(*output.shape[:2], call.query.shape[1], -1).index_select(1, rows).float()
+    expected = attention_by_definition(call, rows, visible)
     size = float(call.value.float().abs().max())
-    return float((own - expected).abs().max()) / size if size else 0.0
+    return float((given_rows - expected).abs().max()) / size if size else 0.0
 
 
 def rounding_tolerance(call: Call) -> float:
@@ -90,5 +90,5 @@ def has_bias(call: Call, rows: Tensor) -> bool:
     if mask is None or not mask.is_floating_point():
         return False
     mask = mask.index_select(-2, rows) if mask.shape[-2] > 1 else mask
-    shown = mask > torch.finfo(mask.dtype).min / 2
-    return bool((shown & (mask != 0)).any())
+    visible = mask > torch.finfo(mask.dtype).min / 2
+    return bool((visible & (mask != 0)).any())

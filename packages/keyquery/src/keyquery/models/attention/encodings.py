@@ -87,7 +87,7 @@ def encoding_name(config: Any) -> str:
         return "none"
     if not is_per_layer_type(rope):
         return _encoding_kind(rope)
-    kinds = {label: _encoding_kind(each) for label, each in rope.items() if each}
+    kinds = {label: _encoding_kind(layer_rope) for label, layer_rope in rope.items() if layer_rope}
     if set(kinds.values()) == {"drope"}:
         return "drope"
     rotated = {label: kind for label, kind in kinds.items() if kind != "drope"}
@@ -96,7 +96,7 @@ def encoding_name(config: Any) -> str:
 
 def is_per_layer_type(rope: dict[str, Any]) -> bool:
     """Tell whether rotary parameters are given per layer type."""
-    return all(each is None or isinstance(each, dict) for each in rope.values())
+    return all(value is None or isinstance(value, dict) for value in rope.values())
 
 
 def check_encoding(kind: str, factor: float | None) -> None:
@@ -112,14 +112,14 @@ def check_encoding(kind: str, factor: float | None) -> None:
 
 def of_layer(text: Any, layer: int) -> Any:
     """Return the configuration of one layer; sizes may differ by layer (Gemma 4)."""
-    each = getattr(text, "per_layer_config", None)
-    return text if each is None else each[layer]
+    by_layer = getattr(text, "per_layer_config", None)
+    return text if by_layer is None else by_layer[layer]
 
 
 def _head_dimension(text: Any) -> int:
     """Return the dimension of a head; ModelError if it differs by layer."""
     layers = [of_layer(text, layer) for layer in range(text.num_hidden_layers)]
-    widths = {int(getattr(each, "head_dim", None) or each.hidden_size // each.num_attention_heads) for each in layers}
+    widths = {int(getattr(own, "head_dim", None) or own.hidden_size // own.num_attention_heads) for own in layers}
     if len(widths) > 1:
         raise ModelError(
             f"heads of its layers have {' and '.join(map(str, sorted(widths)))} dimensions, not one number"
@@ -131,26 +131,26 @@ def _changed_rope(
     name: str, rope: dict[str, Any], kind: str, factor: float | None, length: int, width: int
 ) -> dict[str, Any] | None:
     """Return rotary parameters changed to another kind, or None if they already have it."""
-    own = _encoding_kind(rope)
-    if kind == own and kind in ("rope", "drope"):
+    old_kind = _encoding_kind(rope)
+    if kind == old_kind and kind in ("rope", "drope"):
         return None
-    kept = {key: rope[key] for key in ("rope_theta", "partial_rotary_factor") if rope.get(key) is not None}
+    shared = {key: rope[key] for key in ("rope_theta", "partial_rotary_factor") if rope.get(key) is not None}
     if kind == "drope":
-        return {"rope_type": "linear", "factor": NEVER, **kept}
-    if own != "drope" and rope.get("rope_type", "default") != "default":
+        return {"rope_type": "linear", "factor": NEVER, **shared}
+    if old_kind != "drope" and rope.get("rope_type", "default") != "default":
         raise ModelError(
             f"{name} rotates with frequencies of type {rope['rope_type']} already, so {kind} on top of them is not "
             "defined; take a model with plain rotation"
         )
     if kind == "ntk":
         # the slowest pair is slowed by the factor, the fastest is unchanged: base times factor^(d / (d - 2))
-        theta = float(kept["rope_theta"]) * float(factor or 0) ** (width / (width - 2))
-        return {"rope_type": "default", **kept, "rope_theta": theta}
+        theta = float(shared["rope_theta"]) * float(factor or 0) ** (width / (width - 2))
+        return {"rope_type": "default", **shared, "rope_theta": theta}
     if kind == "pi":
-        return {"rope_type": "linear", "factor": float(factor or 0), **kept}
+        return {"rope_type": "linear", "factor": float(factor or 0), **shared}
     if kind == "yarn":
-        return {"rope_type": "yarn", "factor": float(factor or 0), "original_max_position_embeddings": length, **kept}
-    return {"rope_type": "default", **kept}
+        return {"rope_type": "yarn", "factor": float(factor or 0), "original_max_position_embeddings": length, **shared}
+    return {"rope_type": "default", **shared}
 
 
 def _encoding_kind(rope: dict[str, Any]) -> str:

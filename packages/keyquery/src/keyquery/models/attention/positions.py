@@ -55,8 +55,8 @@ def encoding(
     check_encoding(kind, factor)
     modules = rotary_modules(model)
     if kind == "drope":
-        attention = [part for part in model.modules() if hasattr(part, "layer_idx") and hasattr(part, "config")]
-        if any(query_scale(part) is not None for part in attention):
+        attention = [module for module in model.modules() if hasattr(module, "layer_idx") and hasattr(module, "config")]
+        if any(query_scale(module) is not None for module in attention):
             raise ModelError(scaled_queries_message(type(model).__name__, kind))
     swaps: list[tuple[Module, Callable[..., Any]]] = []
     for module in modules:
@@ -139,12 +139,12 @@ def shift_error(model: PreTrainedModel, tokens: Tensor, shift: int) -> float:
     device: Any = model.get_input_embeddings().weight.device
     tokens = tokens.to(device)
     places = torch.arange(tokens.shape[1], device=device)
-    moved = places + shift * (places >= tokens.shape[1] // 2)
+    shifted = places + shift * (places >= tokens.shape[1] // 2)
     logits = []
     with torch.inference_mode():
-        for each in (places, moved):
+        for row in (places, shifted):
             # An explicit mask, so that the gap in positions is not taken for the start of another text.
-            options = {"attention_mask": torch.ones_like(tokens), "position_ids": each.expand_as(tokens)}
+            options = {"attention_mask": torch.ones_like(tokens), "position_ids": row.expand_as(tokens)}
             logits.append(model(input_ids=tokens, use_cache=False, **options).logits.float())
     difference, spread = (logits[0] - logits[1]).abs().max().item(), logits[0].std().item()
     if not math.isfinite(difference) or not math.isfinite(spread):
@@ -188,7 +188,7 @@ def may_rotate(model: PreTrainedModel) -> bool:
 
 def _rotated_in_attention(model: PreTrainedModel) -> bool:
     """Return whether attention modules use their own rotation tables, as in GPT-J, so that none can be changed."""
-    return any("rotary_dim" in vars(part) and TABLE in dict(part.named_buffers()) for part in model.modules())
+    return any("rotary_dim" in vars(module) and TABLE in dict(module.named_buffers()) for module in model.modules())
 
 
 def _turns_nothing(model: PreTrainedModel) -> bool:
@@ -196,10 +196,10 @@ def _turns_nothing(model: PreTrainedModel) -> bool:
     if _has_position_bias(model):
         return False
     try:
-        found = rotations(model, PROBE_TOKENS)
+        by_layer = rotations(model, PROBE_TOKENS)
     except ModelError:  # attention in code of its own
         return False
-    return bool(found) and all(each == NO_ROTATION for each in found.values())
+    return bool(by_layer) and all(rotary == NO_ROTATION for rotary in by_layer.values())
 
 
 def _has_position_bias(model: PreTrainedModel) -> bool:
@@ -268,15 +268,15 @@ def _angles_of(module: Any) -> list[tuple[Tensor, Tensor]]:
     torch = libraries.torch
     device = _device_of(module)
     places = torch.tensor([[0, 1, 7, SHIFT]], device=device)
-    like = torch.zeros(1, places.shape[1], 1, device=device)
+    values = torch.zeros(1, places.shape[1], 1, device=device)
     types = module.rope_type if isinstance(getattr(module, "rope_type", None), dict) else {None: None}
     angles = []
     for label in types:
         try:
-            pair = module(like, places, **({} if label is None else {"layer_type": label}))
+            pair = module(values, places, **({} if label is None else {"layer_type": label}))
         except (TypeError, ValueError, RuntimeError, IndexError) as error:
             raise ModelError(f"{type(module).__name__} does not run as other rotary modules do ({error})") from error
-        if not isinstance(pair, tuple) or len(pair) != 2 or any(part.is_complex() for part in pair):
+        if not isinstance(pair, tuple) or len(pair) != 2 or any(half.is_complex() for half in pair):
             raise ModelError(f"{type(module).__name__} does not give cosines and sines, so it cannot be exchanged")
         angles.append(pair)
     return angles

@@ -46,7 +46,7 @@ class Projections:
         if not self._rotates:
             return call.query, call.key
         owner = id(call.module)
-        made = [self._made.pop((owner, side), None) for side in ("q", "k")]
+        outputs = [self._made.pop((owner, side), None) for side in ("q", "k")]
         turning = self._turning.get(-1 if call.layer is None else call.layer, "its rotation was not looked at")
         if isinstance(turning, str):
             raise ModelError(
@@ -54,7 +54,7 @@ class Projections:
                 f"{call.layer}{self._mend}"
             )
         query, key = _rotated_back(call, turning)
-        return _exact_match(made[0], query), _exact_match(made[1], key)
+        return _exact_match(outputs[0], query), _exact_match(outputs[1], key)
 
 
 @contextmanager
@@ -74,8 +74,8 @@ def projecting(
             if getattr(module, "layer_idx", None) is None:
                 continue
             for side in ("q", "k"):
-                named = (f"{side}_norm", f"{side}_layernorm", f"{side}_proj")
-                source = next((part for name in named if (part := getattr(module, name, None)) is not None), None)
+                names = (f"{side}_norm", f"{side}_layernorm", f"{side}_proj")
+                source = next((part for name in names if (part := getattr(module, name, None)) is not None), None)
                 if source is not None:
                     hooks.append(source.register_forward_hook(_catch_output(projections, id(module), side)))
         yield projections
@@ -91,21 +91,21 @@ def _catch_output(projections: Projections, owner: int, side: str) -> Any:
     return hook
 
 
-def _exact_match(made: Tensor | None, turned_back: Tensor) -> Tensor:
-    """Return a module's output as (B, H, T, d) if it equals the rotated-back vectors up to rounding, else these."""
+def _exact_match(output: Tensor | None, turned_back: Tensor) -> Tensor:
+    """Return a module's output as (B, H, T, d) if it equals `turned_back` up to rounding, else `turned_back`."""
     batch, heads, tokens, dims = turned_back.shape
-    if made is None or made.numel() != turned_back.numel():
+    if output is None or output.numel() != turned_back.numel():
         return turned_back
     readings = []
-    if made.ndim == 3:  # one or more heads, concatenated
-        readings.append(made.reshape(batch, tokens, heads, dims).transpose(1, 2))
-    if made.shape == (batch, tokens, heads, dims):
-        readings.append(made.transpose(1, 2))
-    if made.shape == turned_back.shape:
-        readings.append(made)
+    if output.ndim == 3:  # one or more heads, concatenated
+        readings.append(output.reshape(batch, tokens, heads, dims).transpose(1, 2))
+    if output.shape == (batch, tokens, heads, dims):
+        readings.append(output.transpose(1, 2))
+    if output.shape == turned_back.shape:
+        readings.append(output)
     size = float(turned_back.norm())
-    near = (each for each in readings if float((each.float() - turned_back).norm()) <= TOLERANCE * size)
-    return next(near, turned_back)
+    equal = (reading for reading in readings if float((reading.float() - turned_back).norm()) <= TOLERANCE * size)
+    return next(equal, turned_back)
 
 
 def _rotated_back(call: Call, rotary: Rotary) -> tuple[Tensor, Tensor]:
@@ -114,11 +114,11 @@ def _rotated_back(call: Call, rotary: Rotary) -> tuple[Tensor, Tensor]:
     scale = query_scale(call.module)
     positions = call.positions()
     query, key = (
-        _at_zero(part.float(), places, rotary) for part, places in zip((call.query, call.key), positions, strict=True)
+        _at_zero(side.float(), places, rotary) for side, places in zip((call.query, call.key), positions, strict=True)
     )
     if scale is not None:
-        grown = torch.from_numpy(scale.at(positions[0].cpu().numpy())).to(query.device)
-        query = query / grown[:, None, :, None]
+        scales = torch.from_numpy(scale.at(positions[0].cpu().numpy())).to(query.device)
+        query = query / scales[:, None, :, None]
     return query, key
 
 
@@ -129,13 +129,13 @@ def _at_zero(vectors: Tensor, positions: Tensor, rotary: Rotary) -> Tensor:
         return vectors
     frequencies = torch.tensor(rotary.frequencies, dtype=torch.float64)
     angles = positions.cpu().double()[..., None] * frequencies
-    cosine, sine = (each.float().to(vectors.device)[:, None] / rotary.factor for each in (angles.cos(), angles.sin()))
-    turned = vectors[..., rotary.start : rotary.end]
+    cosine, sine = (waves.float().to(vectors.device)[:, None] / rotary.factor for waves in (angles.cos(), angles.sin()))
+    rotated = vectors[..., rotary.start : rotary.end]
     if rotary.layout == "half":
-        one, other = turned.chunk(2, dim=-1)
+        first, second = rotated.chunk(2, dim=-1)
     else:
-        one, other = turned[..., 0::2], turned[..., 1::2]
-    back = one * cosine + other * sine, other * cosine - one * sine
-    whole = torch.cat(back, dim=-1) if rotary.layout == "half" else torch.stack(back, dim=-1).flatten(-2)
-    result: Tensor = torch.cat([vectors[..., : rotary.start], whole, vectors[..., rotary.end :]], dim=-1)
+        first, second = rotated[..., 0::2], rotated[..., 1::2]
+    back = first * cosine + second * sine, second * cosine - first * sine
+    unrotated = torch.cat(back, dim=-1) if rotary.layout == "half" else torch.stack(back, dim=-1).flatten(-2)
+    result: Tensor = torch.cat([vectors[..., : rotary.start], unrotated, vectors[..., rotary.end :]], dim=-1)
     return result

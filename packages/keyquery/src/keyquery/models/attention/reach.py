@@ -37,10 +37,10 @@ def position_rows(model: PreTrainedModel) -> int | None:
         def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
             cut = function is torch.Tensor.__getitem__ and isinstance(args[0], torch.nn.Parameter) and args[0].ndim == 2
             if function is embed or cut:
-                given = dict(zip(("weight", "input") if cut else ("input", "weight"), args, strict=False)) | (
+                arguments = dict(zip(("weight", "input") if cut else ("input", "weight"), args, strict=False)) | (
                     kwargs or {}
                 )
-                places, table = given["input"], given["weight"]
+                places, table = arguments["input"], arguments["weight"]
                 if isinstance(places, slice):  # Whisper slices its table
                     places = torch.arange(*places.indices(table.shape[0]))
                 elif not isinstance(places, torch.Tensor):
@@ -65,14 +65,14 @@ def refuse_longer(model: PreTrainedModel) -> None:
     words = model.get_input_embeddings()
     tables = _sine_table_rows(model)
     if any(isinstance(module, torch.nn.Embedding) and module is not words for module in model.modules()):
-        tables += [found] if (found := position_rows(model)) is not None else []
+        tables += [row_count] if (row_count := position_rows(model)) is not None else []
     if not tables:
         return
     rows = min(tables)
     _rows[model] = rows
 
-    def refuse(module: Any, inputs: tuple[Any, ...], given: dict[str, Any]) -> None:
-        reached = _positions_used(given.get("input_ids", inputs[0] if inputs else None), given)
+    def refuse(module: Any, inputs: tuple[Any, ...], options: dict[str, Any]) -> None:
+        reached = _positions_used(options.get("input_ids", inputs[0] if inputs else None), options)
         if reached > rows:
             raise ModelError(
                 f"{type(model).__name__} (model type {model.config.model_type}): a text of {reached} tokens is too "
@@ -90,7 +90,7 @@ def learned(model: PreTrainedModel) -> str:
 
 def _sine_table_rows(model: PreTrainedModel) -> list[int]:
     """Return the numbers of rows in a model's tables of sines."""
-    return [len(each) for name, each in model.named_buffers() if name.rpartition(".")[2] in (WAVES, TABLE)]
+    return [len(table) for name, table in model.named_buffers() if name.rpartition(".")[2] in (WAVES, TABLE)]
 
 
 def learned_positions(model: PreTrainedModel) -> int | None:
@@ -98,9 +98,9 @@ def learned_positions(model: PreTrainedModel) -> int | None:
     return _rows.get(model)
 
 
-def _positions_used(tokens: Any, given: dict[str, Any]) -> int:
+def _positions_used(tokens: Any, options: dict[str, Any]) -> int:
     """Return the number of positions that a forward pass uses, including those in the key cache."""
-    mask, places = given.get("attention_mask"), given.get("position_ids")
+    mask, places = options.get("attention_mask"), options.get("position_ids")
     if places is not None:
         return int(places.max()) + 1
     if mask is not None and mask.ndim == 2:
@@ -115,25 +115,25 @@ def positions_made_for(config: Any) -> tuple[int, str] | None:
     positions.
     """
     text = config.get_text_config()
-    most = getattr(text, "max_position_embeddings", None)
-    limits = [(int(most), f"max_position_embeddings is {int(most):,}")] if isinstance(most, int) and most > 0 else []
+    top = getattr(text, "max_position_embeddings", None)
+    limits = [(int(top), f"max_position_embeddings is {int(top):,}")] if isinstance(top, int) and top > 0 else []
     for kind, trained, factor in _scaled_rotations(text):
         if factor and trained:
             stretched = int(trained * factor)
             limits.append((stretched, f"its rotation ({kind}) stretches {int(trained):,} positions to {stretched:,}"))
-    return max(limits, default=None, key=lambda each: each[0])
+    return max(limits, default=None, key=lambda limit: limit[0])
 
 
 def turning_by_length(config: Any) -> tuple[str, int] | None:
     """Return the kind of a rotation that differs by the length of the text, and the tokens up to which it does not."""
-    found = ((kind, int(trained or 0)) for kind, trained, _ in _scaled_rotations(config.get_text_config()))
-    return next((each for each in found if each[0] in ("dynamic", "longrope")), None)
+    kinds = ((kind, int(trained or 0)) for kind, trained, _ in _scaled_rotations(config.get_text_config()))
+    return next((pair for pair in kinds if pair[0] in ("dynamic", "longrope")), None)
 
 
 def _scaled_rotations(text: Any) -> Iterator[tuple[str, Any, Any]]:
     """Yield kind, trained positions and factor of every scaled rotation of a text configuration."""
-    rope, most = getattr(text, "rope_parameters", None) or {}, getattr(text, "max_position_embeddings", None)
-    for each in filter(None, rope.values() if is_per_layer_type(rope) else (rope,)):
-        if (kind := each.get("rope_type", "default")) != "default":
-            trained = each.get("original_max_position_embeddings") or (most if kind == "dynamic" else None)
-            yield kind, trained, each.get("factor")
+    rope, limit = getattr(text, "rope_parameters", None) or {}, getattr(text, "max_position_embeddings", None)
+    for scaled in filter(None, rope.values() if is_per_layer_type(rope) else (rope,)):
+        if (kind := scaled.get("rope_type", "default")) != "default":
+            trained = scaled.get("original_max_position_embeddings") or (limit if kind == "dynamic" else None)
+            yield kind, trained, scaled.get("factor")

@@ -72,8 +72,8 @@ def _mask_tile(call: Call, top: int, bottom: int, left: int, right: int) -> Tens
 def _visible_keys(mask: Tensor) -> Tensor:
     """Return a boolean mask of visible keys from a boolean or additive mask."""
     torch = libraries.torch
-    shown: Tensor = mask if mask.dtype == torch.bool else mask > torch.finfo(mask.dtype).min / 2
-    return shown
+    visible: Tensor = mask if mask.dtype == torch.bool else mask > torch.finfo(mask.dtype).min / 2
+    return visible
 
 
 def check_causal(call: Call, rows: range) -> None:

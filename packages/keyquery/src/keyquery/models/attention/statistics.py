@@ -119,14 +119,14 @@ def attention_statistics(
     of_first = np.zeros((len(pairs), tokens))  # as a key, the first token is at distance t from row t
     of_first[np.searchsorted(limits, np.arange(tokens), side="right") - 1, np.arange(tokens)] = 1.0
     pairs_content = pairs - (of_first @ reach).astype(np.int64)
-    even = reach / seen
+    uniform = reach / seen
     wide = seen > 1
     return AttentionStatistics(
         tokens=tokens,
         first=first.mean(axis=1),
         first_later=first[:, 1:].mean(axis=1),
-        null=float(even.mean()),
-        null_later=float(even[1:].mean()),
+        null=float(uniform.mean()),
+        null_later=float(uniform[1:].mean()),
         local=rows.local[:, 1:].mean(axis=1),
         self=own.mean(axis=1),
         entropy=entropy.mean(axis=1),
@@ -148,9 +148,9 @@ def _mean_or_nan(sums: Float64Array, pairs: NDArray[np.int64]) -> Float64Array:
 
 
 def _undefined_error(call: Call) -> NotFinite:
-    where = "" if call.layer is None else f" of layer {call.layer}"
+    layer = "" if call.layer is None else f" of layer {call.layer}"
     return NotFinite(
-        f"{type(call.module).__name__}{where}: a token sees no key (leave padding out), or scores are infinite or "
+        f"{type(call.module).__name__}{layer}: a token sees no key (leave padding out), or scores are infinite or "
         "undefined"
     )
 
@@ -165,14 +165,14 @@ def _row_sums(call: Call, rows: range, key_tile: int, limits: NDArray[np.int64])
     check_causal(call, rows)
 
     norm = torch.full((heads, count), -torch.inf, **size)
-    best = norm.clone()
+    highest = norm.clone()
     seen = torch.zeros(count, dtype=torch.int64, device=device)
     reach = torch.zeros(count, dtype=torch.bool, device=device)
     tiles = list(cut_range(max(0, rows.start - (call.window or rows.stop) + 1), rows.stop, key_tile))
     for keys in tiles:
         scores, visible = tile_scores(call, query, t, keys)
         norm = torch.logaddexp(norm, scores.logsumexp(dim=-1))
-        best = torch.maximum(best, scores.amax(dim=-1))
+        highest = torch.maximum(highest, scores.amax(dim=-1))
         seen += visible.sum(dim=-1)
         if keys.start == 0:
             reach = visible[:, 0]
@@ -180,9 +180,9 @@ def _row_sums(call: Call, rows: range, key_tile: int, limits: NDArray[np.int64])
         raise _undefined_error(call)
     sinks = call.options.get("s_aux")
     if sinks is None:
-        kept = torch.ones_like(norm)
+        share = torch.ones_like(norm)
     else:  # a score per head in the softmax that belongs to no token
-        kept = (norm - torch.logaddexp(norm, sinks.reshape(-1, 1).float())).exp()
+        share = (norm - torch.logaddexp(norm, sinks.reshape(-1, 1).float())).exp()
 
     bins = len(limits) - 1
     first, local, own = (torch.zeros((heads, count), **size) for _ in range(3))
@@ -192,12 +192,12 @@ def _row_sums(call: Call, rows: range, key_tile: int, limits: NDArray[np.int64])
     top = torch.full((heads, count), rows.stop, dtype=torch.int64, device=device)
     for keys in tiles:
         scores, visible = tile_scores(call, query, t, keys)
-        tied = scores >= best[..., None] - TIE
+        tied = scores >= highest[..., None] - TIE
         places = torch.arange(keys.start, keys.stop, device=device)
         top = torch.minimum(top, torch.where(tied, places, rows.stop).amin(dim=-1))
         weights = (scores - norm[..., None]).exp()
         entropy += torch.special.entr(weights).sum(dim=-1)
-        weights *= kept[..., None]
+        weights *= share[..., None]
         distance = t[:, None] - torch.arange(keys.start, keys.stop, device=device)
         if keys.start == 0:
             first = weights[..., 0].clone()  # a view would keep the whole tile in memory
@@ -206,10 +206,10 @@ def _row_sums(call: Call, rows: range, key_tile: int, limits: NDArray[np.int64])
             own += (weights * (distance == 0)).sum(dim=-1)
         place = torch.bucketize(distance, inner, right=True)
         for index in place[visible].unique().tolist():
-            inside = (place == index) & visible
-            sums[:, index] += (weights * inside).sum(dim=(-2, -1))
-            pairs[index] += inside.sum()
-    first, local, own, entropy, sums = (each.double() for each in _on_cpu(first, local, own, entropy, sums))
+            in_bin = (place == index) & visible
+            sums[:, index] += (weights * in_bin).sum(dim=(-2, -1))
+            pairs[index] += in_bin.sum()
+    first, local, own, entropy, sums = (array.double() for array in _on_cpu(first, local, own, entropy, sums))
     top, seen, reach, pairs = _on_cpu(top.int(), seen, reach, pairs)
     return AttentionRows(
         first.numpy(),

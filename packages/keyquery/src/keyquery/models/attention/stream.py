@@ -42,7 +42,7 @@ def _compile(flags: set[str]) -> Callable[[Callable[P, R]], Callable[P, R]]:
 def is_plain_causal(call: Call) -> bool:
     """Return whether a checked call is plain causal attention on the CPU; a sliding window is allowed."""
     extra = [call.options.get(name) for name in ("softcap", "s_aux")]
-    return call.mask is None and call.query.device.type == "cpu" and all(each is None for each in extra)
+    return call.mask is None and call.query.device.type == "cpu" and all(option is None for option in extra)
 
 
 def stream_sums(call: Call, limits: IntArray) -> AttentionRows:
@@ -107,8 +107,8 @@ def _largest_score(scores: Float32Array) -> Any:
 def _exp(x: Any) -> Any:
     """Return e^x for x <= 0; zero below e^-87."""
     y = x * LOG2E + ROUND  # no reordering here: it would break the next line
-    whole = y - ROUND
-    f = x * LOG2E - whole
+    power_of_two = y - ROUND
+    f = x * LOG2E - power_of_two
     p = np.float32(E6) * f + np.float32(E5)
     p = p * f + np.float32(E4)
     p = p * f + np.float32(E3)
@@ -120,16 +120,16 @@ def _exp(x: Any) -> Any:
 
 
 @_compile({"contract", "reassoc"})
-def _softmax_weights(scores: Float32Array, best: np.float32) -> tuple[float, float]:
+def _softmax_weights(scores: Float32Array, highest: np.float32) -> tuple[float, float]:
     """Turn scores into weights exp(score - best); return their sum, and the sum of weight times (score - best)."""
-    total, scaled = np.float32(0.0), np.float32(0.0)
+    total, weighted = np.float32(0.0), np.float32(0.0)
     for k in range(scores.size):
-        x = scores[k] - best
+        x = scores[k] - highest
         weight = _exp(x)
         total += weight
-        scaled += weight * x
+        weighted += weight * x
         scores[k] = weight
-    return float(total), float(scaled)
+    return float(total), float(weighted)
 
 
 @_compile({"contract"})
@@ -153,31 +153,31 @@ def _reduce_rows(
         t = start + r
         low = max(0, t - window + 1)
         row = scores[r, low - left : t + 1 - left]
-        best = np.float32(-np.inf)
+        highest = np.float32(-np.inf)
         for piece in range((row.size + PIECE - 1) // PIECE):
             largest[piece] = _largest_score(row[piece * PIECE : (piece + 1) * PIECE])
-            best = max(best, largest[piece])
-        near, piece = best - np.float32(TIE), 0
-        while largest[piece] < near and (piece + 1) * PIECE < row.size:
+            highest = max(highest, largest[piece])
+        threshold, piece = highest - np.float32(TIE), 0
+        while largest[piece] < threshold and (piece + 1) * PIECE < row.size:
             piece += 1
         place = piece * PIECE
-        while row[place] < near and place + 1 < row.size:
+        while row[place] < threshold and place + 1 < row.size:
             place += 1
         top[r] = low + place
-        total, scaled = 0.0, 0.0
+        total, weighted = 0.0, 0.0
         for b in range(bins):
             begin, end = max(0, t - limits[b + 1] + 1 - low), t - limits[b] + 1 - low
             masses[b] = 0.0
             for run in range(begin, end, RUN):
-                mass, part = _softmax_weights(row[run : min(run + RUN, end)], best)
+                mass, moment = _softmax_weights(row[run : min(run + RUN, end)], highest)
                 masses[b] += mass
-                scaled += part
+                weighted += moment
             total += masses[b]
         for b in range(bins):
             sums[b] += masses[b] / total
         first[r] = row[0] / total if low == 0 else 0.0
         own[r] = row[row.size - 1] / total
-        entropy[r] = np.log(total) - scaled / total
+        entropy[r] = np.log(total) - weighted / total
         around = 0.0
         for k in range(max(0, row.size - 1 - LOCAL), row.size - 1):
             around += row[k]

@@ -52,13 +52,13 @@ def capture(options: CaptureOptions, progress: Report = lambda state: None) -> P
 def is_finished(options: CaptureOptions) -> bool:
     """Return whether `out` has a complete capture with these options; needs neither the model nor the texts."""
     Buckets(options.context, options.buckets, options.rate)
-    noted = manifest.read(options.out)
-    if noted is None:
+    stored = manifest.read(options.out)
+    if stored is None:
         return False
-    asked = options.requested()
-    compared = {*asked, *(name for name in CHOSEN if name in noted["settings"])}
-    manifest.agree(options.out, {"settings": {name: noted["settings"].get(name) for name in compared}}, asked)
-    complete = bool(noted.get("complete"))
+    requested = options.requested()
+    names = {*requested, *(name for name in CHOSEN if name in stored["settings"])}
+    manifest.agree(options.out, {"settings": {name: stored["settings"].get(name) for name in names}}, requested)
+    complete = bool(stored.get("complete"))
     if complete:  # a command killed at its last step leaves parts behind
         shutil.rmtree(options.out / parts.FOLDER, ignore_errors=True)
     return complete
@@ -87,11 +87,11 @@ def _record(options: CaptureOptions, progress: Report, shard: tuple[int, int], l
     room.check_space(options, total)
     loaded = loaded if loaded is not None else load(options.model, stream=options.stream)
     layers = survey(loaded.model)
-    drawn = draw_heads(
+    heads = draw_heads(
         layers, options.heads, sliding=options.sliding, only_layers=options.only_layers, only_heads=options.only_heads
     )
     notes = _length_notes(options, loaded)
-    _begin_manifest(options, loaded, layers, drawn, notes)
+    _begin_manifest(options, loaded, layers, heads, notes)
     _check_memory(options, loaded, layers)
     clock = Clock(progress, total, shard, tuple(notes))
     with ExitStack() as stack:
@@ -101,44 +101,44 @@ def _record(options: CaptureOptions, progress: Report, shard: tuple[int, int], l
             else None
         )
         why = partial(undefined_message, loaded.model)
-        recorder = VectorRecorder(layers, drawn, buckets, options.seed, projections, options.parts, why)
+        recorder = VectorRecorder(layers, heads, buckets, options.seed, projections, options.parts, why)
         stack.enter_context(recorder.watch_stream(loaded.model))
         stack.enter_context(recording(loaded.model, recorder, _observer(loaded, layers, recorder)))
-        waiting: list[TokenizedDocument] = []
+        batch: list[TokenizedDocument] = []
         for document in _documents(options, loaded, shard):
             place = parts.path(options.out, document.number)
             if place.is_file():
                 _require_unchanged(place, document)
                 clock.skip()
                 continue
-            waiting.append(document)
-            if len(waiting) == options.batch:
-                _capture_batch(options, loaded, waiting, recorder, clock)
-                waiting = []
-        if waiting:
-            _capture_batch(options, loaded, waiting, recorder, clock)
+            batch.append(document)
+            if len(batch) == options.batch:
+                _capture_batch(options, loaded, batch, recorder, clock)
+                batch = []
+        if batch:
+            _capture_batch(options, loaded, batch, recorder, clock)
 
 
 def _capture_batch(
     options: CaptureOptions, loaded: LoadedModel, batch: list[TokenizedDocument], recorder: VectorRecorder, clock: Clock
 ) -> None:
     """Capture documents in one forward pass, shorter ones padded at their end."""
-    lengths = [len(each.tokens) for each in batch]
-    padded = max((length for length in lengths if length < max(lengths)), default=0)
-    if padded > recorder.padded:
-        text = libraries.torch.tensor([batch[lengths.index(padded)].tokens])
+    lengths = [len(document.tokens) for document in batch]
+    longest_padded = max((length for length in lengths if length < max(lengths)), default=0)
+    if longest_padded > recorder.padded:
+        text = libraries.torch.tensor([batch[lengths.index(longest_padded)].tokens])
         check_padding(loaded.model, text, max(lengths))
-        recorder.padded = padded
+        recorder.padded = longest_padded
     with ExitStack() as stack:
-        writers = {each.number: stack.enter_context(parts.DocumentPart(options.out, each.number)) for each in batch}
-        for each in batch:
-            length = {"tokens": len(each.tokens)} if options.keep_short else {}
-            writers[each.number].describe({"number": each.number, "id": each.name, "digest": each.digest, **length})
+        writers = {doc.number: stack.enter_context(parts.DocumentPart(options.out, doc.number)) for doc in batch}
+        for entry in batch:
+            length = {"tokens": len(entry.tokens)} if options.keep_short else {}
+            writers[entry.number].describe({"number": entry.number, "id": entry.name, "digest": entry.digest, **length})
         recorder.begin(writers, lengths)
         _run(options, loaded, batch, recorder)
         recorder.end()
-    for each in batch:
-        clock.step(len(each.tokens))
+    for entry in batch:
+        clock.step(len(entry.tokens))
 
 
 def finish(options: CaptureOptions, progress: Callable[[int, int], None] = lambda done, total: None) -> None:
@@ -147,20 +147,20 @@ def finish(options: CaptureOptions, progress: Callable[[int, int], None] = lambd
     Raises ModelError if there is nothing to gather.
     """
     root = options.out
-    noted = manifest.read(root)
-    taken = parts.complete_parts(root)
-    if noted is None or not taken:
+    stored = manifest.read(root)
+    part_paths = parts.complete_parts(root)
+    if stored is None or not part_paths:
         raise ModelError(f"{root}: no captured documents to gather")
     rows = []
-    for place in taken.values():
+    for place in part_paths.values():
         with parts.PartReader(place) as part:
             rows.append(part.document())
     buckets = Buckets(options.context, options.buckets, options.rate)
-    kept = noted["settings"].get("parts", ())
-    layout.gather_parts(root, manifest.layers_of(noted), manifest.heads_of(noted), buckets, progress, kept)
-    whole = {**noted, "complete": True, "documents": rows}
-    dataset_card.save(root, whole)
-    manifest.save(root, whole)
+    part_names = stored["settings"].get("parts", ())
+    layout.gather_parts(root, manifest.layers_of(stored), manifest.heads_of(stored), buckets, progress, part_names)
+    complete = {**stored, "complete": True, "documents": rows}
+    dataset_card.save(root, complete)
+    manifest.save(root, complete)
     shutil.rmtree(root / parts.FOLDER, ignore_errors=True)
 
 
@@ -174,7 +174,7 @@ def check_texts(options: CaptureOptions, tokenizer: Any) -> int | None:
     if not is_local(options.texts):
         next(texts(options.texts), None)
         return options.limit
-    found = count_documents(
+    count = count_documents(
         options.texts,
         tokenizer,
         options.context,
@@ -183,13 +183,13 @@ def check_texts(options: CaptureOptions, tokenizer: Any) -> int | None:
         keep_short=options.keep_short,
         limit=options.limit,
     )
-    _check_count(options, found)
-    return found
+    _check_count(options, count)
+    return count
 
 
-def _check_count(options: CaptureOptions, found: int) -> None:
-    if options.limit is not None and found < options.limit and not options.fewer:
-        raise DataError(shortage_message(options.texts, found, options.limit, windows=options.windows))
+def _check_count(options: CaptureOptions, count: int) -> None:
+    if options.limit is not None and count < options.limit and not options.fewer:
+        raise DataError(shortage_message(options.texts, count, options.limit, windows=options.windows))
 
 
 def _observer(loaded: LoadedModel, layers: tuple[Layer, ...], recorder: VectorRecorder) -> Observer:
@@ -199,19 +199,19 @@ def _observer(loaded: LoadedModel, layers: tuple[Layer, ...], recorder: VectorRe
     ones that are longer than all before.
     """
     by_index = {layer.index: layer for layer in layers if layer.kind != "cross"}
-    checked: dict[int, int] = {}
+    checked_tokens: dict[int, int] = {}
 
     def look(call: Call, output: Tensor) -> None:
         recorder.look(call, output)
         row, tokens = recorder.longest
         layer = None if call.layer is None or call.cross else by_index.get(call.layer)
-        if layer is None or call.query.shape[2] != tokens or tokens <= checked.get(layer.index, 0):
+        if layer is None or call.query.shape[2] != tokens or tokens <= checked_tokens.get(layer.index, 0):
             return
-        checked[layer.index] = tokens
-        only = slice(row, row + 1)
-        mask = call.mask if call.mask is None or call.mask.shape[0] == 1 else call.mask[only]
-        one = replace(call, query=call.query[only], key=call.key[only], value=call.value[only], mask=mask)
-        check_call(loaded.model, layer, one, output[only], (0, tokens // 3, tokens // 2, tokens - 1))
+        checked_tokens[layer.index] = tokens
+        one_row = slice(row, row + 1)
+        mask = call.mask if call.mask is None or call.mask.shape[0] == 1 else call.mask[one_row]
+        longest = replace(call, query=call.query[one_row], key=call.key[one_row], value=call.value[one_row], mask=mask)
+        check_call(loaded.model, layer, longest, output[one_row], (0, tokens // 3, tokens // 2, tokens - 1))
 
     return look
 
@@ -220,7 +220,7 @@ def _begin_manifest(
     options: CaptureOptions,
     loaded: LoadedModel,
     layers: tuple[Layer, ...],
-    drawn: tuple[HeadIndex, ...],
+    heads: tuple[HeadIndex, ...],
     notes: list[str],
 ) -> None:
     """Write the manifest, or check that the existing one is of the same capture."""
@@ -231,20 +231,20 @@ def _begin_manifest(
         **facts,
         "head_seed": 0,
         "layers": [layer.record() for layer in layers],
-        "captured_heads": manifest.head_rows(drawn),
+        "captured_heads": manifest.head_rows(heads),
     }
     # list files before reading the manifest: another job's files of this capture come with a manifest; logs and
     # temporary files are hidden
     occupied = options.out.is_dir() and any(not entry.name.startswith(".") for entry in options.out.iterdir())
-    noted = manifest.read(options.out)
-    if noted is not None:
-        manifest.agree(options.out, noted, settings)
+    stored = manifest.read(options.out)
+    if stored is not None:
+        manifest.agree(options.out, stored, settings)
         return
     if occupied:
         raise ModelError(f"{options.out}: not empty, and not a capture made here; give another --out")
     turning = {} if options.pre_rope else {"rotations": rotation_records(_layer_rotations(options, loaded))}
-    noted_too = {"notes": notes} if notes else {}
-    manifest.save(options.out, {"complete": False, "settings": settings, "versions": versions, **noted_too, **turning})
+    with_notes = {"notes": notes} if notes else {}
+    manifest.save(options.out, {"complete": False, "settings": settings, "versions": versions, **with_notes, **turning})
 
 
 def _layer_rotations(options: CaptureOptions, loaded: LoadedModel) -> Rotations:
@@ -257,20 +257,20 @@ def _layer_rotations(options: CaptureOptions, loaded: LoadedModel) -> Rotations:
 
 @contextmanager
 def _report_what_fits(
-    options: CaptureOptions, loaded: LoadedModel, tokens: Any, before: Callable[[], None] = lambda: None
+    options: CaptureOptions, loaded: LoadedModel, tokens: Any, release: Callable[[], None] = lambda: None
 ) -> Iterator[None]:
-    """If memory runs out in this block, raise an error that says which context would fit; `before` is called first."""
+    """If memory runs out in this block, raise an error that says which context would fit; `release` is called first."""
     try:
         yield
         return
     except Exception as error:
         if not memory.exhausted(error):
             raise
-        spent = str(error).splitlines()[0] if str(error) else type(error).__name__
+        message = str(error).splitlines()[0] if str(error) else type(error).__name__
     # Outside the handler: the traceback keeps the tensors of the failed forward pass alive.
-    before()
+    release()
     fits = memory.largest_working_context(lambda count: run_forward(loaded.model, tokens[:, :count]), options.context)
-    raise ModelError(_too_big(options, f"ran out of memory ({spent})", fits, ""))
+    raise ModelError(_too_big(options, f"ran out of memory ({message})", fits, ""))
 
 
 def _length_notes(options: CaptureOptions, loaded: LoadedModel) -> list[str]:
@@ -300,18 +300,18 @@ def _length_notes(options: CaptureOptions, loaded: LoadedModel) -> list[str]:
 def _check_memory(options: CaptureOptions, loaded: LoadedModel, layers: tuple[Layer, ...]) -> None:
     """Raise ModelError for a capture that cannot fit into memory; on the CPU, the process would be killed silently."""
     free = memory.free_memory(loaded.model.device)
-    needed = options.batch * memory.least(loaded.model, layers, options.context)
-    if free is not None and needed > free:
-        fits = memory.largest_fitting(
+    least = options.batch * memory.least(loaded.model, layers, options.context)
+    if free is not None and least > free:
+        fitting = memory.largest_fitting(
             lambda tokens: options.batch * memory.least(loaded.model, layers, tokens), free, options.context
         )
-        raise ModelError(_too_big(options, f"needs at least {_gib(needed)} of {_gib(free)} free", fits, "at most "))
+        raise ModelError(_too_big(options, f"needs at least {_gib(least)} of {_gib(free)} free", fitting, "at most "))
 
 
 def _run(options: CaptureOptions, loaded: LoadedModel, docs: list[TokenizedDocument], recorder: VectorRecorder) -> None:
-    longest = max(len(each.tokens) for each in docs)
+    longest = max(len(doc.tokens) for doc in docs)
     # any token serves as padding, since none sees a later one
-    rows = [[*each.tokens, *each.tokens[-1:] * (longest - len(each.tokens))] for each in docs]
+    rows = [[*doc.tokens, *doc.tokens[-1:] * (longest - len(doc.tokens))] for doc in docs]
     tokens = libraries.torch.tensor(rows)
     check_tokens(loaded.model, tokens, loaded.tokenizer)
     with _report_what_fits(options, loaded, tokens, recorder.abandon), describe_failures(loaded.model, options.context):
@@ -321,8 +321,8 @@ def _run(options: CaptureOptions, loaded: LoadedModel, docs: list[TokenizedDocum
 def _too_big(options: CaptureOptions, limit_name: str, fits: int, bound: str) -> str:
     fits = fits // options.buckets * options.buckets
     advice = f"--context {fits} would fit ({bound or 'tried: '}{fits})" if fits else "no shorter context fits either"
-    less = "--quantize nf4 or --stream leaves more room"
-    return f"{options.model.name}: a context of {options.context} tokens {limit_name}; {advice}; {less}"
+    remedy = "--quantize nf4 or --stream leaves more room"
+    return f"{options.model.name}: a context of {options.context} tokens {limit_name}; {advice}; {remedy}"
 
 
 def _gib(size: int) -> str:
@@ -330,7 +330,7 @@ def _gib(size: int) -> str:
 
 
 def _documents(options: CaptureOptions, loaded: LoadedModel, shard: tuple[int, int]) -> Iterator[TokenizedDocument]:
-    made = documents(
+    tokenized = documents(
         options.texts,
         loaded.tokenizer,
         options.context,
@@ -338,18 +338,18 @@ def _documents(options: CaptureOptions, loaded: LoadedModel, shard: tuple[int, i
         skip_short=options.skip_short,
         keep_short=options.keep_short,
     )
-    found = 0
-    for place, document in enumerate(islice(made, options.limit)):
-        found += 1
+    count = 0
+    for place, document in enumerate(islice(tokenized, options.limit)):
+        count += 1
         if place % shard[1] == shard[0]:
             yield document
-    _check_count(options, found)  # check again: texts of the Hub were not counted before
+    _check_count(options, count)  # check again: texts of the Hub were not counted before
 
 
 def _require_unchanged(folder: Path, document: TokenizedDocument) -> None:
     with parts.PartReader(folder) as part:
-        before = part.document()
-    if before["digest"] != document.digest:
+        captured = part.document()
+    if captured["digest"] != document.digest:
         raise ModelError(
             f"text {document.name} changed since it was captured ({folder}); remove that file, or the folder"
         )

@@ -17,30 +17,30 @@ MORE = {
 }
 
 
-def save(root: Path, found: dict[str, Any]) -> None:
+def save(root: Path, content: dict[str, Any]) -> None:
     """Write the dataset card of a gathered capture.
 
-    `root` is the capture's folder with all files; `found` is the complete manifest.
+    `root` is the capture's folder with all files; `content` is the complete manifest.
     """
     names = sorted(path.parent.name for path in root.glob(f"*/{layout.FILE}") if layout.NAME.match(path.parent.name))
     head = {
         "tags": ["attention", "queries", "keys"],
         "configs": [{"config_name": name, "data_files": f"{name}/{layout.FILE}"} for name in names],
     }
-    settings = found["settings"]
+    settings = content["settings"]
     model = Path(settings["model"]).name if settings.get("fingerprint") else settings["model"]
     vectors = "before" if settings.get("pre_rope") else "after"
-    documents = f"{len(found['documents'])} documents of {settings['context']} tokens"
+    documents = f"{len(content['documents'])} documents of {settings['context']} tokens"
     example = next((name for name in names if name.endswith("q")), "l00h00q")
-    notes = "".join(f"\n{note[:1].upper()}{note[1:]}.\n" for note in found.get("notes", ()))
-    more = "".join(f"\n{MORE[name]}" for name in settings.get("parts", ()))
+    notes = "".join(f"\n{note[:1].upper()}{note[1:]}.\n" for note in content.get("notes", ()))
+    parts = "".join(f"\n{MORE[name]}" for name in settings.get("parts", ()))
     text = f"""# Queries and keys of {model}
 
 Attention vectors {vectors} the rotary embedding over {documents}, in {settings["buckets"]} equal
 buckets. Each keeps {settings["rate"]:g} random tokens per document, drawn separately for queries and keys. There are
-{len(manifest.heads_of(found))} heads; `{manifest.FILE}` says how it was made.
+{len(manifest.heads_of(content))} heads; `{manifest.FILE}` says how it was made.
 {notes}
-`l05h12q` has the queries of head 12 of layer 5, `l05h03k` the keys of key head 3, from 0: a row per vector.{more}
+`l05h12q` has the queries of head 12 of layer 5, `l05h03k` the keys of key head 3, from 0: a row per vector.{parts}
 
     from datasets import load_dataset
     rows = load_dataset("FOLDER_OR_ID", "{example}", split="train")

@@ -18,13 +18,13 @@ def data_set_files(folder: Path) -> list[tuple[str, int]]:
     Raises DataError if the capture is incomplete: without card, manifest or heads.
     """
     heads = sorted(path for path in folder.glob(f"*/{layout.FILE}") if layout.NAME.match(path.parent.name))
-    lacking = [name for name in KEPT if not (folder / name).is_file()]
-    if lacking or not heads:
+    absent = [name for name in KEPT if not (folder / name).is_file()]
+    if absent or not heads:
         raise DataError(
-            f"{folder}: no complete capture (no {lacking[0] if lacking else 'head'}); run `capture` to its end"
+            f"{folder}: no complete capture (no {absent[0] if absent else 'head'}); run `capture` to its end"
         )
-    chosen = [folder / name for name in KEPT] + heads
-    return sorted((path.relative_to(folder).as_posix(), path.stat().st_size) for path in chosen)
+    files = [folder / name for name in KEPT] + heads
+    return sorted((path.relative_to(folder).as_posix(), path.stat().st_size) for path in files)
 
 
 def upload_lines(folder: Path, repository: str) -> Iterator[str]:
@@ -49,12 +49,12 @@ def send(folder: Path, repository: str) -> str:
     api = HfApi()
     try:
         api.create_repo(repository, repo_type="dataset", private=True, exist_ok=True)
-        sent = api.upload_folder(repo_id=repository, repo_type="dataset", folder_path=folder, allow_patterns=names)
+        url = api.upload_folder(repo_id=repository, repo_type="dataset", folder_path=folder, allow_patterns=names)
     except (HfHubHTTPError, OSError, ValueError) as error:
         raise DataError(
             f"{repository}: nothing was sent ({str(error).strip().splitlines()[0]}); log in with `hf auth login`"
         ) from error
-    return str(sent)
+    return str(url)
 
 
 def check_repository(repository: str) -> str:

@@ -115,24 +115,24 @@ def gather_parts(
     remove_drafts(root)
     queries, keys = heads_by_layer(heads)
     by_index = {layer.index: layer for layer in layers}
-    whole = {layer: [0] for layer in queries}
-    tables: dict[Side, dict[int, list[int]]] = {"v": keys, "z": queries, "r": whole, "m": whole}
+    stream = {layer: [0] for layer in queries}
+    tables: dict[Side, dict[int, list[int]]] = {"v": keys, "z": queries, "r": stream, "m": stream}
     sides: list[tuple[Side, dict[int, list[int]]]] = [("q", queries), ("k", keys)]
     sides += [(side, tables[side]) for name, side in PARTS.items() if name in kept]
-    wanted = [
+    files = [
         _VectorFile(root / folder(index, head, side) / FILE, by_index[index], side, row, buckets)
         for index in queries
         for side, table in sides
         for row, head in enumerate(table[index])
     ]
-    missing = [file for file in wanted if not file.place.is_file()]
-    finished = len(wanted) - len(missing)
+    unwritten = [file for file in files if not file.place.is_file()]
+    finished = len(files) - len(unwritten)
     sources = parts.complete_parts(root)
-    for start in range(0, len(missing), WRITERS):
-        batch = missing[start : start + WRITERS]
+    for start in range(0, len(unwritten), WRITERS):
+        batch = unwritten[start : start + WRITERS]
         _write_batch(batch, sources)
         finished += len(batch)
-        progress(finished, len(wanted))
+        progress(finished, len(files))
 
 
 def _write_batch(batch: list[_VectorFile], sources: dict[int, Path]) -> None:

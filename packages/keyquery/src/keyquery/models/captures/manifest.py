@@ -25,7 +25,7 @@ NEWER = {"softcap": None, "sink": False}  # defaults for fields missing from lay
 
 
 class DocumentFacts(TypedDict, total=False):
-    """A document of a capture; the tokens are said where they differ by document."""
+    """A document of a capture; `tokens` is given only if documents differ in length."""
 
     number: int
     id: str
@@ -130,27 +130,27 @@ def seal_manifest(root: Path) -> None:
     read(root)
 
 
-def _unknown_key(found: Mapping[str, Any], known: Iterable[str], where: str) -> str:
+def _unknown_key(record: Mapping[str, Any], known_keys: Iterable[str], where: str) -> str:
     """Return a message on the first unknown key, with the nearest known key; empty if all are known."""
-    odd = sorted(set(found).difference(known))
-    return f"unknown key `{str(odd[0])[:60]}` {where}{or_known(odd[0], sorted(known))}" if odd else ""
+    unknown = sorted(set(record).difference(known_keys))
+    return f"unknown key `{str(unknown[0])[:60]}` {where}{or_known(unknown[0], sorted(known_keys))}" if unknown else ""
 
 
-def _unknown_key_anywhere(found: Mapping[str, Any]) -> str:
+def _unknown_key_anywhere(content: Mapping[str, Any]) -> str:
     """Return a message on the first unknown key anywhere in a manifest; values must have the right types."""
-    settings = found["settings"]
-    layer = [each.name for each in fields(Layer)]
+    settings = content["settings"]
+    layer = [field.name for field in fields(Layer)]
     return next(
         filter(
             None,
             (
-                _unknown_key(found, (*Manifest.__annotations__, SEAL), "of the manifest"),
+                _unknown_key(content, (*Manifest.__annotations__, SEAL), "of the manifest"),
                 _unknown_key(settings, CaptureSettings.__annotations__, "of `settings`"),
                 *(_unknown_key(row, layer, "of a layer") for row in settings.get("layers", [])),
-                *(_unknown_key(row, TURNING, "of `rotations`") for row in found.get("rotations") or []),
+                *(_unknown_key(row, TURNING, "of `rotations`") for row in content.get("rotations") or []),
                 *(
                     _unknown_key(row, DocumentFacts.__annotations__, "of a document")
-                    for row in found.get("documents", [])
+                    for row in content.get("documents", [])
                 ),
             ),
         ),
@@ -158,9 +158,9 @@ def _unknown_key_anywhere(found: Mapping[str, Any]) -> str:
     )
 
 
-def _misformed_part(found: Mapping[str, Any]) -> str:
+def _misformed_part(content: Mapping[str, Any]) -> str:
     """Return a message on the first malformed part of a manifest; empty if there is none."""
-    settings = found.get("settings")
+    settings = content.get("settings")
     if not isinstance(settings, dict):
         return "no `settings`"
     for name in ("context", "buckets"):
@@ -173,7 +173,7 @@ def _misformed_part(found: Mapping[str, Any]) -> str:
     heads = settings.get("captured_heads")
     if not isinstance(heads, list) or not heads:
         return "`captured_heads` is not a list, or empty"
-    if not all(isinstance(row, list) and len(row) == 3 and all(_is_count(each, 0) for each in row) for row in heads):
+    if not all(isinstance(row, list) and len(row) == 3 and all(_is_count(index, 0) for index in row) for row in heads):
         return "`captured_heads` are not rows of layer, query head and key head"
     layers = settings.get("layers", [])
     if not isinstance(layers, list) or not all(isinstance(row, dict) for row in layers):
@@ -182,19 +182,19 @@ def _misformed_part(found: Mapping[str, Any]) -> str:
         return "the `index` of a layer is not a whole number from 0"
     if not all(row.get("window") is None or _is_count(row["window"], 1) for row in layers):
         return "the `window` of a layer is not a whole number above 0"
-    if not isinstance(found.get("versions", {}), dict):
+    if not isinstance(content.get("versions", {}), dict):
         return "`versions` is not a mapping"
-    documents = found.get("documents", [])
+    documents = content.get("documents", [])
     if not isinstance(documents, list) or not all(isinstance(row, dict) for row in documents):
         return "`documents` is not a list of mappings"
-    notes = found.get("notes", [])
+    notes = content.get("notes", [])
     if not isinstance(notes, list) or not all(isinstance(note, str) for note in notes):
         return "`notes` is not a list of texts"
     try:
-        rotations_of(found)
+        rotations_of(content)
     except (KeyError, TypeError, ValueError) as error:
         return f"`rotations` do not say how layers turn ({error})"
-    return _unknown_key_anywhere(found)
+    return _unknown_key_anywhere(content)
 
 
 def _is_count(value: object, least: int) -> bool:
@@ -203,28 +203,28 @@ def _is_count(value: object, least: int) -> bool:
 
 def save(root: Path, content: Mapping[str, Any]) -> None:
     """Write a manifest atomically, with its hash."""
-    plain = json.loads(json.dumps({"format": FORMAT, **content}))  # as it will be read back, which is hashed
-    write(root / FILE, (json.dumps(with_hash(plain), indent=1, ensure_ascii=False) + "\n").encode())
+    read_back = json.loads(json.dumps({"format": FORMAT, **content}))  # as it will be read back, which is hashed
+    write(root / FILE, (json.dumps(with_hash(read_back), indent=1, ensure_ascii=False) + "\n").encode())
 
 
-def agree(root: Path, found: Mapping[str, Any], settings: Mapping[str, Any]) -> None:
+def agree(root: Path, stored: Mapping[str, Any], settings: Mapping[str, Any]) -> None:
     """Raise ModelError if a folder has a capture with other settings.
 
     The error names each differing setting.
     """
-    before: Mapping[str, Any] = found.get("settings", {})
+    old: Mapping[str, Any] = stored.get("settings", {})
     differ = [
-        f"{name} {_shortened(before.get(name))} there, {_shortened(settings.get(name))} here"
-        for name in sorted({*before, *settings})
-        if not _setting_agrees(name, before, settings)
+        f"{name} {_shortened(old.get(name))} there, {_shortened(settings.get(name))} here"
+        for name in sorted({*old, *settings})
+        if not _setting_agrees(name, old, settings)
     ]
     if differ:
         raise ModelError(f"{root}: holds another capture ({'; '.join(differ)}); give another --out or remove it")
 
 
-def _setting_agrees(name: str, before: Mapping[str, Any], settings: Mapping[str, Any]) -> bool:
+def _setting_agrees(name: str, old_settings: Mapping[str, Any], settings: Mapping[str, Any]) -> bool:
     """Return whether a setting agrees; older manifests have paths instead of names, and no hash of the texts."""
-    old, new = before.get(name), settings.get(name)
+    old, new = old_settings.get(name), settings.get(name)
     if name == "texts_hash" and None in (old, new):
         return True
     if name in ("model", "texts") and isinstance(old, str) and Path(old).is_absolute():
@@ -239,31 +239,31 @@ def _shortened(value: Any) -> str:
     return text if len(text) < 60 else text[:57] + "..."
 
 
-def layers_of(found: Mapping[str, Any]) -> tuple[Layer, ...]:
+def layers_of(content: Mapping[str, Any]) -> tuple[Layer, ...]:
     """Return the layers that a manifest lists."""
     return tuple(
         Layer(**{**row, "query_scale": QueryScale(**row["query_scale"]) if row["query_scale"] else None})
-        for row in found["settings"]["layers"]
+        for row in content["settings"]["layers"]
     )
 
 
-def rotations_of(found: Mapping[str, Any]) -> dict[int, Rotary | str] | None:
+def rotations_of(content: Mapping[str, Any]) -> dict[int, Rotary | str] | None:
     """Return each layer's rotation, or why it is unknown, from a manifest; None if an earlier version wrote it."""
-    if found["settings"].get("pre_rope"):
+    if content["settings"].get("pre_rope"):
         # vectors before the rotary embedding are unrotated
-        return {int(row[0]): NO_ROTATION for row in found["settings"]["captured_heads"]}
-    if "rotations" not in found:
+        return {int(row[0]): NO_ROTATION for row in content["settings"]["captured_heads"]}
+    if "rotations" not in content:
         return None
     return {
         int(layer): str(row["refused"]) if "refused" in row else from_record(row)
-        for row in found["rotations"]
+        for row in content["rotations"]
         for layer in row["layers"]
     }
 
 
-def heads_of(found: Mapping[str, Any]) -> tuple[HeadIndex, ...]:
+def heads_of(content: Mapping[str, Any]) -> tuple[HeadIndex, ...]:
     """Return the heads that a manifest lists."""
-    return tuple(HeadIndex(*row) for row in found["settings"]["captured_heads"])
+    return tuple(HeadIndex(*row) for row in content["settings"]["captured_heads"])
 
 
 def head_rows(heads: Sequence[HeadIndex]) -> list[list[int]]:

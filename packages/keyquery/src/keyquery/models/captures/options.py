@@ -111,7 +111,7 @@ class CaptureOptions:
             "window_ends": EACH if self.windows else None,
             "keep_short": self.keep_short or None,
             "only_layers": list(self.only_layers) or None,
-            "only_heads": [list(each) for each in self.only_heads] or None,
+            "only_heads": [list(head) for head in self.only_heads] or None,
             "parts": [name for name in PARTS if name in self.parts] or None,
         }
         return {

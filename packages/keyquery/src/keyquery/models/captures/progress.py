@@ -44,5 +44,5 @@ class Clock:
         self._run += 1
         self._tokens += tokens
         seconds = max(time.perf_counter() - self._start, 1e-9)
-        left = None if self._total is None else max(0, self._total - self._done) * seconds / self._run
-        self._report(CaptureProgress(self._done, self._total, self._tokens / seconds, left))
+        seconds_left = None if self._total is None else max(0, self._total - self._done) * seconds / self._run
+        self._report(CaptureProgress(self._done, self._total, self._tokens / seconds, seconds_left))

@@ -109,10 +109,10 @@ class Capture:
             If the column has several numbers.
         """
         rows: Sequence[Mapping[str, Any]] = (self.manifest or {}).get("settings", {}).get("layers", ())
-        known = {int(row["index"]): row for row in rows if "index" in row}
-        if layer in known:
-            window = known[layer].get("window")
-            return None if window is None else int(window), known[layer].get("kind") == "chunked"
+        by_index = {int(row["index"]): row for row in rows if "index" in row}
+        if layer in by_index:
+            window = by_index[layer].get("window")
+            return None if window is None else int(window), by_index[layer].get("kind") == "chunked"
         path = next(
             self.root / layout.folder(layer, head.query, "q") / layout.FILE
             for head in self.heads
@@ -194,22 +194,22 @@ class Capture:
         halves = []
         for signs in hadamard(groups)[1:]:
             side = [signs[place % groups] > 0 for place in range(len(self.documents))]
-            first = tuple(number for number, part in zip(self.documents, side, strict=True) if part)
-            second = tuple(number for number, part in zip(self.documents, side, strict=True) if not part)
+            first = tuple(number for number, in_first in zip(self.documents, side, strict=True) if in_first)
+            second = tuple(number for number, in_first in zip(self.documents, side, strict=True) if not in_first)
             halves.append((replace(self, only=first), replace(self, only=second)))
         return halves
 
     @property
     def documents(self) -> tuple[int, ...]:
         """Return the numbers of the documents; empty if no manifest lists them."""
-        numbers = sorted(int(each["number"]) for each in (self.manifest or {}).get("documents", ()))
+        numbers = sorted(int(document["number"]) for document in (self.manifest or {}).get("documents", ()))
         return tuple(numbers) if self.only is None else self.only
 
-    def _kept(self, found: Vectors) -> Vectors:
+    def _kept(self, vectors: Vectors) -> Vectors:
         if self.only is None:
-            return found
-        part = np.isin(found.document, self.only)
-        return Vectors(found.bucket[part], found.document[part], found.position[part], found.vectors[part])
+            return vectors
+        mask = np.isin(vectors.document, self.only)
+        return Vectors(vectors.bucket[mask], vectors.document[mask], vectors.position[mask], vectors.vectors[mask])
 
 
 def read(path: Path) -> Vectors:
@@ -256,7 +256,7 @@ def _column_window(path: Path) -> int | None:
             return None
     except OSError as error:
         raise DataError(f"{path}: cannot be read ({str(error).splitlines()[0]})") from error
-    windows = sorted({each for each in _table(path, ["sliding_window"])["sliding_window"].unique().to_pylist() if each})
+    windows = sorted({size for size in _table(path, ["sliding_window"])["sliding_window"].unique().to_pylist() if size})
     if len(windows) > 1:
         raise DataError(f"{path}: `sliding_window` holds {windows}, but a layer has only one window")
     return int(windows[0]) if windows else None
@@ -295,21 +295,21 @@ def open_capture(
     if not root.is_dir():
         root = _download_capture(str(place), branch)
     files = _head_files(root)
-    noted = manifest.read(root)
-    if noted is not None:
-        if not noted.get("complete"):
+    stored = manifest.read(root)
+    if stored is not None:
+        if not stored.get("complete"):
             raise DataError(f"{root}: this capture is unfinished; rerun the same capture command to resume it")
-        settings = noted["settings"]
+        settings = stored["settings"]
         if context is not None and context != settings["context"]:
             raise DataError(f"{root}: captured at a context of {settings['context']}; leave --context {context} out")
-        heads = manifest.heads_of(noted)
+        heads = manifest.heads_of(stored)
         absent = [head for head in heads if (head.layer, head.query) not in files["q"]]
         if absent:
             raise DataError(
                 f"{root}: {len(absent)} heads in its manifest have no file (first: {absent[0]}); capture again"
             )
         size = settings["context"] // settings["buckets"]
-        return Capture(root, settings["context"], size, heads, noted, rotations=manifest.rotations_of(noted))
+        return Capture(root, settings["context"], size, heads, stored, rotations=manifest.rotations_of(stored))
     size, top = _buckets_of_files(root, files)
     if context is None:
         context = size * (top + 1)
@@ -317,18 +317,18 @@ def open_capture(
         raise DataError(f"{root}: its {top + 1} buckets of {size} tokens exceed --context {context}; give more")
     share = group if group is not None else _query_group(root, files)
     heads = tuple(sorted(HeadIndex(layer, head, head // share) for layer, head in files["q"]))
-    lost = [head for head in heads if (head.layer, head.key) not in files["k"]]
-    if lost:
-        raise DataError(f"{root}: {lost[0]} has no keys if {share} query heads share a key head; give another --group")
+    bad = [head for head in heads if (head.layer, head.key) not in files["k"]]
+    if bad:
+        raise DataError(f"{root}: {bad[0]} has no keys if {share} query heads share a key head; give another --group")
     return Capture(root, context, size, heads)
 
 
 def _head_files(root: Path) -> dict[Side, set[tuple[int, int]]]:
     heads: dict[Side, set[tuple[int, int]]] = {"q": set(), "k": set()}
     for entry in root.iterdir():
-        matched = layout.NAME.match(entry.name)
-        if matched and matched[3] in heads and (entry / layout.FILE).is_file():
-            heads["q" if matched[3] == "q" else "k"].add((int(matched[1]), int(matched[2])))
+        match = layout.NAME.match(entry.name)
+        if match and match[3] in heads and (entry / layout.FILE).is_file():
+            heads["q" if match[3] == "q" else "k"].add((int(match[1]), int(match[2])))
     if not heads["q"] and manifest.read(root) is None:
         raise DataError(f"{root}: not a capture, whose folders are named like l05h12q and hold {layout.FILE}")
     return heads
@@ -339,18 +339,18 @@ def _query_group(root: Path, files: dict[Side, set[tuple[int, int]]]) -> int:
 
     If all query heads are present, this number divides their count.
     """
-    most = max(head for _, head in files["q"]) + 1
-    fits: dict[tuple[int, ...], int] = {}
-    for size in range(1, most + 1):
+    head_count = max(head for _, head in files["q"]) + 1
+    groups: dict[tuple[int, ...], int] = {}
+    for size in range(1, head_count + 1):
         if {(layer, head // size) for layer, head in files["q"]} == files["k"]:
-            fits.setdefault(tuple(head // size for _, head in sorted(files["q"])), size)
-    whole = any({head for at, head in files["q"] if at == layer} == set(range(most)) for layer, _ in files["q"])
+            groups.setdefault(tuple(head // size for _, head in sorted(files["q"])), size)
+    whole = any({head for at, head in files["q"] if at == layer} == set(range(head_count)) for layer, _ in files["q"])
     if whole:
-        fits = {heads: size for heads, size in fits.items() if most % size == 0}
-    if len(fits) != 1:
-        many = f"{sorted(fits.values())} all fit" if fits else "no number fits"
-        raise DataError(f"{root}: query heads per key head do not follow from the file names ({many}); give --group")
-    return next(iter(fits.values()))
+        groups = {heads: size for heads, size in groups.items() if head_count % size == 0}
+    if len(groups) != 1:
+        reason = f"{sorted(groups.values())} all fit" if groups else "no number fits"
+        raise DataError(f"{root}: query heads per key head do not follow from the file names ({reason}); give --group")
+    return next(iter(groups.values()))
 
 
 def _buckets_of_files(root: Path, files: dict[Side, set[tuple[int, int]]]) -> tuple[int, int]:
@@ -368,9 +368,9 @@ def _buckets_of_files(root: Path, files: dict[Side, set[tuple[int, int]]]) -> tu
         if not len(bucket):
             continue
         low = max(low, int((position // (bucket + 1)).max()) + 1)
-        later = bucket > 0
-        if later.any():
-            high = min(high, int((position[later] // bucket[later]).min()))
+        not_first = bucket > 0
+        if not_first.any():
+            high = min(high, int((position[not_first] // bucket[not_first]).min()))
         top = max(top, int(bucket.max()))
     if top == 0:
         raise DataError(f"{root}: only one bucket, so its size cannot be inferred; give --context")

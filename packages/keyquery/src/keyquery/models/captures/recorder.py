@@ -47,14 +47,14 @@ class VectorRecorder:
         buckets: Buckets,
         seed: int,
         projections: Projections | None = None,
-        kept: Collection[str] = (),
+        part_names: Collection[str] = (),
         why_undefined: Callable[[str], str] = lambda where: "give --dtype bf16 or fp32",
     ) -> None:
         self._layers = {layer.index: layer for layer in layers}
         self._queries, self._keys = heads_by_layer(heads)
         self._buckets, self._seed, self._projections = buckets, seed, projections
         self._why_undefined = why_undefined
-        self._sides = {PARTS[name] for name in kept}
+        self._sides = {PARTS[name] for name in part_names}
         self._parts: dict[int, DocumentPart] = {}
         self._waiting: list[tuple[int, int, Side, Any, NDArray[np.int64]]] = []
         self._seen: set[tuple[int, str]] = set()
@@ -119,13 +119,13 @@ class VectorRecorder:
             yield
 
     def _hook_of(self, layer: int, side: Side) -> Callable[[Any, Any, Any], None]:
-        def keep(module: Any, given: Any, output: Any) -> None:
+        def keep(module: Any, inputs: Any, output: Any) -> None:
             if self._parts:
-                made = output[0] if isinstance(output, tuple) else output
-                rows = (len(self._parts), 1, self.longest[1], made.shape[-1])
-                if made.numel() != rows[0] * rows[2] * rows[3]:
+                vectors = output[0] if isinstance(output, tuple) else output
+                rows = (len(self._parts), 1, self.longest[1], vectors.shape[-1])
+                if vectors.numel() != rows[0] * rows[2] * rows[3]:
                     raise ModelError(f"layer {layer}: {type(module).__name__} gives no vector for each token")
-                self._keep_tokens(layer, side, made.reshape(rows), [0])
+                self._keep_tokens(layer, side, vectors.reshape(rows), [0])
 
         return keep
 
@@ -141,11 +141,11 @@ class VectorRecorder:
         torch = libraries.torch
         columns = torch.tensor(heads, device=tensor.device)
         for row, document in enumerate(self._parts):
-            kept = tokens(self._buckets, self._seed, document, layer, side)
-            kept = kept[kept < self._lengths[document]]
-            rows = torch.from_numpy(kept).to(tensor.device)
-            drawn = tensor[row].index_select(1, rows).index_select(0, columns)
-            self._waiting.append((document, layer, side, drawn, kept))
+            positions = tokens(self._buckets, self._seed, document, layer, side)
+            positions = positions[positions < self._lengths[document]]
+            rows = torch.from_numpy(positions).to(tensor.device)
+            sampled = tensor[row].index_select(1, rows).index_select(0, columns)
+            self._waiting.append((document, layer, side, sampled, positions))
         if sum(vectors.numel() * vectors.element_size() for _, _, _, vectors, _ in self._waiting) > PENDING:
             self._write_waiting()
         if self._seen == self._wanted and self.longest[1] <= self._finished:
@@ -167,18 +167,18 @@ class VectorRecorder:
         self._parts = {}
 
     def _write_waiting(self) -> None:
-        for document, layer, side, tensor, kept in self._waiting:
+        for document, layer, side, tensor, positions in self._waiting:
             vectors = tensor.float().cpu().numpy()
             scale = self._layers[layer].query_scale
             if side == "q" and scale is not None and self._projections is None:
-                vectors = vectors / scale.at(kept)[None, :, None]
+                vectors = vectors / scale.at(positions)[None, :, None]
             if not np.isfinite(vectors).all():
                 raise ModelError(
                     f"layer {layer} has infinite or undefined {WORDS[side]} in document {document}; "
                     f"{self._why_undefined(f'layer {layer}')}"
                 )
             self._parts[document].add(f"{side}{layer:02d}", vectors)
-            self._parts[document].add(f"{side}p{layer:02d}", kept.astype(np.int32))
+            self._parts[document].add(f"{side}p{layer:02d}", positions.astype(np.int32))
         self._waiting = []
 
 
@@ -190,6 +190,6 @@ def heads_by_layer(heads: Iterable[HeadIndex]) -> tuple[dict[int, list[int]], di
         queries.setdefault(head.layer, set()).add(head.query)
         keys.setdefault(head.layer, set()).add(head.key)
     return (
-        {layer: sorted(drawn) for layer, drawn in sorted(queries.items())},
-        {layer: sorted(drawn) for layer, drawn in sorted(keys.items())},
+        {layer: sorted(indices) for layer, indices in sorted(queries.items())},
+        {layer: sorted(indices) for layer, indices in sorted(keys.items())},
     )

@@ -34,15 +34,15 @@ def check_space(options: CaptureOptions, documents: int | None) -> None:
 
 def bytes_of_document(options: CaptureOptions, text: Any) -> int:
     """Return the approximate bytes of one document's vectors on disk, if heads are spread evenly over layers."""
-    layers = [each for each in attention_layers(text) if each.kind != "cross"]
-    taken = [each for each in layers if not options.only_layers or each.index in options.only_layers]
-    every = sum(each.query_heads for each in taken)
-    if not every:
+    layers = [attention_layer for attention_layer in attention_layers(text) if attention_layer.kind != "cross"]
+    captured = [layer for layer in layers if not options.only_layers or layer.index in options.only_layers]
+    all_heads = sum(layer.query_heads for layer in captured)
+    if not all_heads:
         return 0
-    heads = len(options.only_heads) or min(options.heads or every, every)
-    used = min(len(taken), heads)
-    groups = min(heads, sum(each.key_heads for each in taken))
-    width = taken[0].head_dim
+    heads = len(options.only_heads) or min(options.heads or all_heads, all_heads)
+    used = min(len(captured), heads)
+    groups = min(heads, sum(layer.key_heads for layer in captured))
+    width = captured[0].head_dim
     sides = {
         "values": groups * width,
         "outputs": heads * width,

@@ -49,10 +49,10 @@ class Buckets:
             raise ModelError("context, buckets and rate must be positive numbers")
         if self.context % self.count:
             low = self.context // self.count * self.count
-            near = f"{low} or {low + self.count}" if low else f"{self.count}"
+            advice = f"{low} or {low + self.count}" if low else f"{self.count}"
             raise ModelError(
                 f"a context of {self.context} tokens does not divide into {self.count} equal buckets; "
-                f"give --context {near}, or another --buckets"
+                f"give --context {advice}, or another --buckets"
             )
 
     @property
@@ -97,10 +97,10 @@ def draw_heads(
     """
     if only_heads:
         return _named_heads(layers, only_heads)
-    known = [layer.index for layer in layers]
+    indices = [layer.index for layer in layers]
     for index in only_layers:
-        if index not in known:
-            raise ModelError(f"--layers {index}: no attention layer of the model; it has {_numbers_as_text(known)}")
+        if index not in indices:
+            raise ModelError(f"--layers {index}: no attention layer of the model; it has {_numbers_as_text(indices)}")
     drawn_from = [
         layer
         for layer in layers
@@ -118,16 +118,16 @@ def draw_heads(
     ]
     if count is not None and count < len(pairs):
         pairs = random.Random(HEAD_SEED).sample(pairs, count)
-    kept = sorted(HeadIndex(layer.index, head, layer.key_head(head)) for layer, head in pairs if layer.kind != "cross")
-    if not kept:
+    heads = sorted(HeadIndex(layer.index, head, layer.key_head(head)) for layer, head in pairs if layer.kind != "cross")
+    if not heads:
         raise ModelError("all heads that were drawn belong to cross-attention layers; ask for more --heads")
-    return tuple(kept)
+    return tuple(heads)
 
 
-def _named_heads(layers: Sequence[Layer], asked: Collection[tuple[int, int]]) -> tuple[HeadIndex, ...]:
+def _named_heads(layers: Sequence[Layer], named: Collection[tuple[int, int]]) -> tuple[HeadIndex, ...]:
     """Return the named heads without duplicates."""
     by_index = {layer.index: layer for layer in layers}
-    for index, head in asked:
+    for index, head in named:
         where = f"--heads {index}.{head}"
         if index not in by_index:
             raise ModelError(
@@ -137,7 +137,7 @@ def _named_heads(layers: Sequence[Layer], asked: Collection[tuple[int, int]]) ->
             raise ModelError(f"{where}: layer {index} reads another sequence, whose keys are not captured")
         if head >= by_index[index].query_heads:
             raise ModelError(f"{where}: layer {index} has only the heads 0 to {by_index[index].query_heads - 1}")
-    return tuple(sorted({HeadIndex(index, head, by_index[index].key_head(head)) for index, head in asked}))
+    return tuple(sorted({HeadIndex(index, head, by_index[index].key_head(head)) for index, head in named}))
 
 
 def _numbers_as_text(numbers: Collection[int]) -> str:

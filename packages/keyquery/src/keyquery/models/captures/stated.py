@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from boundpaper.errors import DataError, ModelError
 from boundpaper.store.rules import at_least, flag, listed, mapping, number, one_of, positive, require, whole
-from boundpaper.store.text_file import held_in, text_of
+from boundpaper.store.text_file import parse_text, text_of
 from keyquery.models.captures.reading import Capture
 from keyquery.rotary import LAYOUTS, NO_ROTATION, Layout, Rotary, from_theta
 
@@ -59,21 +59,21 @@ def with_stated_rotation(capture: Capture, path: Path) -> Capture:
         raise DataError(f"{capture.root}: already states its rotation; leave --rotation out")
     layers = sorted({head.layer for head in capture.heads})
     widths = {layer: _vector_width(capture, layer) for layer in layers}
-    statement = _statement_content(path)
-    if isinstance(statement, Mapping) and "model_type" in statement:
-        turning = _rotations_of_config(path, dict(statement), capture.context)
-        absent = [layer for layer in layers if layer not in turning]
+    content = _statement_content(path)
+    if isinstance(content, Mapping) and "model_type" in content:
+        by_layer = _rotations_of_config(path, dict(content), capture.context)
+        absent = [layer for layer in layers if layer not in by_layer]
     else:
-        turning, absent = _of_statement(path, statement, widths)
+        by_layer, absent = _of_statement(path, content, widths)
     if absent:
         raise DataError(f"{path}: does not state layer {absent[0]} (layers not stated: {len(absent)})")
     for layer in layers:
-        one = turning[layer]
-        if isinstance(one, Rotary) and one.end > widths[layer]:
+        rotary = by_layer[layer]
+        if isinstance(rotary, Rotary) and rotary.end > widths[layer]:
             raise DataError(
-                f"{path}: rotates {one.end} dimensions of layer {layer}, but its vectors have only {widths[layer]}"
+                f"{path}: rotates {rotary.end} dimensions of layer {layer}, but its vectors have only {widths[layer]}"
             )
-    stated = replace(capture, rotations={layer: turning[layer] for layer in layers})
+    stated = replace(capture, rotations={layer: by_layer[layer] for layer in layers})
     _require_agreement(stated, path)
     return stated
 
@@ -81,7 +81,7 @@ def with_stated_rotation(capture: Capture, path: Path) -> Capture:
 def _statement_content(file: Path) -> Any:
     path = file / "config.json" if file.is_dir() else file
     try:
-        return held_in(text_of(Path(), str(path)), str(path))
+        return parse_text(text_of(Path(), str(path)), str(path))
     except FileNotFoundError:
         raise DataError(
             f"{path}: no such file; --rotation takes a statement, a config.json or a folder with one"
@@ -95,25 +95,25 @@ def _vector_width(capture: Capture, layer: int) -> int:
 def _of_statement(path: Path, statement: Any, widths: Mapping[int, int]) -> tuple[dict[int, Rotary | str], list[int]]:
     """Return each layer's rotation from a statement, and the layers that it omits."""
     rows = statement if isinstance(statement, list) else [statement]
-    turning: dict[int, Rotary | str] = {}
+    by_layer: dict[int, Rotary | str] = {}
     for place_in_list, row in enumerate(rows):
         where = f"{path}: entry {place_in_list + 1}" if isinstance(statement, list) else str(path)
         require(row, RULE, where)
         if isinstance(statement, list) and "layers" not in row:
             raise DataError(f"{where}: no layers; each of several entries must name its layers")
-        named = row.get("layers", list(widths))
-        for layer in named:
-            if layer in turning:
+        layers = row.get("layers", list(widths))
+        for layer in layers:
+            if layer in by_layer:
                 raise DataError(f"{where}: layer {layer} has two entries; keep one")
             if layer in widths:
-                turning[layer] = _rotation_of_row(where, row, widths[layer])
-    return turning, [layer for layer in widths if layer not in turning]
+                by_layer[layer] = _rotation_of_row(where, row, widths[layer])
+    return by_layer, [layer for layer in widths if layer not in by_layer]
 
 
 def _rotation_of_row(where: str, row: Mapping[str, Any], width: int) -> Rotary:
     if row.get("unturned") is True:
         if {"theta", "frequencies"} & set(row):
-            raise DataError(f"{where}: `unturned` excludes `theta` and `frequencies`; leave it out, or these two")
+            raise DataError(f"{where}: `unturned` is given together with `theta` or `frequencies`; remove one")
         return NO_ROTATION
     if ("theta" in row) == ("frequencies" in row):
         raise DataError(f"{where}: give either theta or frequencies")
@@ -128,7 +128,7 @@ def _rotation_of_row(where: str, row: Mapping[str, Any], width: int) -> Rotary:
                     f"{where}: {len(row['frequencies'])} frequencies rotate {2 * len(row['frequencies'])} dimensions, "
                     f"not {row['dimensions']}"
                 )
-            numbers = tuple(float(each) for each in row["frequencies"])
+            numbers = tuple(float(angle) for angle in row["frequencies"])
             return Rotary(frequencies=numbers, layout=layout, start=int(start), factor=float(factor))
         dimensions = int(row.get("dimensions", width - int(start)))
         return from_theta(float(row["theta"]), dimensions, layout=layout, start=int(start), factor=float(factor))
@@ -156,28 +156,28 @@ def _require_agreement(capture: Capture, path: Path) -> None:
         stated = capture.rotation(layer)
         if not isinstance(stated, Rotary) or stated.still:
             continue
-        found = capture.queries(by_layer[layer])
+        queries = capture.queries(by_layer[layer])
         other: Layout = "interleaved" if stated.layout == "half" else "half"
-        positions = found.position.astype(np.int64)
-        for name, one in (("stated", stated), (f"layout {other}", replace(stated, layout=other)), ("", NO_ROTATION)):
-            turned = one.turned(found.vectors, -positions)[:, stated.start : stated.end]
-            shares.setdefault(name, []).append(_alignment(turned))
+        positions = queries.position.astype(np.int64)
+        for name, rotary in (("stated", stated), (f"layout {other}", replace(stated, layout=other)), ("", NO_ROTATION)):
+            unrotated = rotary.turned(queries.vectors, -positions)[:, stated.start : stated.end]
+            shares.setdefault(name, []).append(_alignment(unrotated))
     if not shares:
         return
-    means = {name: float(np.mean(each)) for name, each in shares.items()}
-    best = max(means, key=lambda name: means[name])
-    if means[best] > BETTER * means["stated"] + LEAST:
-        how = f"with {best}" if best else "as they are"
+    means = {name: float(np.mean(values)) for name, values in shares.items()}
+    largest = max(means, key=lambda name: means[name])
+    if means[largest] > BETTER * means["stated"] + LEAST:
+        way = f"with {largest}" if largest else "as they are"
         raise DataError(
             f"{path}: the vectors contradict this rotation: rotated back as stated, the mean of a head's queries keeps "
-            f"{means['stated']:.2g} of their squared length, {how} {means[best]:.2g}; check layout and frequencies"
+            f"{means['stated']:.2g} of their squared length, {way} {means[largest]:.2g}; check layout and frequencies"
         )
 
 
 def _alignment(vectors: NDArray[np.floating[Any]]) -> float:
     """Return the squared length of the mean over the mean squared length, minus its chance value; at least 0."""
     exact = vectors.astype(np.float64)
-    whole = float(np.einsum("ij,ij->", exact, exact)) / len(exact)
-    if not whole:
+    mean_square = float(np.einsum("ij,ij->", exact, exact)) / len(exact)
+    if not mean_square:
         return 0.0
-    return max(0.0, float(np.sum(exact.mean(axis=0) ** 2)) / whole - 4.0 / len(exact))
+    return max(0.0, float(np.sum(exact.mean(axis=0) ** 2)) / mean_square - 4.0 / len(exact))

@@ -36,10 +36,10 @@ def resolve(root: Path, name: str) -> str:
         raise ModelError(f"{name}: is a file, not a model; a model is a folder, a GGUF file or a Hub id; {mend}")
     if "/" in name or name.startswith((".", "~")) or Path(name).is_dir():
         return str(Path(name).expanduser()) if name.startswith("~") else name
-    known = ", ".join((*NAMES, *PACKAGES))
+    names = ", ".join((*NAMES, *PACKAGES))
     hint = suggest(name, (*NAMES, *PACKAGES))
     raise ModelError(
-        f"{name!r} is neither a folder nor a known name ({known}); {hint}a Hub model is written owner/name"
+        f"{name!r} is neither a folder nor a known name ({names}); {hint}a Hub model is written owner/name"
     )
 
 

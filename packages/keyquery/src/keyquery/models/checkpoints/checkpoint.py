@@ -28,10 +28,10 @@ def refuse_replaced_code(raw: dict[str, Any], name: str) -> None:
     This is so if config.json refers to code and names an architecture that transformers does not have.
     """
     transformers = libraries.transformers
-    named = [each for each in raw.get("architectures") or () if not hasattr(transformers, each)]
-    if raw.get("auto_map") and named:
+    custom = [name_ for name_ in raw.get("architectures") or () if not hasattr(transformers, name_)]
+    if raw.get("auto_map") and custom:
         raise ModelError(
-            f"{name}: config.json names a custom class ({named[0]}), which may compute what the plain class of its "
+            f"{name}: config.json names a custom class ({custom[0]}), which may compute what the plain class of its "
             f"model type ({raw.get('model_type', 'none')}) does not; read its code, then load it as a plain class by "
             "name (load_as, with its position encoding), or give --trust-remote-code"
         )
@@ -43,26 +43,26 @@ def as_class(raw: dict[str, Any], load_as: str, name: str) -> Any:
     Raises ModelError if transformers has no such causal language model.
     """
     transformers = libraries.transformers
-    known = transformers.AutoConfig.for_model
+    for_type = transformers.AutoConfig.for_model
     try:
-        family = type(known(load_as))
+        family = type(for_type(load_as))
     except ValueError:
         raise ModelError(
             f"{name}: load_as {load_as!r} is not a model type of transformers; give one such as llama"
         ) from None
     if family not in transformers.AutoModelForCausalLM._model_mapping:
         raise ModelError(f"{name}: load_as {load_as!r} is not a causal language model")
-    plain = {key: value for key, value in raw.items() if key not in ("auto_map", "architectures", "model_type")}
-    return family.from_dict(plain)
+    settings = {key: value for key, value in raw.items() if key not in ("auto_map", "architectures", "model_type")}
+    return family.from_dict(settings)
 
 
 def ignored_settings(raw: dict[str, Any], config: Any) -> dict[str, Any]:
     """Return the settings of config.json, with values, that the class of `config` does not know."""
-    known = set(dir(type(config))) | set(inspect.signature(type(config).__init__).parameters)
-    known |= set(getattr(config, "attribute_map", None) or ())
+    names = set(dir(type(config))) | set(inspect.signature(type(config).__init__).parameters)
+    names |= set(getattr(config, "attribute_map", None) or ())
     if dataclasses.is_dataclass(config):
-        known |= {field.name for field in dataclasses.fields(config)}
-    return {key: value for key, value in raw.items() if key not in known | ELSEWHERE and not key.startswith("_")}
+        names |= {field.name for field in dataclasses.fields(config)}
+    return {key: value for key, value in raw.items() if key not in names | ELSEWHERE and not key.startswith("_")}
 
 
 def refuse_ignored(raw: dict[str, Any], config: Any, name: str, *, scaled: bool, placed: bool) -> None:
@@ -99,14 +99,14 @@ def rescale_attention(model: Any, scaling: float) -> None:
     if not (math.isfinite(scaling) and scaling > 0):
         raise ModelError(f"scaling {scaling} is not a factor on scores; give a positive number, usually head_dim^-0.5")
     parts = [part for part in model.modules() if getattr(part, "layer_idx", None) is not None and _is_attention(part)]
-    if not parts or any(not isinstance(getattr(part, "scaling", None), float) for part in parts):
+    if not parts or any(not isinstance(getattr(module, "scaling", None), float) for module in parts):
         raise ModelError(f"{type(model).__name__} does not store its factor on scores where it can be changed")
     for part in parts:
         part.scaling = float(scaling)
 
 
-def _is_attention(part: Any) -> bool:
-    return "ttention" in type(part).__name__
+def _is_attention(module: Any) -> bool:
+    return "ttention" in type(module).__name__
 
 
 def _is_usual_factor(value: Any, text: Any) -> bool:

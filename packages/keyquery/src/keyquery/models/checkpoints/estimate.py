@@ -123,13 +123,13 @@ def of_config(
     text = config.get_text_config()
     layers = attention_layers(text)
     weights, unpacked = (least_held(model), 0) if stream else _weight_bytes(model, quantize, double)
-    kept = context if logits is None else min(logits, context)
+    rows = context if logits is None else min(logits, context)
     return MemoryEstimate(
         name=name,
-        parameters=sum(each.numel() for each in model.parameters()),
+        parameters=sum(parameter.numel() for parameter in model.parameters()),
         weights=weights,
         cache=batch * kind.itemsize * sum(_cache_numbers(layer, context) for layer in layers),
-        activations=batch * (least(model, layers, context) + kept * text.vocab_size * (kind.itemsize + 4)) + unpacked,
+        activations=batch * (least(model, layers, context) + rows * text.vocab_size * (kind.itemsize + 4)) + unpacked,
         context=context,
         batch=batch,
         precision=f"{quantize} and {_type_name(kind)}" if quantize else _type_name(kind),
@@ -139,30 +139,30 @@ def of_config(
 def free_bytes(device: str) -> int | None:
     """Return the free bytes on `device`, over all GPUs for "auto" and "cuda"; None if unknown."""
     torch = libraries.torch
-    meant = chosen_device(device)
+    chosen = chosen_device(device)
     if device in ("auto", "cuda") and torch.cuda.is_available():
         return sum(free_memory(f"cuda:{number}") or 0 for number in range(torch.cuda.device_count()))
-    return free_memory(meant)
+    return free_memory(chosen)
 
 
-def check_memory(found: MemoryEstimate, free: int | None, *, anyway: bool = False) -> str:
+def check_memory(estimated: MemoryEstimate, free: int | None, *, anyway: bool = False) -> str:
     """Return the estimate's line, to print before loading; raise ModelError if the model cannot fit.
 
     `free` is the number of free bytes. With `anyway`, no error is raised, but the line says that it does not fit. The
     error says what would fit.
     """
-    line = found.line(free)
-    if free is None or found.total <= free:
+    line = estimated.line(free)
+    if free is None or estimated.total <= free:
         return line
     if anyway:
         return f"{line}; this does not fit; continuing because of --anyway"
-    if found.weights > free:
+    if estimated.weights > free:
         mend = "use a larger device, --dtype bf16 or --quantize nf4, or capture --stream"
     else:
         # Memory other than weights grows at least in proportion to the context, so this many tokens fit by the
         # estimate.
-        share = (free - found.weights) / (found.total - found.weights)
-        fitting = largest_fitting(lambda context: context, int(found.context * share), found.context)
+        share = (free - estimated.weights) / (estimated.total - estimated.weights)
+        fitting = largest_fitting(lambda context: context, int(estimated.context * share), estimated.context)
         mend = f"{fitting:,} tokens may" if fitting else "use shorter texts, or a larger device"
     raise ModelError(f"{line}; it cannot fit: {mend} (or go on with --anyway)")
 
@@ -170,7 +170,7 @@ def check_memory(found: MemoryEstimate, free: int | None, *, anyway: bool = Fals
 def _weight_bytes(model: Any, quantize: str | None, double: bool) -> tuple[int, int]:
     """Return the bytes of all weights and buffers, and of the largest quantized weight once unpacked."""
     torch = libraries.torch
-    total = sum(part.numel() * part.element_size() for part in (*model.parameters(), *model.buffers()))
+    total = sum(tensor.numel() * tensor.element_size() for tensor in (*model.parameters(), *model.buffers()))
     if quantize is None:
         return total, 0
     head = model.get_output_embeddings()
@@ -180,9 +180,9 @@ def _weight_bytes(model: Any, quantize: str | None, double: bool) -> tuple[int, 
         if not isinstance(module, torch.nn.Linear) or module is head:
             continue
         weight = module.weight
-        plain = weight.numel() * weight.element_size()
-        total += _quantized_bytes(weight.numel(), weight.shape[0], quantize, double) - plain
-        unpacked = max(unpacked, plain)
+        full_size = weight.numel() * weight.element_size()
+        total += _quantized_bytes(weight.numel(), weight.shape[0], quantize, double) - full_size
+        unpacked = max(unpacked, full_size)
     return total, unpacked
 
 
@@ -202,12 +202,12 @@ def attention_layers(text: Any) -> tuple[Layer, ...]:
     window = getattr(text, "sliding_window", None)
     layers = []
     for index in range(text.num_hidden_layers):
-        own = of_layer(text, index)
-        heads = getattr(own, "num_attention_heads", None)
+        layer_config = of_layer(text, index)
+        heads = getattr(layer_config, "num_attention_heads", None)
         if not heads:
             return ()  # a model without attention has no key cache
-        keys = getattr(own, "num_key_value_heads", None) or heads
-        width = getattr(own, "head_dim", None) or own.hidden_size // heads
+        keys = getattr(layer_config, "num_key_value_heads", None) or heads
+        width = getattr(layer_config, "head_dim", None) or layer_config.hidden_size // heads
         local = window is not None and (types is None or "sliding" in types[index])
         kind: Any = "cross" if index in crossing else "sliding" if local else "full"
         layers.append(Layer(index, kind, heads, keys, width, width**-0.5, window if local else None))

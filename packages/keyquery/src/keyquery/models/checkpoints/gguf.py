@@ -40,15 +40,15 @@ def dequantise(file: Path, folder: Path, sha256: str, say: str = "") -> Path:
         if fingerprint(folder) == gguf_card(folder)["weights"]:
             return folder
         raise ModelError(f"{folder}: changed since it was made from {file.name}; remove the folder, and run again")
-    described, read = _describe_file(file)
+    description, header = _describe_file(file)
     if say:
         print(say, file=sys.stderr)
     folder.parent.mkdir(parents=True, exist_ok=True)
     with temporary(folder.parent) as draft:
-        _convert(file, draft, read)
+        _convert(file, draft, header)
         content = {
             "file": {"name": file.name, "bytes": file.stat().st_size, "sha256": sha256},
-            **described,
+            **description,
             "weights": fingerprint(draft),
             "versions": _library_versions(),
         }
@@ -99,7 +99,7 @@ def _describe_file(file: Path) -> tuple[dict[str, Any], _GgufHeader]:
     try:
         reader = gguf.GGUFReader(file)
         keys = {name: field.contents() for name, field in reader.fields.items() if not name.startswith("GGUF.")}
-        factors = [each.data.astype(float).tolist() for each in reader.tensors if each.name == "rope_freqs.weight"]
+        factors = [field.data.astype(float).tolist() for field in reader.tensors if field.name == "rope_freqs.weight"]
     except FileNotFoundError:
         raise ModelError(f"{file}: no such file") from None
     except (ValueError, IndexError, OSError, EOFError) as error:
@@ -120,17 +120,15 @@ def _convert(file: Path, folder: Path, content: _GgufHeader) -> None:
     transformers.utils.logging.disable_progress_bar()
     with explain_failure(str(file)), redirect_stderr(io.StringIO()):  # the conversion's bar ignores settings
         place, options = str(file.parent), {"gguf_file": file.name}
-        made: Any = transformers.AutoModelForCausalLM
-        model, report = made.from_pretrained(place, dtype=torch.float32, output_loading_info=True, **options)
-        missing = sorted(report.get("missing_keys") or ())
-        if missing:
-            raise ModelError(
-                f"{file}: lacks {counted(len(missing), 'weight')} of its architecture (first: {missing[0]})"
-            )
+        auto_class: Any = transformers.AutoModelForCausalLM
+        model, report = auto_class.from_pretrained(place, dtype=torch.float32, output_loading_info=True, **options)
+        absent = sorted(report.get("missing_keys") or ())
+        if absent:
+            raise ModelError(f"{file}: lacks {counted(len(absent), 'weight')} of its architecture (first: {absent[0]})")
         tokenizer = transformers.AutoTokenizer.from_pretrained(place, **options)
         try:
             gguf_keys.apply_keys(content.keys, content.frequencies, model.config)
-            parameters = sum(each.numel() for each in model.parameters())  # shared ones once
+            parameters = sum(parameter.numel() for parameter in model.parameters())  # shared ones once
             gguf_keys.refuse_unused_tensors(content.sizes, _known_tensors(model, content), parameters)
             notes = gguf_keys.tokenizer_notes(content.keys, tokenizer)
         except ModelError as error:

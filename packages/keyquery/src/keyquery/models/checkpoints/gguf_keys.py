@@ -90,7 +90,7 @@ def apply_keys(keys: Mapping[str, Any], frequencies: Sequence[float] | None, con
     """
     architecture = str(keys.get("general.architecture", ""))
     text = config.get_text_config()
-    own = {
+    settings = {
         key.removeprefix(f"{architecture}."): value for key, value in keys.items() if key.startswith(f"{architecture}.")
     }
     for key, value in keys.items():
@@ -101,9 +101,9 @@ def apply_keys(keys: Mapping[str, Any], frequencies: Sequence[float] | None, con
             raise ModelError(f"{key} is {value}: one piece of {value}; join them (llama-gguf-split --merge)")
         if NOTES.match(key) or key.startswith("split.") or TOKENIZER.match(key):
             continue
-        if name == key or not _is_heeded(name, value, text, own):
+        if name == key or not _is_heeded(name, value, text, settings):
             raise ModelError(f"{key} is {_shortened(value)}: {MEND}")
-    _copy_rotation(own, frequencies, text)
+    _copy_rotation(settings, frequencies, text)
 
 
 def _is_heeded(name: str, value: Any, text: Any, own: Mapping[str, Any]) -> bool:
@@ -116,12 +116,12 @@ def _is_heeded(name: str, value: Any, text: Any, own: Mapping[str, Any]) -> bool
         return _settings_equal(value, _dimension_counts(text).get(name))
     if name == "rope.dimension_sections":
         rope = getattr(text, "rope_parameters", None) or {}
-        return [each for each in value if each] == list(rope.get("mrope_section") or ())
+        return [size for size in value if size] == list(rope.get("mrope_section") or ())
     if name == "attention.sliding_window":
         return _set_window(int(value), text, own)
     if name == "attention.sliding_window_pattern":
         types = getattr(text, "layer_types", None) or ()
-        return isinstance(value, list) and [bool(each) for each in value] == ["full" not in each for each in types]
+        return isinstance(value, list) and [bool(label) for label in value] == ["full" not in label for label in types]
     if name == "attention.scale":
         return _set_score_factor(float(value), text)
     if name == "ssm.inner_size":
@@ -143,8 +143,8 @@ def _dimension_counts(text: Any) -> dict[str, int]:
     width = getattr(text, "head_dim", None) or text.hidden_size // text.num_attention_heads
     rope = getattr(text, "rope_parameters", None) or {}
     share = rope.get("partial_rotary_factor") or getattr(text, "partial_rotary_factor", None) or 1.0
-    turned = getattr(text, "rotary_dim", None) or round(width * share)
-    return {"attention.key_length": width, "attention.value_length": width, "rope.dimension_count": turned}
+    rotated = getattr(text, "rotary_dim", None) or round(width * share)
+    return {"attention.key_length": width, "attention.value_length": width, "rope.dimension_count": rotated}
 
 
 def _set_rotated_width(count: int, text: Any) -> bool:
@@ -159,11 +159,11 @@ def _set_rotated_width(count: int, text: Any) -> bool:
     return True
 
 
-def _set_window(size: int, text: Any, own: Mapping[str, Any]) -> bool:
-    if size >= own.get("context_length", math.inf) or _settings_equal(size, getattr(text, "sliding_window", None)):
+def _set_window(size: int, text: Any, settings: Mapping[str, Any]) -> bool:
+    if size >= settings.get("context_length", math.inf) or _settings_equal(size, getattr(text, "sliding_window", None)):
         return True
     types = getattr(text, "layer_types", None)
-    if not hasattr(text, "sliding_window") or (types is not None and not any("sliding" in each for each in types)):
+    if not hasattr(text, "sliding_window") or (types is not None and not any("sliding" in label for label in types)):
         return False
     text.sliding_window = size
     return True
@@ -173,8 +173,8 @@ def _set_score_factor(scale: float, text: Any) -> bool:
     """Return whether the class multiplies scores by this factor, after setting it if possible."""
     width = _dimension_counts(text)["attention.key_length"]
     scalar = getattr(text, "query_pre_attn_scalar", None)
-    own = getattr(text, "attention_multiplier", None) or (scalar or width) ** -0.5
-    if scale == 0 or math.isclose(scale, own, rel_tol=1e-4):
+    factor = getattr(text, "attention_multiplier", None) or (scalar or width) ** -0.5
+    if scale == 0 or math.isclose(scale, factor, rel_tol=1e-4):
         return True
     if scalar is not None:
         text.query_pre_attn_scalar = scale**-2
@@ -183,9 +183,9 @@ def _set_score_factor(scale: float, text: Any) -> bool:
     return scalar is not None or hasattr(text, "attention_multiplier")
 
 
-def _copy_rotation(own: Mapping[str, Any], frequencies: Sequence[float] | None, text: Any) -> None:
+def _copy_rotation(settings: Mapping[str, Any], frequencies: Sequence[float] | None, text: Any) -> None:
     """Copy the file's rotation into `rope_parameters`; if layers differ, only for those that see the whole context."""
-    keys = {name: own[name] for name in ROPE if name in own}
+    keys = {name: settings[name] for name in ROPE if name in settings}
     rope = getattr(text, "rope_parameters", None)
     divided = frequencies is not None and not np.allclose(frequencies, 1.0)
     if not rope:
@@ -194,33 +194,33 @@ def _copy_rotation(own: Mapping[str, Any], frequencies: Sequence[float] | None, 
                 f"{next(iter(keys), 'rope_freqs.weight')}: the model's class does not apply its rotary settings; {MEND}"
             )
         return
-    nested = all(each is None or isinstance(each, dict) for each in rope.values())
-    part = rope["full_attention"] if nested else rope
-    base = float(own.get("rope.freq_base", part["rope_theta"] if nested else 10_000.0))
-    wanted: dict[str, Any] = {"rope_type": "default"}
-    factor = float(own.get("rope.scaling.factor") or own.get("rope.scale_linear") or 1.0)
-    kind = str(own.get("rope.scaling.type", "linear" if factor != 1.0 else "none"))
+    nested = all(value is None or isinstance(value, dict) for value in rope.values())
+    old = rope["full_attention"] if nested else rope
+    base = float(settings.get("rope.freq_base", old["rope_theta"] if nested else 10_000.0))
+    new: dict[str, Any] = {"rope_type": "default"}
+    factor = float(settings.get("rope.scaling.factor") or settings.get("rope.scale_linear") or 1.0)
+    kind = str(settings.get("rope.scaling.type", "linear" if factor != 1.0 else "none"))
     if divided:
         if kind != "none":
             raise ModelError(f"rope.scaling.type is {kind!r} in addition to rope_freqs.weight: {MEND}")
-        wanted = _llama3_rotation([float(each) for each in frequencies or ()], base)
+        new = _llama3_rotation([float(factor) for factor in frequencies or ()], base)
     elif kind == "linear" and factor != 1.0:
-        wanted = {"rope_type": "linear", "factor": factor}
+        new = {"rope_type": "linear", "factor": factor}
     elif kind == "yarn":
-        length = own.get("rope.scaling.original_context_length") or own.get("context_length") or 0
-        wanted = {"rope_type": "yarn", "factor": factor, "original_max_position_embeddings": int(length)}
+        length = settings.get("rope.scaling.original_context_length") or settings.get("context_length") or 0
+        new = {"rope_type": "yarn", "factor": factor, "original_max_position_embeddings": int(length)}
         for name in ("beta_fast", "beta_slow"):
-            value = own.get(f"rope.scaling.yarn_{name}")
-            wanted |= {} if value is None else {name: float(value)}
+            value = settings.get(f"rope.scaling.yarn_{name}")
+            new |= {} if value is None else {name: float(value)}
     elif kind not in ("none", "linear"):
         raise ModelError(f"rope.scaling.type is {kind!r}: {MEND}")
-    kept = {
-        name: part[name] for name in ("partial_rotary_factor", "mrope_section", "mrope_interleaved") if name in part
+    shared = {
+        name: old[name] for name in ("partial_rotary_factor", "mrope_section", "mrope_interleaved") if name in old
     }
-    wanted = {**kept, **wanted, "rope_theta": base}
-    changed = {name for name in wanted if not _settings_equal(wanted[name], part.get(name))}
-    if changed or any(name not in wanted for name in part):
-        text.rope_parameters = {**rope, "full_attention": wanted} if nested else wanted
+    new = {**shared, **new, "rope_theta": base}
+    changed = {name for name in new if not _settings_equal(new[name], old.get(name))}
+    if changed or any(name not in new for name in old):
+        text.rope_parameters = {**rope, "full_attention": new} if nested else new
 
 
 def _llama3_rotation(frequencies: Sequence[float], base: float) -> dict[str, Any]:
@@ -237,21 +237,21 @@ def _llama3_rotation(frequencies: Sequence[float], base: float) -> dict[str, Any
     return {"rope_type": "llama3", "factor": factor, **LLAMA3}
 
 
-def refuse_unused_tensors(sizes: Mapping[str, int], known: set[str], parameters: int) -> None:
+def refuse_unused_tensors(sizes: Mapping[str, int], used_names: set[str], parameters: int) -> None:
     """Raise ModelError for tensors of the file that are not used in any weight of the model.
 
     `sizes` has the number of values in each tensor of the file, `parameters` is the number of values in the model's
-    weights, shared ones counted once, and `known` are the tensor names that the reader maps. The error names the
+    weights, shared ones counted once, and `used_names` are the tensor names that the reader maps. The error names the
     first omitted tensor or, if it cannot be identified, how many values were omitted.
     """
     idle = {"rope_freqs.weight"} | {name for name in sizes if name.endswith(".attn_rot_embd")}
-    taken = {name: size for name, size in sizes.items() if name not in idle}
-    left = sorted(name for name in taken if name not in known and name.removesuffix(".weight") not in known)
-    if left:
-        raise ModelError(f"its tensor {left[0]} (of {len(left)} such) is left out: {MEND}")
-    if sum(taken.values()) != parameters:
+    used = {name: size for name, size in sizes.items() if name not in idle}
+    unused = sorted(name for name in used if name not in used_names and name.removesuffix(".weight") not in used_names)
+    if unused:
+        raise ModelError(f"its tensor {unused[0]} (of {len(unused)} such) is left out: {MEND}")
+    if sum(used.values()) != parameters:
         raise ModelError(
-            f"its tensors have {sum(taken.values()):,} values, but the model read from them has {parameters:,}: {MEND}"
+            f"its tensors have {sum(used.values()):,} values, but the model read from them has {parameters:,}: {MEND}"
         )
 
 
@@ -263,11 +263,11 @@ def tokenizer_notes(keys: Mapping[str, Any], tokenizer: Any) -> list[str]:
     for name, place in (("bos", 0), ("eos", -1)):
         flag, token = keys.get(f"tokenizer.ggml.add_{name}_token"), keys.get(f"tokenizer.ggml.{name}_token_id")
         ids = tokenizer("a")["input_ids"]
-        added = bool(ids) and token is not None and ids[place] == token
-        if flag is not None and bool(flag) != added:
+        is_added = bool(ids) and token is not None and ids[place] == token
+        if flag is not None and bool(flag) != is_added:
             raise ModelError(
                 f"tokenizer.ggml.add_{name}_token is {flag}, but the tokenizer read from the file "
-                f"{'adds' if added else 'does not add'} it: {MEND}"
+                f"{'adds' if is_added else 'does not add'} it: {MEND}"
             )
     prefix, words = keys.get("tokenizer.ggml.add_space_prefix"), tokenizer.tokenize("a")
     spaced = bool(words) and words[0].startswith("\u2581")
@@ -295,7 +295,7 @@ def _settings_equal(value: Any, other: Any) -> bool:
     if isinstance(value, list):
         if isinstance(other, list | tuple):
             return list(value) == list(other)
-        return len(found := {each for each in value if each}) == 1 and _settings_equal(found.pop(), other)
+        return len(nonzero := {entry for entry in value if entry}) == 1 and _settings_equal(nonzero.pop(), other)
     if isinstance(value, bool) or isinstance(other, bool):
         return value is other
     if isinstance(value, int | float) and isinstance(other, int | float):

@@ -136,8 +136,8 @@ def load(source: ModelSource, *, tokenizer: bool = True, stream: bool = False) -
                 shape = model_class(config, source.trust_remote_code).from_config(config, **trust)
             options["device_map"] = streaming.device_map(shape, device)
             stack.enter_context(streaming.stream_weights(source.name))
-        for each in REPORTING:
-            logging.getLogger(each).addFilter(_is_no_report)
+        for logger in REPORTING:
+            logging.getLogger(logger).addFilter(_is_no_report)
         model, report = model_class(config, source.trust_remote_code).from_pretrained(
             source.name,
             config=config,
@@ -170,15 +170,15 @@ def load_tokenizer(source: ModelSource, config: Any = None) -> Any:
     transformers = libraries.transformers
     if config is None and source.load_as is not None:
         config = configuration(source)
-    known = {} if config is None else {"config": config}
+    options = {} if config is None else {"config": config}
     check_keys(source.name)
     with explain_failure(source.name, source.revision):
         words = transformers.AutoTokenizer.from_pretrained(
-            source.name, trust_remote_code=source.trust_remote_code, **hub_options(source), **known
+            source.name, trust_remote_code=source.trust_remote_code, **hub_options(source), **options
         )
         module = libraries.need("transformers.models.auto.tokenization_auto")
-        declared = module.get_tokenizer_config(source.name, **hub_options(source)).get("tokenizer_class")
-        if declared in BY_FILE and type(words).__name__ not in BY_FILE:
+        class_name = module.get_tokenizer_config(source.name, **hub_options(source)).get("tokenizer_class")
+        if class_name in BY_FILE and type(words).__name__ not in BY_FILE:
             # the library goes by the type of some models (Qwen2), and would cut texts in another way than the file says
             words = transformers.PreTrainedTokenizerFast.from_pretrained(source.name, **hub_options(source))
         if source.bos:
@@ -254,7 +254,7 @@ def _is_no_report(record: logging.LogRecord) -> bool:
     """Return False for log records to suppress: the library's table of weights (`_require_all` reports what matters),
     and warnings about weights "on the meta device", where `--stream` and `device_map` leave them on purpose.
     """
-    return not any(each in record.getMessage() for each in ("LOAD REPORT", "on the meta device"))
+    return not any(phrase in record.getMessage() for phrase in ("LOAD REPORT", "on the meta device"))
 
 
 def is_first_with_text(record: logging.LogRecord) -> bool:
@@ -280,10 +280,10 @@ def model_facts(model: PreTrainedModel, source: ModelSource) -> dict[str, Any]:
         quantization = {"library": "bitsandbytes", "type": source.quantize}
         if source.quantize != "int8":
             quantization |= {"double": source.double, "compute": str(model.dtype).removeprefix("torch.")}
-    asked: dict[str, Any] = {"load_as": source.load_as, "scaling": source.scaling, "gguf": gguf.gguf_origin(folder)}
-    asked["bos"] = source.bos or None
+    options: dict[str, Any] = {"load_as": source.load_as, "scaling": source.scaling, "gguf": gguf.gguf_origin(folder)}
+    options["bos"] = source.bos or None
     if source.position != AS_CONFIGURED:
-        asked |= {"position": source.position, "encoding": encoding_name(model.config)}
+        options |= {"position": source.position, "encoding": encoding_name(model.config)}
     return {
         "model": shown_model(source.name),
         "revision": getattr(model.config, "_commit_hash", None) or source.revision,
@@ -297,7 +297,7 @@ def model_facts(model: PreTrainedModel, source: ModelSource) -> dict[str, Any]:
             name: libraries.version(name)
             for name in ("torch", "transformers", *(("bitsandbytes",) if source.quantize else ()))
         },
-        **{key: value for key, value in asked.items() if value is not None},
+        **{key: value for key, value in options.items() if value is not None},
     }
 
 
@@ -307,19 +307,19 @@ def shown_model(name: str) -> str:
     return path.resolve().name if path.is_dir() or path.is_absolute() else name
 
 
-def chosen_device(asked: str) -> str:
+def chosen_device(device: str) -> str:
     """Return the device, such as "cpu" for "auto" without a GPU; raises ModelError if torch has no such device."""
     torch = libraries.torch
-    if asked == "auto":
+    if device == "auto":
         return "cuda" if torch.cuda.is_available() else "cpu"
-    kind = asked.split(":")[0]
+    kind = device.split(":")[0]
     if kind == "cuda" and not torch.cuda.is_available():
-        raise ModelError(f"device {asked}: this machine has no GPU that torch can use; give --device cpu")
+        raise ModelError(f"device {device}: this machine has no GPU that torch can use; give --device cpu")
     if kind == "mps" and not torch.backends.mps.is_available():
         raise ModelError("device mps: not available on this machine; give --device cpu")
     if kind not in ("cuda", "mps", "cpu"):
-        raise ModelError(f"device {asked!r} is unknown; it is auto, cpu, cuda, cuda:N or mps")
-    return asked
+        raise ModelError(f"device {device!r} is unknown; it is auto, cpu, cuda, cuda:N or mps")
+    return device
 
 
 def _quantization_config(source: ModelSource) -> Any:
@@ -338,11 +338,11 @@ def _quantization_config(source: ModelSource) -> Any:
 
 def _require_all(source: ModelSource, report: dict[str, Any]) -> None:
     """Raise ModelError for weights that are missing (they would be random), misshapen, or wrongly ignored."""
-    missing = sorted(report.get("missing_keys") or ())
-    if missing:
+    absent = sorted(report.get("missing_keys") or ())
+    if absent:
         raise ModelError(
-            f"{source.name}: the checkpoint lacks {counted(len(missing), 'weight')} of its architecture "
-            f"(first: {missing[0]}); they would be random; download it again"
+            f"{source.name}: the checkpoint lacks {counted(len(absent), 'weight')} of its architecture "
+            f"(first: {absent[0]}); they would be random; download it again"
         )
     misfits = sorted(map(str, report.get("mismatched_keys") or ()))
     if misfits:

@@ -57,8 +57,8 @@ def free_memory(device: Any) -> int | None:
         import resource  # Windows lacks this, and the files above
 
         for kind, field in ((resource.RLIMIT_AS, "VmSize:"), (resource.RLIMIT_DATA, "VmData:")):  # of ulimit -v, -d
-            if (most := resource.getrlimit(kind)[0]) != resource.RLIM_INFINITY:
-                amounts.append(max(0, most - 1024 * int(status.split(field)[1].split()[0])))
+            if (bound := resource.getrlimit(kind)[0]) != resource.RLIM_INFINITY:
+                amounts.append(max(0, bound - 1024 * int(status.split(field)[1].split()[0])))
         limit = Path("/sys/fs/cgroup/memory.max").read_text().strip()
         if limit != "max":
             used = int(Path("/sys/fs/cgroup/memory.current").read_text())

@@ -35,8 +35,8 @@ def narrow_model(state: Mapping[str, Any]) -> PreTrainedModel:
     torch, transformers = libraries.torch, libraries.transformers
     kind = str(state.get("model_type"))
     try:
-        whole = transformers.AutoConfig.for_model(kind, **{k: v for k, v in state.items() if k != "model_type"})
-        text = whole.get_text_config()
+        full_config = transformers.AutoConfig.for_model(kind, **{k: v for k, v in state.items() if k != "model_type"})
+        text = full_config.get_text_config()
         width = getattr(text, "head_dim", None) or text.hidden_size // text.num_attention_heads
         settings = {k: v for k, v in text.to_dict().items() if k not in ("model_type", "architectures", "torch_dtype")}
         settings |= {name: size for name, size in NARROW.items() if settings.get(name) is not None}

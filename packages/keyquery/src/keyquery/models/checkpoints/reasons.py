@@ -32,10 +32,10 @@ def explain_failure(name: str, revision: str | None = None) -> Iterator[None]:
 
 
 def _error_chain(error: BaseException) -> Iterator[BaseException]:
-    seen: BaseException | None = error
-    while seen is not None:
-        yield seen
-        seen = seen.__cause__ or seen.__context__
+    cause: BaseException | None = error
+    while cause is not None:
+        yield cause
+        cause = cause.__cause__ or cause.__context__
 
 
 def _likely_reason(name: str, revision: str | None, causes: list[BaseException]) -> str:
@@ -71,17 +71,17 @@ def _likely_reason(name: str, revision: str | None, causes: list[BaseException])
         return f"transformers {version('transformers')} does not know its architecture{kind}; a newer one may"
     if "okenizer" in text and local:
         return "its tokenizer cannot be loaded; tokenizer.json or its kind must lie in the folder"
-    first = (str(causes[0]) or type(causes[0]).__name__).strip().splitlines()[0]
+    first_line = (str(causes[0]) or type(causes[0]).__name__).strip().splitlines()[0]
     if isinstance(causes[0], LookupError | TypeError | AttributeError | ArithmeticError | AssertionError):
-        message = f"{type(causes[0]).__name__}: {first}"
+        message = f"{type(causes[0]).__name__}: {first_line}"
         at_fault = _settings_at_fault(name, causes[0])
-        which = (
+        advice = (
             f"check {', '.join(at_fault)}"
             if at_fault
             else "one of its settings has a type that the class does not accept"
         )
-        return f"config.json does not fit the class of its model_type{_model_type(name)} ({message}); {which}"
-    return first
+        return f"config.json does not fit the class of its model_type{_model_type(name)} ({message}); {advice}"
+    return first_line
 
 
 def _raw_config(folder: str) -> dict[str, Any]:
@@ -94,21 +94,21 @@ def _raw_config(folder: str) -> dict[str, Any]:
 
 def _settings_at_fault(folder: str, error: BaseException) -> list[str]:
     """Return settings of config.json that may be wrong: with the value in the error, or with text for a number."""
-    found = []
+    suspects = []
     for key, value in _flat_settings(_raw_config(folder)):
         looked_up = isinstance(error, KeyError) and bool(error.args) and value == error.args[0]
         number = isinstance(value, str) and NUMBERS.search(key) is not None
         if looked_up or number:
-            found.append(f"{key} = {value!r}")
-    return found[:SHOWN]
+            suspects.append(f"{key} = {value!r}")
+    return suspects[:SHOWN]
 
 
-def _flat_settings(settings: dict[str, Any], before: str = "") -> Iterator[tuple[str, Any]]:
+def _flat_settings(settings: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
     for key, value in settings.items():
         if isinstance(value, dict):
-            yield from _flat_settings(value, f"{before}{key}.")
+            yield from _flat_settings(value, f"{prefix}{key}.")
         else:
-            yield f"{before}{key}", value
+            yield f"{prefix}{key}", value
 
 
 def _model_type(folder: str) -> str:

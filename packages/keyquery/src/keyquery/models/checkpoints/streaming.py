@@ -28,25 +28,25 @@ def device_map(model: PreTrainedModel, device: str) -> dict[str, str]:
     """
     blocks, tied_too = _block_list_name(model), model.named_parameters(remove_duplicate=False)
     parts = {name.rpartition(".")[0] for name, _ in (*tied_too, *model.named_buffers())}
-    return {blocks: "disk", **{part: device for part in parts if not f"{part}.".startswith(f"{blocks}.")}}
+    return {blocks: "disk", **{place: device for place in parts if not f"{place}.".startswith(f"{blocks}.")}}
 
 
 def least_held(model: PreTrainedModel) -> int:
     """Return the bytes of weights in memory at once: those outside of blocks, plus the largest weight in a block."""
-    inside, besides, blocks = 0, 0, _block_list_name(model)
-    for name, each in (*model.named_parameters(), *model.named_buffers()):
-        size = each.numel() * each.element_size()
-        inside, besides = (max(inside, size), besides) if name.startswith(f"{blocks}.") else (inside, besides + size)
-    return inside + besides
+    largest, besides, blocks = 0, 0, _block_list_name(model)
+    for name, tensor in (*model.named_parameters(), *model.named_buffers()):
+        size = tensor.numel() * tensor.element_size()
+        largest, besides = (max(largest, size), besides) if name.startswith(f"{blocks}.") else (largest, besides + size)
+    return largest + besides
 
 
 def _block_list_name(model: PreTrainedModel) -> str:
     """Return the name of the list of blocks; the largest if an image tower has as many."""
     count = int(model.config.get_text_config().num_hidden_layers)
     lists = {
-        name: sum(each.numel() for each in part.parameters())
-        for name, part in model.named_modules()
-        if isinstance(part, libraries.torch.nn.ModuleList) and len(part) == count
+        name: sum(parameter.numel() for parameter in module.parameters())
+        for name, module in model.named_modules()
+        if isinstance(module, libraries.torch.nn.ModuleList) and len(module) == count
     }
     if not lists:
         raise ModelError(f"{type(model).__name__}: no list of its {count} blocks is found; leave --stream out")
@@ -78,17 +78,17 @@ class _StreamedFile:
 
     def get_tensor(self, name: str) -> Tensor:
         torch, entry = libraries.torch, self.tensors[name]
-        first, end = entry["data_offsets"]
+        start, end = entry["data_offsets"]
         if entry["dtype"] not in TYPES:
             raise ModelError(f"{self.file}: {name} is of type {entry['dtype']}; leave --stream out")
-        read = torch.empty(end - first, dtype=torch.uint8)
-        room: Any = read.numpy()
+        raw = torch.empty(end - start, dtype=torch.uint8)
+        room: Any = raw.numpy()
         with open(self.file, "rb") as stream:
-            stream.seek(self._begin + first)
-            if stream.readinto(room) != end - first:
+            stream.seek(self._begin + start)
+            if stream.readinto(room) != end - start:
                 raise ModelError(f"{self.file}: cut short at {name}; download it again")
-        found: Tensor = read.view(getattr(torch, TYPES[entry["dtype"]])).reshape(entry["shape"])
-        return found
+        tensor: Tensor = raw.view(getattr(torch, TYPES[entry["dtype"]])).reshape(entry["shape"])
+        return tensor
 
 
 @dataclass(frozen=True)
@@ -116,10 +116,10 @@ def stream_weights(name: str) -> Iterator[None]:
     the loader converts weights to another form than the file has.
     """
     places = ("transformers.modeling_utils", "transformers.integrations.accelerate", "accelerate.utils.offload")
-    modules: list[Any] = [libraries.need(each) for each in places]
+    modules: list[Any] = [libraries.need(place) for place in places]
     mapped = modules[0].safe_open
-    for each in modules:
-        each.safe_open = _StreamedFile
+    for module in modules:
+        module.safe_open = _StreamedFile
     try:
         yield
     except ValueError as error:
@@ -130,5 +130,5 @@ def stream_weights(name: str) -> Iterator[None]:
             "does not support; leave --stream out"
         ) from None
     finally:
-        for each in modules[:-1]:  # the last patch reads weights in every forward pass
-            each.safe_open = mapped
+        for patched in modules[:-1]:  # the last patch reads weights in every forward pass
+            patched.safe_open = mapped

@@ -55,8 +55,8 @@ def dimensions(model: PreTrainedModel, texts: Sequence[Tensor], where: Literal["
             if call.layer is None or call.cross:
                 return
             pair = (call.query, call.key) if sides is None else sides.before(call)
-            for side, given in zip(SIDES, pair, strict=True):
-                exact = given[0].float()  # (H, T, d)
+            for side, tensors in zip(SIDES, pair, strict=True):
+                exact = tensors[0].float()  # (H, T, d)
                 centred = exact - exact.mean(dim=1, keepdim=True)
                 for kind, tensor in (("norms", exact), ("spreads", centred)):
                     norms = tensor.square().sum(dim=1).sqrt().cpu().double().numpy()

@@ -95,8 +95,8 @@ def survey_text(model: PreTrainedModel, tokens: Any, options: SurveyOptions = DE
     )
 
 
-def _stack_layers(each: Sequence[Any], name: str) -> NDArray[Any]:
-    arrays = [np.asarray(value) for value in each]
+def _stack_layers(values: Sequence[Any], name: str) -> NDArray[Any]:
+    arrays = [np.asarray(value) for value in values]
     shapes = {array.shape for array in arrays}
     if len(shapes) > 1:
         raise ModelError(f"layers differ in shape ({name}: {sorted(shapes)}); a survey needs layers of equal shape")
@@ -141,7 +141,7 @@ class _SurveyHooks:
         parts = zip(("attention", "mlp"), _writing_modules(block) if self._whole else (), strict=False)
         return [
             block.module.register_forward_pre_hook(self._entering(block.layer), with_kwargs=True),
-            *(module.register_forward_hook(self._keeping(block.layer, part)) for part, module in parts),
+            *(module.register_forward_hook(self._keeping(block.layer, name)) for name, module in parts),
             block.module.register_forward_hook(self._leaving(block.layer)),
         ]
 
@@ -154,19 +154,19 @@ class _SurveyHooks:
 
     def _entering(self, layer: int) -> Callable[..., None]:
         def hook(module: Module, inputs: tuple[Any, ...], options: dict[str, Any]) -> None:
-            given = inputs[0] if inputs else options.get("hidden_states")
-            if given is None:
+            stream = inputs[0] if inputs else options.get("hidden_states")
+            if stream is None:
                 raise ModelError(f"{type(module).__name__}: its input, the residual stream, was not found")
-            self._held[layer, "before"] = given[0].float()
+            self._held[layer, "before"] = stream[0].float()
             if layer == self._order[0]:
-                self.start = self._residual(given[0].float())
+                self.start = self._residual(stream[0].float())
 
         return hook
 
-    def _keeping(self, layer: int, part: str) -> Callable[..., None]:
+    def _keeping(self, layer: int, name: str) -> Callable[..., None]:
         def hook(module: Module, inputs: Any, output: Any) -> None:
-            made = output[0] if isinstance(output, tuple) else output
-            self._held[layer, part] = made.reshape(-1, made.shape[-1]).float()  # experts may flatten (1, T, D)
+            states = output[0] if isinstance(output, tuple) else output
+            self._held[layer, name] = states.reshape(-1, states.shape[-1]).float()  # experts may flatten (1, T, D)
 
         return hook
 
@@ -175,7 +175,7 @@ class _SurveyHooks:
             after = (output[0] if isinstance(output, tuple) else output)[0].float()
             names = ("before", "attention", "mlp") if self._whole else ("before",)
             try:
-                before, *parts = (self._held.pop((layer, part)) for part in names)
+                before, *parts = (self._held.pop((layer, name)) for name in names)
             except KeyError as error:
                 raise ModelError(f"layer {layer}: its {error.args[0][1]} output was not seen in the forward") from None
             if not bool(after.isfinite().all()):
@@ -214,8 +214,8 @@ def _writing_modules(block: Block) -> tuple[Module, Module]:
     return block.attention, block.mlp
 
 
-def _attention_arrays(found: AttentionStatistics) -> dict[str, Any]:
-    return {name: getattr(found, name) for name in (*PER_HEAD, *PER_LAYER, "edges")}
+def _attention_arrays(statistics: AttentionStatistics) -> dict[str, Any]:
+    return {name: getattr(statistics, name) for name in (*PER_HEAD, *PER_LAYER, "edges")}
 
 
 def _content_measures(before: Tensor, attention: Tensor, mlp: Tensor, after: Tensor) -> dict[str, Any]:
@@ -233,9 +233,9 @@ def _content_measures(before: Tensor, attention: Tensor, mlp: Tensor, after: Ten
     }
 
 
-def _token_cosine(one: Tensor, other: Tensor) -> Tensor:
+def _token_cosine(first: Tensor, second: Tensor) -> Tensor:
     """Return the cosine per token, NaN for a zero vector."""
-    cosine: Tensor = (one * other).sum(dim=-1) / (one.norm(dim=-1) * other.norm(dim=-1))
+    cosine: Tensor = (first * second).sum(dim=-1) / (first.norm(dim=-1) * second.norm(dim=-1))
     return cosine
 
 

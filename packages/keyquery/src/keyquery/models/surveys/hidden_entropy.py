@@ -27,13 +27,13 @@ def hidden_entropy(states: Tensor) -> tuple[NDArray[np.float64], NDArray[np.int6
     exact = (states.cpu() if states.device.type == "mps" else states).double()  # MPS has no float64
     tokens, width = exact.shape
     if tokens <= width:
-        whole = exact @ exact.T
-        content = whole[1:, 1:]
+        all_tokens = exact @ exact.T
+        content = all_tokens[1:, 1:]
     else:
         content = exact[1:].T @ exact[1:]
-        whole = content + torch.outer(exact[0], exact[0])
+        all_tokens = content + torch.outer(exact[0], exact[0])
     by_layer = []
-    for gram, count in ((whole, tokens), (content, tokens - 1)):
+    for gram, count in ((all_tokens, tokens), (content, tokens - 1)):
         squares = torch.linalg.eigvalsh(gram).cpu().numpy()
         by_layer.append(entropies(squares, max(count, width)))
     return np.array([values for values, _ in by_layer]), np.array([rank for _, rank in by_layer], dtype=np.int64)

@@ -159,8 +159,8 @@ def load(path: Path) -> TextSurvey:
     Raises DataError if the file is missing, damaged, or from another version of the survey.
     """
     try:
-        with np.load(path, allow_pickle=False) as stored:
-            arrays: dict[str, Any] = {name: stored[name] for name in stored.files}
+        with np.load(path, allow_pickle=False) as archive:
+            arrays: dict[str, Any] = {name: archive[name] for name in archive.files}
     except FileNotFoundError:
         raise DataError(f"{path}: this file is not a survey") from None
     except (OSError, ValueError, EOFError, zipfile.BadZipFile, zlib.error) as error:
@@ -168,10 +168,10 @@ def load(path: Path) -> TextSurvey:
     names = {field.name for field in fields(TextSurvey)}
     if set(arrays) != names:
         raise DataError(f"{path}: a survey with the fields of another version; remove the file and run again")
-    plain: dict[str, Any] = {
+    scalars: dict[str, Any] = {
         "text": str(arrays["text"]),
         "where": str(arrays["where"]),
         "tokens": int(arrays["tokens"]),
         "first_is_bos": bool(arrays["first_is_bos"]),
     }
-    return TextSurvey(**(arrays | plain))
+    return TextSurvey(**(arrays | scalars))

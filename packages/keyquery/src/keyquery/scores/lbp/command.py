@@ -66,9 +66,9 @@ def run(
     for library in ("sklearn.metrics", "jieba"):
         need(library, "to score LongBench Pro")
     key = checked_name(name or slug(model))
-    chosen = _parse_lengths(lengths)
-    given = lbp_predictions.read_predictions(predictions, mode)  # first, since samples may need a download
-    samples = lbp_data.load_samples(data, chosen)
+    selected = _parse_lengths(lengths)
+    answers = lbp_predictions.read_predictions(predictions, mode)  # first, since samples may need a download
+    samples = lbp_data.load_samples(data, selected)
     folder = root / "out/bench/lbp" / key
     settings: dict[str, Any] = {}
     libraries = (*LIBRARIES, *EMBEDDING) if embedder else LIBRARIES
@@ -76,7 +76,7 @@ def run(
     if generate:
         place = resolve(root, model)
         source = ModelSource(place, device=device, **loading)
-        asked = lbp_run.LbpSettings(
+        options = lbp_run.LbpSettings(
             mode=mode or MODES[0],
             runs=runs,
             batch=batch,
@@ -86,66 +86,66 @@ def run(
             seed=seed,
         )
         with about(place, ModelError), open_bar("answers") as progress:
-            path = lbp_run.answer(load(source), samples, asked, folder, progress)
-        given = lbp_predictions.read_predictions([path], asked.mode)
+            path = lbp_run.answer(load(source), samples, options, folder, progress)
+        answers = lbp_predictions.read_predictions([path], options.mode)
         settings = {"answers": lbp_run.settings_of(path)}
         libraries = tuple(dict.fromkeys((*libraries, "torch", "transformers")))
-        words = lbp_run.options_text(asked)
-    by_mode = lbp_predictions.predictions_by_mode(given, samples, str(data))
+        words = lbp_run.options_text(options)
+    by_mode = lbp_predictions.predictions_by_mode(answers, samples, str(data))
     compare = load_similarity(embedder, device) if embedder else None
     tables = {}
-    for each, answered in by_mode.items():
+    for label, answers_of in by_mode.items():
         if not partial:
-            lbp_predictions.require_complete(samples, answered, each)
-        scores = lbp_scores.score_samples(samples, answered, compare)
-        write(folder / f"{each}.scores.csv", scores.to_csv(index=False, float_format="%.8g").encode())
-        tables[each] = lbp_scores.aggregate(scores, samples, embedded=compare is not None)
+            lbp_predictions.require_complete(samples, answers_of, label)
+        scores = lbp_scores.score_samples(samples, answers_of, compare)
+        write(folder / f"{label}.scores.csv", scores.to_csv(index=False, float_format="%.8g").encode())
+        tables[label] = lbp_scores.aggregate(scores, samples, embedded=compare is not None)
     facts = {
         "data": data_name or (Path(data).stem if Path(data).exists() else data),
         "checkpoint": Path(model).name if Path(model).is_dir() else model,
         "role": ROLES[1] if null else ROLES[0],
     }
     paths = []
-    for each, table in tables.items():
-        line = [*words, f"--model {facts['checkpoint']}", f"--name {key}", f"--mode {each}", f"--data {facts['data']}"]
-        line += [f"--lengths {','.join(chosen)}"] * (chosen != LENGTHS)
+    for label, table in tables.items():
+        line = [*words, f"--model {facts['checkpoint']}", f"--name {key}", f"--mode {label}", f"--data {facts['data']}"]
+        line += [f"--lengths {','.join(selected)}"] * (selected != LENGTHS)
         line += [f"--embedder {embedder}"] * bool(embedder)
         line += ["--partial"] * partial + ["--null-reference"] * null
         note = {
             "command": f"python build.py bench lbp {' '.join(line)}",
             "versions": {library: importlib.metadata.version(library) for library in libraries},
-            **_scoring_manifest(samples, by_mode[each]),
-            **_count_thoughts(each, by_mode[each]),
+            **_scoring_manifest(samples, by_mode[label]),
+            **_count_thoughts(label, by_mode[label]),
             "summaries": f"ROUGE-L and {embedder}" if embedder else "ROUGE-L alone",
             **settings,
         }
-        paths.append(write_scores(root, key, each, table, facts, note, replace=replace))
-        _print_score(each, table)
+        paths.append(write_scores(root, key, label, table, facts, note, replace=replace))
+        _print_score(label, table)
     return [path.relative_to(root).as_posix() for path in dict.fromkeys(paths)]
 
 
-def _parse_lengths(asked: str | None) -> tuple[str, ...]:
-    given = [length.strip().lower() for length in asked.split(",") if length.strip()] if asked else list(LENGTHS)
-    unknown = [length for length in given if length not in LENGTHS]
-    if unknown or not given:
-        raise DataError(f"--lengths {asked}: no length {', '.join(unknown) or 'given'}; they are {', '.join(LENGTHS)}")
-    return tuple(length for length in LENGTHS if length in given)
+def _parse_lengths(text: str | None) -> tuple[str, ...]:
+    lengths = [length.strip().lower() for length in text.split(",") if length.strip()] if text else list(LENGTHS)
+    unknown = [length for length in lengths if length not in LENGTHS]
+    if unknown or not lengths:
+        raise DataError(f"--lengths {text}: no length {', '.join(unknown) or 'given'}; they are {', '.join(LENGTHS)}")
+    return tuple(length for length in LENGTHS if length in lengths)
 
 
 def _scoring_manifest(samples: Sequence[Sample], predictions: Sequence[Prediction]) -> dict[str, Any]:
     """Return a manifest of the scored data, without times or facts of the machine."""
     answers = hashlib.blake2b(digest_size=16)
-    for each in sorted(predictions, key=lambda each: (each.id, each.run)):
-        answers.update(f"{each.id}\0{each.run}\0{each.text}\0".encode())
+    for prediction in sorted(predictions, key=lambda answer: (answer.id, answer.run)):
+        answers.update(f"{prediction.id}\0{prediction.run}\0{prediction.text}\0".encode())
     return {"samples": len(samples), "questions": lbp_data.fingerprint(samples), "predictions": answers.hexdigest()}
 
 
 def _count_thoughts(mode: str, predictions: Sequence[Prediction]) -> dict[str, Any]:
     """Count predictions with thinking (not part of an answer) for the manifest; also print the count."""
-    thinking = [each for each in predictions if each.thoughts]
+    thinking = [prediction for prediction in predictions if prediction.thoughts]
     if not thinking:
         return {}
-    silent = sum(not each.text for each in thinking)
+    silent = sum(not answer.text for answer in thinking)
     print(
         f"{mode}: {len(thinking)} of {len(predictions)} predictions have thinking, which is left out; {silent} of "
         "them have no answer",
@@ -157,6 +157,6 @@ def _count_thoughts(mode: str, predictions: Sequence[Prediction]) -> dict[str, A
 def _print_score(mode: str, table: pd.DataFrame) -> None:
     row = table.iloc[0]
     value = f"{row['value']:.2f}" if pd.notna(row["value"]) else "none"
-    ends = f" ({row['ci_low']:.2f} to {row['ci_high']:.2f})" if pd.notna(row["ci_low"]) else ""
+    span = f" ({row['ci_low']:.2f} to {row['ci_high']:.2f})" if pd.notna(row["ci_low"]) else ""
     reason = f"; {row['reason']}" if row["reason"] else ""
-    print(f"{mode}: overall {value}{ends}, {row['samples']} samples, {row['metric']}{reason}", file=sys.stderr)
+    print(f"{mode}: overall {value}{span}, {row['samples']} samples, {row['metric']}{reason}", file=sys.stderr)

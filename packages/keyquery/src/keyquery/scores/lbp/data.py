@@ -55,18 +55,18 @@ def load_samples(place: str, lengths: Sequence[str] = LENGTHS) -> list[Sample]:
     if unknown:
         raise DataError(f"no length {unknown[0]!r}; lengths are {', '.join(LENGTHS)}")
     samples: dict[str, Sample] = {}
-    for where, row in _sample_rows(place):
-        sample = _read_sample(row, where)
+    for line, row in _sample_rows(place):
+        sample = _read_sample(row, line)
         if sample.id in samples:
-            raise DataError(f"{where}: the id {short(sample.id)} appears twice; the data set is damaged, get it again")
+            raise DataError(f"{line}: the id {short(sample.id)} appears twice; the data set is damaged, get it again")
         samples[sample.id] = sample
     if not samples:
         raise DataError(f"{place}: no samples")
-    kept = [sample for sample in samples.values() if sample.length in lengths]
-    absent = [length for length in lengths if length not in {sample.length for sample in kept}]
+    selected = [sample for sample in samples.values() if sample.length in lengths]
+    absent = [length for length in lengths if length not in {sample.length for sample in selected}]
     if absent:
         raise DataError(f"{place}: no samples of length {', '.join(absent)}; give the others with --lengths")
-    return kept
+    return selected
 
 
 def fingerprint(samples: Sequence[Sample]) -> str:
@@ -79,14 +79,14 @@ def fingerprint(samples: Sequence[Sample]) -> str:
     return state.hexdigest()
 
 
-def _read_sample(row: Any, where: str) -> Sample:
+def _read_sample(row: Any, place: str) -> Sample:
     if not isinstance(row, dict):
-        raise DataError(f"{where}: a {type(row).__name__} where a sample should be")
-    lacking = [name for name in COLUMNS if name not in row]
-    if lacking:
-        raise DataError(f"{where}: no column {', '.join(lacking)}; it has {cut_to_line(', '.join(map(str, row)))}")
-    if empty := [name for name in COLUMNS if row[name] is None]:
-        raise DataError(f"{where}: {', '.join(empty)} is null; fill it in, or remove the sample")
+        raise DataError(f"{place}: a {type(row).__name__} where a sample should be")
+    absent = [name for name in COLUMNS if name not in row]
+    if absent:
+        raise DataError(f"{place}: no column {', '.join(absent)}; it has {cut_to_line(', '.join(map(str, row)))}")
+    if nulls := [name for name in COLUMNS if row[name] is None]:
+        raise DataError(f"{place}: {', '.join(nulls)} is null; fill it in, or remove the sample")
     task = re.match(r"T\d+\.\d+", str(row["secondary_task"]))
     answer = row["answer"].tolist() if hasattr(row["answer"], "tolist") else row["answer"]
     faults = {
@@ -97,9 +97,9 @@ def _read_sample(row: Any, where: str) -> Sample:
     }
     for name, wrong in faults.items():
         if wrong:
-            wanted = {"language": LANGUAGES, "token_length": LENGTHS, "answer": ("a list of texts",)}
-            known = ", ".join(wanted.get(name, ("T1.1 ... to T11.2 ...",)))
-            raise DataError(f"{where}: {name} is {short(row[name])}; it should be {known}")
+            allowed = {"language": LANGUAGES, "token_length": LENGTHS, "answer": ("a list of texts",)}
+            values = ", ".join(allowed.get(name, ("T1.1 ... to T11.2 ...",)))
+            raise DataError(f"{place}: {name} is {short(row[name])}; it should be {values}")
     assert task is not None
     return Sample(
         id=str(row["id"]),
@@ -137,8 +137,8 @@ def _rows_of_file(path: Path) -> Iterator[tuple[str, Any]]:
         yield from ((f"{path}: row {number}", row) for number, row in enumerate(rows, 1))
         return
     with path.open("rb") as stream:
-        listed = path.suffix == ".json" and stream.read(64).removeprefix(codecs.BOM_UTF8).lstrip().startswith(b"[")
-    if listed:
+        is_list = path.suffix == ".json" and stream.read(64).removeprefix(codecs.BOM_UTF8).lstrip().startswith(b"[")
+    if is_list:
         try:
             rows = parsed(path.read_bytes().decode("utf-8-sig"))
         except json.JSONDecodeError as error:

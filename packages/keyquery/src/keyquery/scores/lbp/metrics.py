@@ -62,8 +62,8 @@ def pairwise_order(gold: Gold, predicted: Gold) -> float:
     if len(gold) < 2 or len(predicted) < 2:
         return 0.0
     places = {line: place for place, line in enumerate(predicted)}
-    known = [places[line] for line in gold if line in places]
-    right = sum(first < second for first, second in combinations(known, 2))
+    found_places = [places[line] for line in gold if line in places]
+    right = sum(first < second for first, second in combinations(found_places, 2))
     return min(1.0, right / (len(predicted) * (len(predicted) - 1) / 2))
 
 
@@ -74,8 +74,8 @@ def is_exact(gold: Gold, predicted: Gold) -> float:
 
 def f1(gold: Gold, predicted: Gold) -> float:
     """Return the F1 score of the predicted lines against the gold lines, as sets."""
-    common = len(set(gold) & set(predicted))
-    return 2 * common / (len(set(gold)) + len(set(predicted)))
+    matches = len(set(gold) & set(predicted))
+    return 2 * matches / (len(set(gold)) + len(set(predicted)))
 
 
 def share_present(gold: Gold, predicted: Gold) -> float:
@@ -95,7 +95,7 @@ def rouge_l(gold: Gold, predicted: str, language: str) -> float:
     The benchmark's program gives 0 if a long sentence overflows its stack; this function scores it.
     """
     words = split_in_words(predicted, language)
-    return max(rouge.rouge_l(split_in_words(each, language), words) for each in gold)
+    return max(rouge.rouge_l(split_in_words(text, language), words) for text in gold)
 
 
 def split_in_words(text: str, language: str) -> str:

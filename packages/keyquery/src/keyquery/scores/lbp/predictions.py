@@ -47,29 +47,29 @@ def read_predictions(paths: Sequence[Path], mode: str | None = None) -> list[tup
 
 
 def predictions_by_mode(
-    given: Sequence[tuple[str, Prediction]], samples: Sequence[Sample], data: str
+    read: Sequence[tuple[str, Prediction]], samples: Sequence[Sample], data: str
 ) -> dict[str, list[Prediction]]:
     """Return predictions by mode, after checking them against the samples.
 
-    `given` are predictions from `read_predictions`, and `samples` the known samples; `data` is the data set's name in
+    `read` are predictions from `read_predictions`, and `samples` the known samples; `data` is the data set's name in
     messages. Raises DataError if an id is unknown, or a prediction occurs twice; the message names the line.
     """
-    known = {sample.id for sample in samples}
-    seen: dict[tuple[str, str, int], str] = {}
+    ids = {sample.id for sample in samples}
+    places: dict[tuple[str, str, int], str] = {}
     modes: dict[str, list[Prediction]] = {}
-    for where, prediction in given:
-        if prediction.id not in known:
+    for place, prediction in read:
+        if prediction.id not in ids:
             raise DataError(
-                f"{where}: the data set has no sample {short(prediction.id)} (of the lengths asked for, in {data}); "
+                f"{place}: the data set has no sample {short(prediction.id)} (of the lengths asked for, in {data}); "
                 "pass the data set that the model answered as --data, and its lengths as --lengths"
             )
         key = (prediction.mode, prediction.id, prediction.run)
-        if key in seen:
+        if key in places:
             raise DataError(
-                f"{where}: sample {short(prediction.id)}, run {short(prediction.run)} is at {seen[key]} already; "
+                f"{place}: sample {short(prediction.id)}, run {short(prediction.run)} is at {places[key]} already; "
                 "remove one, or number the runs with `run`"
             )
-        seen[key] = where
+        places[key] = place
         modes.setdefault(prediction.mode, []).append(prediction)
     return modes
 
@@ -77,8 +77,8 @@ def predictions_by_mode(
 def missing_predictions(samples: Sequence[Sample], predictions: Sequence[Prediction]) -> list[tuple[Sample, int]]:
     """Return samples and runs without a prediction; every sample must have every run that any sample has."""
     runs = sorted({prediction.run for prediction in predictions})
-    given = {(prediction.id, prediction.run) for prediction in predictions}
-    return [(sample, run) for sample in samples for run in runs if (sample.id, run) not in given]
+    answered = {(prediction.id, prediction.run) for prediction in predictions}
+    return [(sample, run) for sample in samples for run in runs if (sample.id, run) not in answered]
 
 
 def require_complete(samples: Sequence[Sample], predictions: Sequence[Prediction], mode: str) -> None:
@@ -86,21 +86,21 @@ def require_complete(samples: Sequence[Sample], predictions: Sequence[Prediction
 
     The error names lengths without any prediction, else the first missing samples.
     """
-    given = {prediction.id for prediction in predictions}
+    answered = {prediction.id for prediction in predictions}
     absent = missing_predictions(samples, predictions)
     if not absent:
         return
     lengths = dict.fromkeys(sample.length for sample in samples)
-    unanswered = [length for length in lengths if not any(s.length == length and s.id in given for s in samples)]
+    unanswered = [length for length in lengths if not any(s.length == length and s.id in answered for s in samples)]
     if unanswered:
         raise DataError(
             f"{mode}: no predictions of length {', '.join(unanswered)}; give them, name the lengths to score with "
             "--lengths, or score what is there with --partial"
         )
-    first = ", ".join(f"{sample.id} (run {run})" for sample, run in absent[:SHOWN])
-    more = f" and {len(absent) - SHOWN} more" if len(absent) > SHOWN else ""
+    shown = ", ".join(f"{sample.id} (run {run})" for sample, run in absent[:SHOWN])
+    rest = f" and {len(absent) - SHOWN} more" if len(absent) > SHOWN else ""
     raise DataError(
-        f"{mode}: {len(absent)} of {len(absent) + len(predictions)} predictions are missing: {first}{more}; give them, "
+        f"{mode}: {len(absent)} of {len(absent) + len(predictions)} predictions are missing: {shown}{rest}; give them, "
         "or score the existing ones with --partial"
     )
 
@@ -108,41 +108,41 @@ def require_complete(samples: Sequence[Sample], predictions: Sequence[Prediction
 def _lines(path: Path, mode: str | None) -> list[tuple[str, Prediction]]:
     if not path.exists():
         raise DataError(f"{path}: no such prediction file")
-    rows = [(where, parse_prediction(row, where)) for where, row in line_values(path)]
+    rows = [(place, parse_prediction(row, place)) for place, row in line_values(path)]
     if not rows:
         raise DataError(f"{path}: the file is empty; a prediction file has one JSON object per line")
-    wanted = mode or rows[0][1].mode
-    for where, prediction in rows:
-        if prediction.mode != wanted:
-            why = "asked for" if mode else f"of {rows[0][0]}"
+    expected = mode or rows[0][1].mode
+    for line, prediction in rows:
+        if prediction.mode != expected:
+            origin = "asked for" if mode else f"of {rows[0][0]}"
             raise DataError(
-                f"{where}: mode {prediction.mode!r} where {wanted!r} was {why}; the two modes are never scored "
+                f"{line}: mode {prediction.mode!r} where {expected!r} was {origin}; the two modes are never scored "
                 "together, keep a file for each"
             )
     return rows
 
 
-def parse_prediction(row: Any, where: str) -> Prediction:
+def parse_prediction(row: Any, place: str) -> Prediction:
     """Return the prediction in one line of a file.
 
     Raises DataError if it is not an object with all fields, or a field is null.
     """
     if not isinstance(row, dict):
-        raise DataError(f"{where}: a {type(row).__name__} instead of an object")
-    lacking = [name for name in ("id", "mode", "prediction") if name not in row]
-    if lacking:
-        raise DataError(f"{where}: no field {', '.join(lacking)}; it has {cut_to_line(', '.join(row))}")
+        raise DataError(f"{place}: a {type(row).__name__} instead of an object")
+    absent = [name for name in ("id", "mode", "prediction") if name not in row]
+    if absent:
+        raise DataError(f"{place}: no field {', '.join(absent)}; it has {cut_to_line(', '.join(row))}")
     for name in ("id", "mode", "prediction", "run"):
         if name in row and row[name] is None:
-            raise DataError(f"{where}: {name} is null; {NULL[name]}")
+            raise DataError(f"{place}: {name} is null; {NULL[name]}")
     if SEAL in row and (wrong := broken(row)):
-        raise DataError(f"{where}: the prediction {wrong}; restore it, or remove the line and run again")
+        raise DataError(f"{place}: the prediction {wrong}; restore it, or remove the line and run again")
     if row["mode"] not in MODES:
-        raise DataError(f"{where}: no mode {short(row['mode'])}; it is one of {', '.join(MODES)}")
+        raise DataError(f"{place}: no mode {short(row['mode'])}; it is one of {', '.join(MODES)}")
     run = row.get("run", 1)
     if isinstance(run, bool) or not isinstance(run, int) or run < 1:
-        raise DataError(f"{where}: run is {short(run)}; runs are numbered from 1")
+        raise DataError(f"{place}: run is {short(run)}; runs are numbered from 1")
     if not isinstance(row["prediction"], str):
-        raise DataError(f"{where}: prediction is a {type(row['prediction']).__name__}, not a text")
+        raise DataError(f"{place}: prediction is a {type(row['prediction']).__name__}, not a text")
     parts = split_thoughts(row["prediction"])
     return Prediction(id=str(row["id"]), run=run, mode=row["mode"], text=parts.answer, thoughts=parts.thoughts)

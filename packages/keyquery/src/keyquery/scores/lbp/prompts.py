@@ -36,22 +36,22 @@ def prompt_limit(positions: int | None, new_tokens: int, asked: int | None, mode
         raise ModelError(
             f"{model}: answers of {new_tokens} tokens do not fit its {positions} positions; give --new-tokens"
         )
-    most = None if positions is None else max(1, positions - new_tokens - MARGIN)
+    largest = None if positions is None else max(1, positions - new_tokens - MARGIN)
     if asked is not None:
         if positions is not None and asked + new_tokens > positions:
             raise ModelError(
                 f"{model}: prompts of {asked} tokens and answers of {new_tokens} do not fit its {positions} positions; "
-                f"give --limit {most} or less"
+                f"give --limit {largest} or less"
             )
         return asked
     for size, limit in LIMITS:
-        if positions is not None and positions >= size and most is not None and limit <= most:
+        if positions is not None and positions >= size and largest is not None and limit <= largest:
             return limit
-    if most is None:
+    if largest is None:
         raise ModelError(f"{model}: its configuration does not say how many positions it has; give --limit")
     raise ModelError(
         f"{model}: prompts of the benchmark's limits and answers of {new_tokens} tokens do not fit its {positions} "
-        f"positions; give --limit {most} or less to cut prompts further (more of the longest inputs is then lost)"
+        f"positions; give --limit {largest} or less to cut prompts further (more of the longest inputs is then lost)"
     )
 
 
@@ -63,6 +63,6 @@ def cut_prompt(prompt: str, tokenizer: Any, limit: int) -> tuple[str, int, bool]
     tokens = tokenizer(prompt, add_special_tokens=False, verbose=False)["input_ids"]
     if len(tokens) <= limit:
         return prompt, len(tokens), False
-    first = limit // 2
-    kept = tokens[:first] + tokens[len(tokens) - (limit - first) :]
-    return tokenizer.decode(kept, skip_special_tokens=True), len(tokens), True
+    half = limit // 2
+    outer = tokens[:half] + tokens[len(tokens) - (limit - half) :]
+    return tokenizer.decode(outer, skip_special_tokens=True), len(tokens), True

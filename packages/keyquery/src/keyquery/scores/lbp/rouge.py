@@ -15,18 +15,18 @@ def rouge_l(reference: str, prediction: str) -> float:
 
     Words are separated by white space and compared as they are. The measure is 0 to 1; 0 if a text has no sentence.
     """
-    wanted, given = words_by_sentence(reference), words_by_sentence(prediction)
-    if not wanted or not given:
+    gold, texts = words_by_sentence(reference), words_by_sentence(prediction)
+    if not gold or not texts:
         return 0.0
-    shared = {word for one in wanted for other in given for word in longest_common(one, other)}
-    recall = len(shared) / len({word for one in wanted for word in one})
-    precision = len(shared) / len({word for other in given for word in other})
+    shared = {word for one in gold for other in texts for word in longest_common(one, other)}
+    recall = len(shared) / len({word for one in gold for word in one})
+    precision = len(shared) / len({word for other in texts for word in other})
     return 2 * precision * recall / (precision + recall + SMALL)
 
 
 def words_by_sentence(text: str) -> list[list[str]]:
     """Return the words of each sentence between full stops; an empty sentence gives one empty word."""
-    return [part.split() or [""] for part in text.split(".") if part]
+    return [sentence.split() or [""] for sentence in text.split(".") if sentence]
 
 
 def longest_common(first: Sequence[str], second: Sequence[str]) -> list[str]:
@@ -37,9 +37,9 @@ def longest_common(first: Sequence[str], second: Sequence[str]) -> list[str]:
     """
     lengths = [[0] * (len(second) + 1)]
     for word in first:
-        above, row = lengths[-1], [0]
-        for place, other in enumerate(second):
-            row.append(above[place] + 1 if word == other else max(above[place + 1], row[place]))
+        previous, row = lengths[-1], [0]
+        for place, second_word in enumerate(second):
+            row.append(previous[place] + 1 if word == second_word else max(previous[place + 1], row[place]))
         lengths.append(row)
     tokens, left, right = [], len(first), len(second)
     while left and right:

@@ -55,17 +55,17 @@ def answer(loaded: LoadedModel, samples: Sequence[Sample], settings: LbpSettings
     plan = _answer_plan(loaded, samples, settings)
     path = folder / f"{settings.mode}.jsonl"
     records.write_or_match_settings(path, plan, free=("runs",))  # runs may be added
-    done = saved_runs(path)
+    answered = saved_runs(path)
     jobs = list(_sample_batches(samples, settings))
-    total, before, start = len(samples) * settings.runs, len(done), time.monotonic()
+    total, earlier, start = len(samples) * settings.runs, len(answered), time.monotonic()
     for number, (run, batch) in enumerate(jobs):
-        wanted = [sample for sample in batch if (sample.id, run) not in done]
-        if wanted:
+        missing = [sample for sample in batch if (sample.id, run) not in answered]
+        if missing:
             rows = _answer_batch(loaded, batch, run, settings, plan, number)
-            records.append(path, [rows[sample.id] for sample in wanted])
-            done |= {(sample.id, run) for sample in wanted}
-        rate = max(1, len(done) - before) / max(time.monotonic() - start, 1e-9)
-        progress.update(len(done), total, f"{rate:.2f} answers/s", (total - len(done)) / rate)
+            records.append(path, [rows[sample.id] for sample in missing])
+            answered |= {(sample.id, run) for sample in missing}
+        rate = max(1, len(answered) - earlier) / max(time.monotonic() - start, 1e-9)
+        progress.update(len(answered), total, f"{rate:.2f} answers/s", (total - len(answered)) / rate)
     return path
 
 
@@ -74,8 +74,8 @@ def saved_runs(path: Path) -> set[tuple[str, int]]:
 
     Raises DataError when another line is damaged.
     """
-    given = (parse_prediction(record, where) for where, record in records.saved_records(path))
-    return {(each.id, each.run) for each in given}
+    given = (parse_prediction(record, place) for place, record in records.saved_records(path))
+    return {(reply.id, reply.run) for reply in given}
 
 
 def _sample_batches(samples: Sequence[Sample], settings: LbpSettings) -> Iterator[tuple[int, list[Sample]]]:
@@ -132,9 +132,9 @@ def _answer_batch(
                 f"sample {sample.id}: prompt and answer take {size} tokens with the chat template, but the model has "
                 f"only {plan['positions']} positions; give --limit {plan['limit'] - (size - plan['positions'])} or less"
             )
-    made = chat.answers(loaded, turns, plan["new_tokens"], plan["sampling"], settings.seed + number)
+    answers = chat.answers(loaded, turns, plan["new_tokens"], plan["sampling"], settings.seed + number)
     rows = {}
-    for sample, turn, fact, (text, length) in zip(batch, turns, facts, made, strict=True):
+    for sample, turn, fact, (text, length) in zip(batch, turns, facts, answers, strict=True):
         reply, thoughts = split_thoughts(text, opened=turn.thinking)
         rows[sample.id] = {
             "id": sample.id,

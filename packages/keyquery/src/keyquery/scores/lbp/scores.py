@@ -70,9 +70,9 @@ def aggregate(scores: pd.DataFrame, samples: Sequence[Sample], *, embedded: bool
     rows = [_mean_row(OVERALL, OVERALL, scores, expected, embedded)]
     for name, keys in (("length", LENGTHS), ("task", tuple(TASKS)), ("language", LANGUAGES)):
         for key in keys:
-            asked = expected[expected[name] == key]
-            if len(asked):
-                rows.append(_mean_row(name, key, scores[scores[name] == key], asked, embedded))
+            of_key = expected[expected[name] == key]
+            if len(of_key):
+                rows.append(_mean_row(name, key, scores[scores[name] == key], of_key, embedded))
     return pd.DataFrame(rows)
 
 
@@ -81,19 +81,19 @@ def _mean_row(kind: str, key: str, scores: pd.DataFrame, expected: pd.DataFrame,
     if len(scores) < len(expected):
         reasons.append(f"{len(expected) - len(scores)} of {len(expected)} samples have no prediction")
     absent = [length for length in LENGTHS if length not in set(scores["length"])]
-    given = bool(len(scores)) and not (kind == OVERALL and absent)
+    scored = bool(len(scores)) and not (kind == OVERALL and absent)
     if kind == OVERALL and absent and len(scores):
         reasons.append(f"no predictions of length {', '.join(absent)}")
     low = high = float("nan")
-    if given and len(scores) == 1:
+    if scored and len(scores) == 1:
         reasons.append("no interval: a single sample")
-    elif given and scores["score"].nunique() > 1:
+    elif scored and scores["score"].nunique() > 1:
         low, high = _interval_ends(scores)
-    elif given:
+    elif scored:
         reasons.append("no interval: all samples score the same")
     summaries = any(is_summary(task) for task in expected["task"])
     metric = SCORE_ROUGE if summaries and not embedded else SCORE
-    value = 100 * float(scores["score"].mean()) if given else float("nan")
+    value = 100 * float(scores["score"].mean()) if scored else float("nan")
     counts = {"n": int(scores["runs"].sum()), "samples": len(scores), "reason": "; ".join(reasons)}
     return {"slice": kind, "key": key, "metric": metric, "value": value, "ci_low": low, "ci_high": high, **counts}
 
@@ -119,9 +119,9 @@ def _student_over_lengths(lengths: list[NDArray[np.float64]]) -> tuple[float, fl
     """
     count = sum(map(len, lengths))
     mean = np.concatenate(lengths).mean()
-    if min(map(len, lengths)) < 2 or all(np.ptp(each) == 0 for each in lengths):
+    if min(map(len, lengths)) < 2 or all(np.ptp(length) == 0 for length in lengths):
         lengths = [np.concatenate(lengths)]
-    parts = np.array([len(each) * each.var(ddof=1) for each in lengths]) / count**2
-    df = parts.sum() ** 2 / sum(part**2 / (len(each) - 1) for part, each in zip(parts, lengths, strict=True))
+    parts = np.array([len(length) * length.var(ddof=1) for length in lengths]) / count**2
+    df = parts.sum() ** 2 / sum(term**2 / (len(length) - 1) for term, length in zip(parts, lengths, strict=True))
     half = float(half_width(np.sqrt(parts.sum()), np.asarray(df)))
     return 100 * max(0.0, float(mean) - half), 100 * min(1.0, float(mean) + half)

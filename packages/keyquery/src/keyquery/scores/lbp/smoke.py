@@ -73,11 +73,11 @@ def _sample(generator: np.random.Generator, language: str, kind: str, words: int
     """Return the lines of a context and the gold answer."""
     form = LINE[language]
     count = max(ASKED, words // len(form.split()))
-    things = [f"w{number + 1}" for number in generator.permutation(THINGS)[:count]]
-    lines = [form.format(thing, shelf) for thing, shelf in zip(things, generator.integers(1, 9, count), strict=True)]
+    keys = [f"w{number + 1}" for number in generator.permutation(THINGS)[:count]]
+    lines = [form.format(word, shelf) for word, shelf in zip(keys, generator.integers(1, 9, count), strict=True)]
     if kind == SUMMARY:
         return lines, [lines[0]]
-    return lines, things[:1] if kind == EXACT else things[:ASKED]
+    return lines, keys[:1] if kind == EXACT else keys[:ASKED]
 
 
 if __name__ == "__main__":

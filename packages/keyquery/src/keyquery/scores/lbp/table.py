@@ -37,17 +37,17 @@ def write_scores(
     rows = _ordered_columns(scores.assign(mode=mode, **facts))
     manifests = {mode: dict(manifest)}
     if path.is_file():
-        whole = read(root, TABLE)
-        whole = whole[whole["model"] == name].drop(columns="model")
-        old = whole[whole["mode"] == mode]
+        stored = read(root, TABLE)
+        stored = stored[stored["model"] == name].drop(columns="model")
+        old = stored[stored["mode"] == mode]
         if len(old) and not replace and not _tables_equal(old, rows):
             raise DataError(
                 f"{path.relative_to(root)}: already has other scores of the mode {mode}; give another --name to keep "
                 "both, or --replace"
             )
-        rows = pd.concat([whole[whole["mode"] != mode], rows], ignore_index=True)
-        before = kept_manifest(root, path.relative_to(root).as_posix())
-        manifests = {**before.get("modes", {}), **manifests}
+        rows = pd.concat([stored[stored["mode"] != mode], rows], ignore_index=True)
+        earlier = kept_manifest(root, path.relative_to(root).as_posix())
+        manifests = {**earlier.get("modes", {}), **manifests}
     rows = rows.sort_values("mode", key=lambda modes: modes.map(MODES.index), kind="stable", ignore_index=True)
     note = {
         "command": "; ".join(manifests[mode]["command"] for mode in MODES if mode in manifests),

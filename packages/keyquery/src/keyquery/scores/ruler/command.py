@@ -53,55 +53,55 @@ def run(
     if generate == bool(results):
         raise DataError("give either result files (--results FILE...) or --run to make them")
     key = checked_name(name or slug(model))
-    chosen, asked = lengths_of(lengths), _parse_tasks(tasks, generate)
+    selected, wanted = lengths_of(lengths), _parse_tasks(tasks, generate)
     folder = root / "out/bench/ruler" / key
     place = resolve(root, model) if generate else model
     source = ModelSource(place, **loading)
-    noise = asked[0] in ruler_needles.TASKS
+    noise = wanted[0] in ruler_needles.TASKS
     words = ["--run"] if generate else ["--results FILE..."]
     settings: dict[str, Any]
     if generate and noise:
-        how = ruler_run.RulerSettings(
-            tasks=asked, lengths=chosen, samples=samples, seed=seed, batch=batch, chat_template=chat_template
+        options = ruler_run.RulerSettings(
+            tasks=wanted, lengths=selected, samples=samples, seed=seed, batch=batch, chat_template=chat_template
         )
         with about(place, ModelError), open_bar("needles") as progress:
             loaded = load(source)
-            path = ruler_run.answer_needles(loaded, how, folder, progress)
-        cells = ruler_run.score_records(path, how)
-        settings = {"answers": ruler_run.answer_settings(loaded, how)}
+            path = ruler_run.answer_needles(loaded, options, folder, progress)
+        cells = ruler_run.score_records(path, options)
+        settings = {"answers": ruler_run.answer_settings(loaded, options)}
         versions = {library: importlib.metadata.version(library) for library in ("torch", "transformers")}
     else:
         if generate:
             program = ruler_harness.harness_command(harness)
-            _require_positions(source, chosen)
+            _require_positions(source, selected)
             results = ruler_harness.run_harness(
                 program,
                 source,
-                asked,
-                chosen,
+                wanted,
+                selected,
                 samples=samples,
                 batch=batch,
                 chat_template=chat_template,
                 seed=seed,
                 folder=folder / "harness",
             )
-        read = ruler_results.read(results)
-        if slug(read.model) != slug(model):
+        content = ruler_results.read(results)
+        if slug(content.model) != slug(model):
             raise DataError(
-                f"{results[0]}: has results of {read.model}, not of {model}; give --model as in the file, and "
+                f"{results[0]}: has results of {content.model}, not of {model}; give --model as in the file, and "
                 "--name for the name of the measurements"
             )
-        cells = [cell for cell in read.cells if lengths is None or cell.length in chosen]
+        cells = [cell for cell in content.cells if lengths is None or cell.length in selected]
         if not partial:
-            ruler_results.require_complete(cells, asked, chosen)
-        settings = read.facts
-        versions = {"lm_eval": ", ".join(read.facts["harness"])}
+            ruler_results.require_complete(cells, wanted, selected)
+        settings = content.facts
+        versions = {"lm_eval": ", ".join(content.facts["harness"])}
     if generate:
-        words += [f"--tasks {NEEDLES if asked == ruler_needles.TASKS else ','.join(asked)}"] * (asked != TASKS)
+        words += [f"--tasks {NEEDLES if wanted == ruler_needles.TASKS else ','.join(wanted)}"] * (wanted != TASKS)
         words += [f"--samples {samples}"] * (samples != ruler_harness.SAMPLES)
         words += [f"--seed {seed}"] * (seed != ruler_needles.SEED) + [f"--batch {batch}"] * (batch != 1)
         words += ["--chat-template"] * chat_template
-    words += [f"--lengths {','.join(chosen)}"] * (lengths is not None)
+    words += [f"--lengths {','.join(selected)}"] * (lengths is not None)
     words += ["--partial"] * partial + ["--null-reference"] * null
     checkpoint = Path(model).name if Path(model).is_dir() else model
     table = tabulate(cells, ruler_needles.TASKS if noise else TASKS, ruler_needles.MEAN if noise else MEAN)
@@ -124,10 +124,10 @@ def _parse_tasks(text: str | None, generate: bool) -> tuple[str, ...]:
         return TASKS
     if text == NEEDLES:
         return ruler_needles.TASKS
-    given = [part.strip() for part in text.split(",") if part.strip()]
-    for known in (ruler_needles.TASKS, TASKS):
-        if given and set(given) <= set(known):
-            return tuple(task for task in known if task in given)
+    names = [name.strip() for name in text.split(",") if name.strip()]
+    for tasks in (ruler_needles.TASKS, TASKS):
+        if names and set(names) <= set(tasks):
+            return tuple(task for task in tasks if task in names)
     raise DataError(
         f"--tasks {text}: give {NEEDLES}, or some of {', '.join(ruler_needles.TASKS)} (generated noise), or some of "
         f"{', '.join(TASKS)} (lm-evaluation-harness), not of both"
@@ -149,7 +149,7 @@ def _require_positions(source: ModelSource, lengths: Sequence[str]) -> None:
 
 def _print_scores(table: pd.DataFrame) -> None:
     for _, row in table[table["slice"].isin(["mean", "summary"])].iterrows():
-        ends = f" ({row['ci_low']:.1f} to {row['ci_high']:.1f})" if pd.notna(row["ci_low"]) else ""
+        span = f" ({row['ci_low']:.1f} to {row['ci_high']:.1f})" if pd.notna(row["ci_low"]) else ""
         value = "none" if pd.isna(row["value"]) else f"{row['value']:,.0f}" if row["unit"] == "tokens" else None
         value = value or f"{row['value']:.1f}"
-        print(f"{row['key']} {row['length']}: {value}{ends}; {row['reason']}".rstrip("; "), file=sys.stderr)
+        print(f"{row['key']} {row['length']}: {value}{span}; {row['reason']}".rstrip("; "), file=sys.stderr)

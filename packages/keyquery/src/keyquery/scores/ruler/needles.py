@@ -89,15 +89,15 @@ def make_samples(task: str, length: str, tokens: int, number: int, count: Count,
     """
     if task not in TASKS:
         raise DataError(f"no needle task {task!r}; they are {', '.join(TASKS)}")
-    made: list[Needle] = []
+    needles: list[Needle] = []
     units = 1
     unit = max(1, count("\n".join([NOISE] * 9), "") - count("\n".join([NOISE] * 8), ""))
     for place in range(number):
         plan = _plan_sample(task, DEPTHS[place % len(DEPTHS)], random.Random(f"{seed}/{task}/{length}/{place}"))
         name = f"{task}-{length}-{place:04d}"
         units, used = _fill_budget(plan, units, unit, tokens - NEW_TOKENS, count, name)
-        made.append(Needle(name, task, length, plan.text(units), plan.begin, plan.references, plan.depth, used))
-    return made
+        needles.append(Needle(name, task, length, plan.text(units), plan.begin, plan.references, plan.depth, used))
+    return needles
 
 
 def _fill_budget(plan: _NeedlePlan, start: int, unit: int, budget: int, count: Count, name: str) -> tuple[int, int]:
@@ -128,22 +128,22 @@ def _fill_budget(plan: _NeedlePlan, start: int, unit: int, budget: int, count: C
 
 
 def _plan_sample(task: str, depth: int, rng: random.Random) -> _NeedlePlan:
-    several = task != "noise_single"
+    many = task != "noise_single"
     keys = rng.sample(KEYS, SEVERAL if task in ("noise_multikey", "noise_multiquery") else 1)
-    each = SEVERAL if task == "noise_multivalue" else 1
-    values = [str(value) for value in rng.sample(range(1_000_000, 10_000_000), len(keys) * each)]
-    values_by_key = {key: values[place * each : (place + 1) * each] for place, key in enumerate(keys)}
-    others = rng.sample([other for other in DEPTHS if other != depth], len(values) - 1) if several else []
-    sentences = [NEEDLE.format(key=key, value=value) for key, own in values_by_key.items() for value in own]
-    needles = tuple(zip([depth, *others], sentences, strict=True))
-    asked = keys if task == "noise_multiquery" else keys[:1]
+    per_key = SEVERAL if task == "noise_multivalue" else 1
+    values = [str(value) for value in rng.sample(range(1_000_000, 10_000_000), len(keys) * per_key)]
+    values_by_key = {key: values[place * per_key : (place + 1) * per_key] for place, key in enumerate(keys)}
+    other_depths = rng.sample([place for place in DEPTHS if place != depth], len(values) - 1) if many else []
+    sentences = [NEEDLE.format(key=key, value=value) for key, texts in values_by_key.items() for value in texts]
+    needles = tuple(zip([depth, *other_depths], sentences, strict=True))
+    asked_keys = keys if task == "noise_multiquery" else keys[:1]
     if task == "noise_multivalue":
         question, begin = ASK_VALUES, BEGIN_VALUES
     else:
-        question, begin = ASK[min(2, len(asked))], BEGIN[min(2, len(asked))]
-    named = asked[0] if len(asked) == 1 else f"{', the '.join(asked[:-1])} and the {asked[-1]}"
-    references = tuple(value for key in asked for value in values_by_key[key])
-    return _NeedlePlan(needles, question.format(keys=named), begin.format(keys=named), references, depth)
+        question, begin = ASK[min(2, len(asked_keys))], BEGIN[min(2, len(asked_keys))]
+    phrase = asked_keys[0] if len(asked_keys) == 1 else f"{', the '.join(asked_keys[:-1])} and the {asked_keys[-1]}"
+    references = tuple(value for key in asked_keys for value in values_by_key[key])
+    return _NeedlePlan(needles, question.format(keys=phrase), begin.format(keys=phrase), references, depth)
 
 
 def require_numbers(back: Callable[[str], str], values: Sequence[str] = ("7304918", "2056471")) -> None:

@@ -60,16 +60,16 @@ def read(paths: Sequence[Path]) -> Results:
         raise DataError("no result files; give results_*.json files of lm-evaluation-harness")
     cells: dict[tuple[str, str], Score] = {}
     origin: dict[tuple[str, str], Path] = {}
-    first: dict[str, Any] | None = None
+    base: dict[str, Any] | None = None
     versions, seeds, hashes = set(), set(), []
     for path in paths:
         content = _read_json(path)
-        if first is None:
-            first = content
+        if base is None:
+            base = content
         for name in SETTINGS:
-            if content.get(name) != first.get(name):
+            if content.get(name) != base.get(name):
                 raise DataError(
-                    f"{path}: {name} is {content.get(name)!r}, but {first.get(name)!r} in {paths[0]}; give the files "
+                    f"{path}: {name} is {content.get(name)!r}, but {base.get(name)!r} in {paths[0]}; give the files "
                     "of one model and one way of asking"
                 )
         for cell in _scores_of_file(content, path):
@@ -80,15 +80,15 @@ def read(paths: Sequence[Path]) -> Results:
         versions.add(str(content.get("lm_eval_version", "unknown")))
         seeds.add(str(content.get("config", {}).get("random_seed", "unknown")))
         hashes.append(digest(path))
-    assert first is not None
+    assert base is not None
     _require_equal_lengths(list(cells.values()))
     facts = {
         "harness": sorted(versions),
         "seeds": sorted(seeds),
         "files": sorted(hashes),
-        "chat_template": bool(first.get("chat_template_sha")),
+        "chat_template": bool(base.get("chat_template_sha")),
     }
-    return Results(list(cells.values()), str(first.get("model_name") or "unknown"), facts)
+    return Results(list(cells.values()), str(base.get("model_name") or "unknown"), facts)
 
 
 def require_complete(cells: Sequence[Score], tasks: Sequence[str], lengths: Sequence[str]) -> None:
@@ -96,17 +96,17 @@ def require_complete(cells: Sequence[Score], tasks: Sequence[str], lengths: Sequ
 
     The error names both, and how to accept incomplete results.
     """
-    have = {(cell.task, cell.length) for cell in cells if cell.value is not None}
-    by_length = {length: [task for task in tasks if (task, length) not in have] for length in lengths}
-    lost = [
+    scored = {(cell.task, cell.length) for cell in cells if cell.value is not None}
+    by_length = {length: [task for task in tasks if (task, length) not in scored] for length in lengths}
+    gaps = [
         f"{length}: {'every task' if len(absent) == len(tasks) else ', '.join(absent)}"
         for length, absent in by_length.items()
         if absent
     ]
-    if lost:
+    if gaps:
         note = f" ({NO_SAMPLES.removeprefix('value: ')})" if any(cell.reason == NO_SAMPLES for cell in cells) else ""
         raise DataError(
-            f"without a score at {'; '.join(lost)}{note}. Give --lengths for the ones that were run, or --partial "
+            f"without a score at {'; '.join(gaps)}{note}. Give --lengths for the ones that were run, or --partial "
             "to accept incomplete results (a mean needs every task)"
         )
 
@@ -137,16 +137,16 @@ def _read_json(path: Path) -> dict[str, Any]:
 
 def _misshapen_part(content: dict[str, Any]) -> str:
     """Return the part of a results file that has the wrong shape; empty if there is none."""
-    for part in ("results", "configs", "n-samples"):
-        rows = content.get(part, {})
+    for section in ("results", "configs", "n-samples"):
+        rows = content.get(section, {})
         if not isinstance(rows, dict):
-            return f"`{part}` is not an object"
+            return f"`{section}` is not an object"
         for name, row in rows.items():
             if name in NAMES and not isinstance(row, dict):
-                return f"`{part}` of {name} is not an object"
+                return f"`{section}` of {name} is not an object"
     for name, row in content["configs"].items():
-        asked = row.get("metadata", {}) if name in NAMES else {}
-        lengths = asked.get("max_seq_lengths") if isinstance(asked, dict) else None
+        metadata = row.get("metadata", {}) if name in NAMES else {}
+        lengths = metadata.get("max_seq_lengths") if isinstance(metadata, dict) else None
         if lengths is not None and not (
             isinstance(lengths, list) and all(str(length).isdecimal() and len(str(length)) < 10 for length in lengths)
         ):
@@ -163,18 +163,18 @@ def _is_json(line: str) -> bool:
 
 def _scores_of_file(content: dict[str, Any], path: Path) -> list[Score]:
     results = content["results"]
-    named = [name for name in results if name in NAMES]
-    if not named:
-        has = ", ".join(sorted(results)) or "nothing"
-        raise DataError(f"{path}: not a task of RULER, which has {has}")
+    names = [name for name in results if name in NAMES]
+    if not names:
+        others = ", ".join(sorted(results)) or "nothing"
+        raise DataError(f"{path}: not a task of RULER, which has {others}")
     limit = content.get("max_length")
     cells = []
-    for name in named:
-        asked = _lengths_of_samples(content, name)
+    for name in names:
+        sampled = _lengths_of_samples(content, name)
         for length, value in _scores_of_row(results[name], name, path).items():
             if value == NOT_RUN:
                 # every file has an entry for 4096; only requested lengths can be missing
-                if length in asked:
+                if length in sampled:
                     reason = "asked for, no sample was run; a limit takes the first ones, of the shortest length"
                     cells.append(Score(task=NAMES[name], length=length_key(length), value=None, n=0, reason=reason))
                 continue
@@ -185,7 +185,7 @@ def _scores_of_file(content: dict[str, Any], path: Path) -> list[Score]:
                     f"{path}: {name} at {length}: the harness cut prompts to the model's {limit} tokens, so this is no "
                     "score at that length; run it again with a larger max_length, or leave the length out"
                 )
-            n = _sample_count(content, name, length, asked)
+            n = _sample_count(content, name, length, sampled)
             reason = "" if n is not None else "n, ci_low, ci_high: the file says no number of samples for each length"
             scored: float | None = float(value)
             if NAMES[name] in QUESTIONS:
@@ -205,16 +205,16 @@ def _mean_of_any_reference(results: Path, name: str, length: int, share: float) 
     if not path.is_file():
         return None
     shares, any_of = [], []
-    for where, sample in line_values(path):
+    for place, sample in line_values(path):
         try:
             if int(sample["doc"]["max_length"]) != length:
                 continue
-            references = [str(each) for each in sample["doc"]["outputs"]]
+            references = [str(text) for text in sample["doc"]["outputs"]]
             answer = str(sample["filtered_resps"][0])
             shares.append(share_contained(answer, references))
             any_of.append(share_contained(answer, references, any_of=True))
         except (ValueError, KeyError, IndexError, TypeError, ArithmeticError) as error:
-            raise DataError(f"{where}: no sample of the harness ({error!r})") from None
+            raise DataError(f"{place}: no sample of the harness ({error!r})") from None
     if not shares or abs(sum(shares) / len(shares) - share) > 1e-6:
         answer = f"{sum(shares) / len(shares):.6g}" if shares else "nothing"
         raise DataError(

@@ -55,19 +55,19 @@ def answer_needles(loaded: LoadedModel, settings: RulerSettings, folder: Path, p
     )
     path = folder / "needles.jsonl"
     records.write_or_match_settings(path, answer_settings(loaded, settings))
-    done = {record["id"] for _, record in records.saved_records(path)}
+    answered = {record["id"] for _, record in records.saved_records(path)}
     total = len(settings.tasks) * len(settings.lengths) * settings.samples
     finished, start = 0, time.monotonic()
     for length in settings.lengths:
         for task in settings.tasks:
-            every = ruler_needles.make_samples(
+            needles = ruler_needles.make_samples(
                 task, length, length_tokens(length), settings.samples, prompts.count, settings.seed
             )
-            wanted = [sample for sample in every if sample.id not in done]
-            old = len(every) - len(wanted)
+            unanswered = [sample for sample in needles if sample.id not in answered]
+            old = len(needles) - len(unanswered)
             finished += old
-            for at in range(0, len(wanted), settings.batch):
-                batch = wanted[at : at + settings.batch]
+            for at in range(0, len(unanswered), settings.batch):
+                batch = unanswered[at : at + settings.batch]
                 records.append(path, _answer_batch(loaded, prompts, batch))
                 finished += len(batch)
                 rate = finished / max(time.monotonic() - start, 1e-9)
@@ -91,17 +91,17 @@ def score_records(path: Path, settings: RulerSettings) -> list[Score]:
         if record["id"] in scores:
             raise DataError(f"{where}: {short(record['id'])} appears twice; remove one of the lines")
         scores[record["id"]] = share_contained(split_thoughts(str(prediction)).answer, references)
-    made = []
+    cells = []
     for length in settings.lengths:
         for task in settings.tasks:
-            every = by_place.get((task, length), {})
+            found = by_place.get((task, length), {})
             names = [f"{task}-{length}-{place:04d}" for place in range(settings.samples)]
-            lost = [name for name in names if name not in every]
+            lost = [name for name in names if name not in found]
             if lost:
                 raise DataError(f"{path}: no answer to {lost[0]} and {len(lost) - 1} more; run the command again")
-            value = 100 * sum(every[name] for name in names) / len(names)
-            made.append(Score(task=task, length=length, value=value, n=len(names)))
-    return made
+            value = 100 * sum(found[name] for name in names) / len(names)
+            cells.append(Score(task=task, length=length, value=value, n=len(names)))
+    return cells
 
 
 def answer_settings(loaded: LoadedModel, settings: RulerSettings) -> dict[str, Any]:
@@ -143,9 +143,9 @@ class _Prompts:
         turn = self._tokenizer.apply_chat_template(
             [{"role": "user", "content": question}], tokenize=False, add_generation_prompt=True, enable_thinking=False
         )
-        first = self._tokenizer.bos_token
-        if first and turn.startswith(first) and self._tokenizer("a")["input_ids"][0] == self._tokenizer.bos_token_id:
-            turn = turn[len(first) :]  # else it would stand twice
+        bos = self._tokenizer.bos_token
+        if bos and turn.startswith(bos) and self._tokenizer("a")["input_ids"][0] == self._tokenizer.bos_token_id:
+            turn = turn[len(bos) :]  # else it would stand twice
         return f"{turn}{begin}"
 
     def count(self, question: str, begin: str) -> int:
@@ -157,11 +157,11 @@ def require_positions(name: str, positions: int | None, lengths: Sequence[tuple[
 
     The error says which lengths fit.
     """
-    above = [length for length, tokens in lengths if positions is not None and tokens > positions]
-    if above:
-        below = [length for length, _ in lengths if length not in above]
-        mend = f"give --lengths {','.join(below)}" if below else f"give --lengths of {positions} tokens at most"
-        raise ModelError(f"{name}: too long: {', '.join(above)}; the model has only {positions} positions; {mend}")
+    too_long = [length for length, tokens in lengths if positions is not None and tokens > positions]
+    if too_long:
+        usable = [length for length, _ in lengths if length not in too_long]
+        mend = f"give --lengths {','.join(usable)}" if usable else f"give --lengths of {positions} tokens at most"
+        raise ModelError(f"{name}: too long: {', '.join(too_long)}; the model has only {positions} positions; {mend}")
 
 
 def _answer_batch(loaded: LoadedModel, prompts: _Prompts, batch: Sequence[Needle]) -> list[dict[str, Any]]:

@@ -74,10 +74,10 @@ def lengths_of(text: str | None) -> tuple[str, ...]:
     """Return the sorted lengths of an option `4k,8k,...`; RULER's six by default."""
     if text is None:
         return LENGTHS
-    parts = [part.strip().lower() for part in text.split(",") if part.strip()]
-    if not parts:
+    words = [word.strip().lower() for word in text.split(",") if word.strip()]
+    if not words:
         raise DataError(f"--lengths {text}: no length; write 4k,8k,...")
-    return tuple(length_key(tokens) for tokens in sorted({length_tokens(part) for part in parts}))
+    return tuple(length_key(tokens) for tokens in sorted({length_tokens(word) for word in words}))
 
 
 def tabulate(cells: Iterable[Score], tasks: Sequence[str], mean: str) -> pd.DataFrame:
@@ -127,24 +127,24 @@ def score_interval(value: float, n: int) -> tuple[float, float]:
 
 def _mean_row(length: str, cells: Sequence[Score | None], tasks: Sequence[str]) -> dict[str, object]:
     """Return the mean over fixed tasks, with an interval combined from the tasks' intervals (Zou and Donner 2008)."""
-    have = [cell for cell in cells if cell is not None and cell.value is not None]
+    scored = [cell for cell in cells if cell is not None and cell.value is not None]
     value, low, high = None, None, None
-    counts = [cell.n for cell in have if cell.n]
+    counts = [cell.n for cell in scored if cell.n]
     reasons = []
-    if len(have) == len(tasks):
-        values = [cell.value for cell in have if cell.value is not None]
+    if len(scored) == len(tasks):
+        values = [cell.value for cell in scored if cell.value is not None]
         value = math.fsum(values) / len(tasks)
         if len(counts) == len(tasks):
-            ends = [score_interval(each, n) for each, n in zip(values, counts, strict=True)]
-            below = math.sqrt(sum((each - end[0]) ** 2 for each, end in zip(values, ends, strict=True)))
-            above = math.sqrt(sum((end[1] - each) ** 2 for each, end in zip(values, ends, strict=True)))
-            low, high = max(0.0, value - below / len(tasks)), min(100.0, value + above / len(tasks))
+            intervals = [score_interval(value, n) for value, n in zip(values, counts, strict=True)]
+            lower = math.sqrt(sum((value - end[0]) ** 2 for value, end in zip(values, intervals, strict=True)))
+            upper = math.sqrt(sum((end[1] - value) ** 2 for value, end in zip(values, intervals, strict=True)))
+            low, high = max(0.0, value - lower / len(tasks)), min(100.0, value + upper / len(tasks))
         else:
             reasons.append("n, ci_low, ci_high: samples of a task are not known")
     else:
-        lost = [task for task, cell in zip(tasks, cells, strict=True) if cell is None or cell.value is None]
-        reasons.append(f"no mean over {len(have)} of {len(tasks)} tasks; missing: {', '.join(lost)}")
-    n = sum(counts) if len(counts) == len(have) and have else None
+        gaps = [task for task, cell in zip(tasks, cells, strict=True) if cell is None or cell.value is None]
+        reasons.append(f"no mean over {len(scored)} of {len(tasks)} tasks; missing: {', '.join(gaps)}")
+    n = sum(counts) if len(counts) == len(scored) and scored else None
     return _row("mean", "", length, value, PERCENT, low, high, n, "; ".join(reasons))
 
 
@@ -155,24 +155,24 @@ def _summary_row(key: str, value: float | None, unit: str, n: int | None, reason
 
 def _total_samples(means: dict[str, dict[str, object]]) -> int | None:
     counts = [row["n"] for row in means.values() if row["value"] is not None]
-    known = [count for count in counts if isinstance(count, int)]
-    return sum(known) if known and len(known) == len(counts) else None
+    numbers = [count for count in counts if isinstance(count, int)]
+    return sum(numbers) if numbers and len(numbers) == len(counts) else None
 
 
 def _length_averages(means: dict[str, dict[str, object]]) -> list[dict[str, object]]:
     """Return averages over the six lengths, plain and with weights 1 to 6 for longer or shorter ones, if all exist."""
     values = {length: row["value"] for length, row in means.items()}
-    lost = [length for length in LENGTHS if values.get(length) is None]
-    reason = f"no mean of 13 tasks at {', '.join(lost)}" if lost else ""
+    gaps = [length for length in LENGTHS if values.get(length) is None]
+    reason = f"no mean of 13 tasks at {', '.join(gaps)}" if gaps else ""
     rising = range(1, len(LENGTHS) + 1)
     weights = {"average": [1] * len(LENGTHS), "weighted_longer": [*rising], "weighted_shorter": [*reversed(rising)]}
     rows = []
     for key in AVERAGES:
         value = None
-        if not lost:
+        if not gaps:
             parts = [weight * float(str(values[at])) for weight, at in zip(weights[key], LENGTHS, strict=True)]
             value = math.fsum(parts) / sum(weights[key])
-        rows.append(_summary_row(key, value, PERCENT, None if lost else _total_samples(means), reason))
+        rows.append(_summary_row(key, value, PERCENT, None if gaps else _total_samples(means), reason))
     return rows
 
 
@@ -181,23 +181,23 @@ def _effective_lengths(means: dict[str, dict[str, object]]) -> list[dict[str, ob
 
     The benchmark does not say whether a length counts if a shorter one failed, so both variants are given.
     """
-    known = {length: float(str(row["value"])) for length, row in means.items() if row["value"] is not None}
-    tested = sorted(known, key=length_tokens)
-    above = [length for length in tested if known[length] > THRESHOLD]
-    unbroken = tested[: next((at for at, length in enumerate(tested) if known[length] <= THRESHOLD), len(tested))]
+    values = {length: float(str(row["value"])) for length, row in means.items() if row["value"] is not None}
+    lengths = sorted(values, key=length_tokens)
+    passed = [length for length in lengths if values[length] > THRESHOLD]
+    unbroken = lengths[: next((at for at, length in enumerate(lengths) if values[length] <= THRESHOLD), len(lengths))]
     rows = []
-    for key, passing in zip(EFFECTIVE, (above, unbroken), strict=True):
+    for key, passing in zip(EFFECTIVE, (passed, unbroken), strict=True):
         reasons = []
-        lost = [length for length in LENGTHS if length not in known]
-        if not tested:
+        gaps = [length for length in LENGTHS if length not in values]
+        if not lengths:
             reasons.append("no length has a mean of 13 tasks")
         elif not passing:
-            reasons.append(f"no tested length is above {THRESHOLD} from the shortest on, {tested[0]}")
-        elif passing[-1] == tested[-1]:
+            reasons.append(f"no tested length is above {THRESHOLD} from the shortest on, {lengths[0]}")
+        elif passing[-1] == lengths[-1]:
             reasons.append("the longest length with a mean: it may reach further")
-        if lost and tested:
-            reasons.append(f"without a mean: {', '.join(lost)}")
-        if above != unbroken and passing and key == EFFECTIVE[0]:
+        if gaps and lengths:
+            reasons.append(f"without a mean: {', '.join(gaps)}")
+        if passed != unbroken and passing and key == EFFECTIVE[0]:
             reasons.append("a shorter length is not above")
         value = float(length_tokens(passing[-1])) if passing else None
         rows.append(_summary_row(key, value, TOKENS, _total_samples(means), "; ".join(reasons)))

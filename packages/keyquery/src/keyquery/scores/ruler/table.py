@@ -36,19 +36,19 @@ def write_scores(
     rows = _rows_as_text(scores[list(COLUMNS)].assign(**facts))
     manifests = {data: dict(manifest)}
     if path.is_file():
-        whole = pd.read_csv(io.StringIO(table_text(path)), dtype=str, keep_default_na=False)
-        old = whole[whole["data"] == data]
+        stored = pd.read_csv(io.StringIO(table_text(path)), dtype=str, keep_default_na=False)
+        old = stored[stored["data"] == data]
         if len(old) and not replace and not agree(_csv_bytes(old), _csv_bytes(rows)):
             raise DataError(
                 f"{path.relative_to(root)}: already has other scores of this model on {data}; give another --name to "
                 "keep both, or --replace"
             )
-        rows = pd.concat([whole[whole["data"] != data], rows], ignore_index=True)
-        before = kept_manifest(root, path.relative_to(root).as_posix())
-        manifests = {**before.get("blocks", {}), **manifests}
-    rows = rows.sort_values("data", key=lambda each: each.map(DATA.index), kind="stable", ignore_index=True)
+        rows = pd.concat([stored[stored["data"] != data], rows], ignore_index=True)
+        earlier = kept_manifest(root, path.relative_to(root).as_posix())
+        manifests = {**earlier.get("blocks", {}), **manifests}
+    rows = rows.sort_values("data", key=lambda column: column.map(DATA.index), kind="stable", ignore_index=True)
     note = {
-        "command": "; ".join(manifests[each]["command"] for each in DATA if each in manifests),
+        "command": "; ".join(manifests[key]["command"] for key in DATA if key in manifests),
         "versions": {library: version for each in manifests.values() for library, version in each["versions"].items()},
         "blocks": manifests,
     }
