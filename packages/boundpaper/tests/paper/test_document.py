@@ -2,6 +2,7 @@
 
 import io
 import os
+import re
 import shutil
 import tarfile
 import zipfile
@@ -18,7 +19,7 @@ from boundpaper.build import process, tex
 from boundpaper.build.job import Job
 from boundpaper.errors import LatexError, MissingDependency, SpecError
 from boundpaper.paper import bundle, chapter, document, metadata
-from boundpaper.paper.tex import figure_pdf, formats, latex, log, passes, pdf, preview
+from boundpaper.paper.tex import figure_pdf, formats, latex, log, pages, passes, pdf, preview
 
 REFERENCES = """
 @article{holm1979,
@@ -137,17 +138,43 @@ CUT = "\\relax\n\\newlabel{cha:one}{{1}{"  # an auxiliary file truncated by a ki
 @needs_latex
 def test_preview_compiles_one_chapter_alone(project: Callable[..., Path]) -> None:
     root = project("alone")
+    described = "title: T\ndate: May\nchapters: [first, one]\n"  # one is the second chapter of the paper
+    put(root, "paper/metadata.yaml", described)
+    put(root, "paper/chapters/first.tex.j2", "\\chapter{First}\n")
     settle(root, ONE + r"A verdict\verdictmark{c_one}{holds} and \cref{cha:elsewhere}.")
     assert preview.exhibit_steps(root, "one") == ["table:x", "picture:x"]
     made = preview.compile_chapter(root, "one")
     words = pdf.whole_text(made)
-    assert "Table 1.1" in words
-    assert "A verdict \u2713" in words.replace("verdict\u2713", "verdict \u2713")
+    assert ("Table 2.1" in words, "Table 1.1" in words, "\u2713 holds" in words) == (True, False, True)
     assert "Contents" not in words
     assert "What was found" not in words
     put(root, "out/chapters/one.tex", "\\chapter{One}\n\\undefinedthing\n")
     with pytest.raises(LatexError, match="Undefined control sequence"):
         preview.compile_chapter(root, "one")
+
+
+@pytest.mark.latex
+@needs_latex
+def test_verdicts_stand_beside_their_line_and_the_foot_explains_those_of_the_page(project: Callable[..., Path]) -> None:
+    root = project()
+    mark = r"\verdictof{c}{\verdictmark{c}{%s}}"
+    judged = (
+        f"{ONE}\nHolds,{mark % 'holds'} does not.{mark % 'contradicted'}\n\\newpage\nOnly{mark % 'untestable'} here.\n"
+    )
+    settle(root, judged)
+    lines = [line for page in pages.read(preview.compile_chapter(root, "one")) for line in page.lines]
+    (text,) = [line for line in lines if line.text == "Holds, does not."]
+    (signs,) = [line for line in lines if line.text == "\u2713 \u00d7"]
+    assert (abs(signs.top - text.top) < 2, signs.left > 515) == (True, True)
+    foot = [line.text for line in lines if line.top > 750]
+    assert foot == ["\u2713 holds \u00d7 contradicted", "\u25a1 not testable"]
+
+
+def test_verdicts_have_the_colours_of_the_site() -> None:
+    folder = Path(document.__file__).parent
+    printed = re.findall(r"color\{verdict@(\w+)\}\{HTML\}\{(\w+)\}", (folder / "templates/preamble.tex").read_text())
+    shown = re.findall(r"--(\w+)-fg: #(\w+)", (folder / "site/templates/site.css").read_text())[:6]
+    assert dict(printed) == {{"rounding": "rounded"}.get(name, name): colour.upper() for name, colour in shown}
 
 
 @pytest.mark.latex
