@@ -103,7 +103,7 @@ def numbers_in(path: Path, number_of: Callable[[str], float]) -> npt.NDArray[np.
     else:
         parts = [np.array(list(map(number_of, set(chain.from_iterable(records(path))))), float)]
     numbers: npt.NDArray[np.float64] = np.unique(np.concatenate([*parts, np.empty(0)]))
-    return numbers[np.isfinite(numbers)]  # type: ignore[no-any-return]
+    return numbers[np.isfinite(numbers)]
 
 
 def _text_stream(path: Path) -> io.StringIO:
