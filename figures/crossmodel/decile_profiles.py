@@ -64,10 +64,10 @@ def figure(decile_profiles: pd.DataFrame, measured_profiles: pd.DataFrame, subje
             f"{above:.1f} higher. Profiles with a rise that rounding cannot explain, and its size: {draws_up}."
         ),
         caption=(
-            f"Plasticity by decile of the context, {len(decile_profiles)} captured models by family, as printed in "
-            "Tables 4 and 10 of the study [@shcherb2026] (hollow marks: reported values). Unit: one model, mean over "
-            "heads, named within its family; each decile, and each query bin of a model measured here, at its middle; "
-            f"{whole(full)} tokens unless the note says otherwise."
+            f"In all {len(decile_profiles)} captured models the first decile of the context is the most plastic and "
+            "the last the least. Plasticity by family, as printed in Tables 4 and 10 of the study [@shcherb2026] "
+            "(hollow marks: reported values). Unit: one model, mean over heads, named within its family; each decile, "
+            f"and each query bin of a model measured here, at its middle; {whole(full)} tokens unless noted otherwise."
         ),
         short="Plasticity by decile of the context",
     )

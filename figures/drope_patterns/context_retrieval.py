@@ -70,10 +70,10 @@ def figure(context_cells: pd.DataFrame, drope_figures: pd.DataFrame) -> Figure:
         height=36,
         entities={"drope-simple": Style(color="okvermillion!60!black", mark="diamond*")},
         caption=(
-            "Passkey accuracy by context length in the three protocols of Section 11 of the report [@africa2026]: "
-            "(a) Section 11.2, (b) 11.5, (c) 11.7, where DroPE has RULER's prompt unless named. Bars: 95 % Wilson "
-            "intervals; lengths in their order, points of one length side by side. Grey: beyond the training length. "
-            "Unit: trial, unseeded."
+            "Beyond the training length DroPE's passkey accuracy depends on the protocol: three of Section 11 of the "
+            "report [@africa2026], (a) Section 11.2, (b) 11.5, (c) 11.7, where DroPE has RULER's prompt unless named. "
+            "Bars: 95 % Wilson intervals; lengths in their order, points of one length side by side. Grey: beyond the "
+            "training length. Unit: trial, unseeded."
         ),
         short="Passkey accuracy by context length",
         note=(

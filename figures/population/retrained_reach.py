@@ -53,7 +53,8 @@ def figure(
         height=26,
         entities=LOOKS,
         caption=(
-            "Plasticity and position by quarter of texts of four training lengths, grey beyond the first: (a, d) "
+            "Rotation (B) leaves content more room than its absence (C), and beyond the trained length (grey) the "
+            "exchange of two keys turns more winners. By quarter of texts of four training lengths: (a, d) "
             f"plasticity of aligned queries, in bins of {words['second_bin']} words; (b, e) sway, the share of pairs "
             "whose winner changes when two keys exchange positions; (c, f) position part, the lead in spreads that "
             "position gives to the nearer key, below 0 to the farther one. Mean over heads. Thin: seeds of B and C; "

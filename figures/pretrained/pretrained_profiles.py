@@ -55,10 +55,10 @@ def figure(pretrained_profiles: pd.DataFrame, decile_profiles: pd.DataFrame, hea
         legend="none",
         height=32,
         caption=(
-            f"Plasticity along the context of models measured here ({'; '.join(names)}): mean over heads by query bin, "
-            "with 95 % bootstrap intervals over key heads, which cover heads and not texts; where key heads are too "
-            f"few for an interval, each as a thin line. Grey: median and range of the {len(reported)} reported models "
-            "by tenth of their own contexts [@shcherb2026]."
+            f"Plasticity falls along the context in SmolLM2, as in reported models ({'; '.join(names)}): mean over "
+            "heads by query bin, with 95 % bootstrap intervals over key heads, which cover heads and not texts; where "
+            "key heads are too few for an interval, each as a thin line. Grey: median and range of the "
+            f"{len(reported)} reported models by tenth of their own contexts [@shcherb2026]."
         ),
         short="Plasticity of pretrained models along the context",
     )

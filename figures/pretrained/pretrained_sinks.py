@@ -43,9 +43,9 @@ def figure(pretrained_layers: pd.DataFrame, pretrained_heads: pd.DataFrame) -> F
         letters=True,
         legend="none",
         caption=(
-            "Attention that tokens pay the first one, by layer: mean over heads and texts with Student's 95 % interval "
-            f"over texts. Unit: one text. {'; '.join(models)}. A head is a sink when it pays the first token at least "
-            "0.3 of its attention, and no less than the five tokens before."
+            "In SmolLM2 attention to the first token begins at one layer. Attention that tokens pay it: mean over "
+            f"heads and texts with Student's 95 % interval over texts. Unit: one text. {'; '.join(models)}. Sink: "
+            "a head that pays the first token at least 0.3 of its attention, and no less than the five before."
         ),
         short="Attention to the first token by layer of pretrained models",
     )

@@ -97,7 +97,8 @@ def figure(
         share_y=True,
         letters=True,
         caption=(
-            f"Plasticity drop against the bias [@shcherb2026]: {int(models.sum())} captured models and "
+            "Among captured models no correlation of the plasticity drop with the bias, per token or over the window, "
+            f"survives a correction [@shcherb2026]: {int(models.sum())} captured models and "
             f"{int((~models).sum())} checkpoints of SmolLM3-3B (joined from start to end), each over its own window, "
             f"with the bias (a) per token and (b) per window; (c) {len(same)} models over {window:,} tokens: SmolLM3 "
             f"at its last checkpoint, and those captured over as many, which {listed(absent)} was not."
