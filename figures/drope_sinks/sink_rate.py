@@ -60,7 +60,7 @@ def figure(sink_rate_layers: pd.DataFrame, uniform_sink: pd.DataFrame, drope_pro
         letters=True,
         height=39,
         caption=(
-            "At the lengths of these prompts evenly spread attention would pass for a sink. (a) Share of heads whose "
+            "At most lengths of these prompts evenly spread attention passes for a sink. (a) Share of heads whose "
             "mean attention to the first token reaches the threshold, published series of both models with one "
             "standard deviation over prompts, cut at 100 % "
             f"({drope_protocols.set_index('section')['items']['5 (sinks)']}); behind the break the mean of layers "

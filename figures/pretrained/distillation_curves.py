@@ -45,11 +45,11 @@ def figure(distillation_curves: pd.DataFrame) -> Figure:
         letters=True,
         height=34,
         caption=(
-            "Without rotation SmolLM2, distilled into itself, stays behind its teacher and the control: (a) loss of the "
-            f"next token, (b) divergence from the teacher, on held-out documents, mean over {whole(int(first['n']))} "
-            f"tokens of all sets of texts. Both arms read the same windows; {int(last['step'])} of {int(last['of'])} "
-            "steps of the schedule. *Before any step*: the rotation just removed. Unit: one "
-            "training, so there are no error bars."
+            "Without rotation SmolLM2, distilled into itself, stays behind its teacher and the control: (a) loss of "
+            "the next token, (b) divergence from the teacher, on held-out documents, mean over "
+            f"{whole(int(first['n']))} tokens of all sets of texts. Both arms read the same windows; "
+            f"{int(last['step'])} of {int(last['of'])} steps of the schedule. *Before any step*: the rotation just "
+            "removed. Unit: one training, so there are no error bars."
         ),
         short="Distillation without rotation, and its control",
     )

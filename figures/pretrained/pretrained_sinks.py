@@ -44,7 +44,7 @@ def figure(pretrained_layers: pd.DataFrame, pretrained_heads: pd.DataFrame) -> F
         legend="none",
         caption=(
             "In SmolLM2 attention to the first token begins at one layer. Attention that tokens pay it: mean over "
-            f"heads and texts with Student's 95 % interval over texts. Unit: one text. {'; '.join(models)}. Sink: "
+            f"heads and texts with Student's 95 % interval over texts. Unit: text. {'; '.join(models)}. Sink: "
             "a head that pays the first token at least 0.3 of its attention, and no less than the five before."
         ),
         short="Attention to the first token by layer of pretrained models",
