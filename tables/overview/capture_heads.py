@@ -4,7 +4,7 @@ import pandas as pd
 
 from boundpaper.tables import Column, Table, fixed, integer
 
-WHOSE = {"model": "its own", "capture": "set by the capture"}
+WHOSE = {"model": "model's", "capture": "capture's"}
 
 
 def table(capture_heads: pd.DataFrame) -> Table:

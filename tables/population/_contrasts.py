@@ -7,7 +7,7 @@ OUTCOMES = {
     "keys_far_extended": ("far keys (%)", 100, 1),
     "keys_all": ("all keys (%)", 100, 1),
     "facts_held": ("held-out facts (%)", 100, 1),
-    "text_loss": ("text (nats)", 1, 3),
+    "text_loss": ("text (0.001 nats)", 1000, 0),
     "sink_backcopy_most": ("largest sink", 1, 2),
     "value_ratio_least": ("least value", 1, 2),
     "ap_overall": ("plasticity", 1, 2),

@@ -46,9 +46,9 @@ def table(population_contrasts: pd.DataFrame, population_contrasts_every: pd.Dat
         note=(
             "Arms as in the record of the plan; keys and facts are in points. Far keys lie farther than one and a "
             "quarter training lengths from the question; At: multiples of the training length. Differences of all "
-            "trained models, with Student's intervals over seeds; p of exact sign flips over the seeds, Holm within "
+            "trained models, with Student's intervals over seeds; $p$ of exact sign flips over the seeds, Holm within "
             "a family. The plan does not compare all trained models: this was added after two seeds, in which "
-            f"arms missed the criterion. By the plan {seeds} seeds count; the smallest corrected p is {smallest}."
+            f"arms missed the criterion. By the plan {seeds} seeds count; the smallest corrected $p$ is {smallest}."
         ),
     )
 

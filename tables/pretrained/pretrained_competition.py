@@ -6,7 +6,7 @@ import pandas as pd
 
 from boundpaper.tables import Column, Table, fixed
 
-SHOWN = {"gap": ("Mean difference", 1), "spread": ("Spread", 1), "plasticity": ("Plasticity", 2), "sway": ("Sway", 2)}
+SHOWN = {"gap": ("Mean", 1), "spread": ("Spread", 1), "plasticity": ("Plasticity", 2), "sway": ("Sway", 2)}
 ENDS = ("first", "last")
 
 
