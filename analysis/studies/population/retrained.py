@@ -141,9 +141,10 @@ def retrained_levels(
 def retrained_distances(
     population_members: pd.DataFrame, retrained_models: pd.DataFrame, retrained_exchange: pd.DataFrame
 ) -> pd.DataFrame:
-    """Return gap, spread and exchange by quarter, by distance of the keys, and by their distance to the query.
+    """Return gap, spread and exchange for each quarter of the context and each range of two distances.
 
-    Means over the heads of a model, then over seeds, with Student's interval.
+    The distances are those between the two keys, and from the keys to the query. Values are means over the heads of a
+    model, then over seeds, with Student's interval.
     """
     values = _by_distance(retrained_exchange)
     limited = (values["apart_high"] - values["apart_low"] < values["high"].max()) | (
