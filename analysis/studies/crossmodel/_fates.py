@@ -89,8 +89,10 @@ class ConclusionInputs:
         return self.values.loc[[*names], [f"d{place}" for place in range(10)]].to_numpy(dtype=np.float64)
 
     def _level(self, names: Sequence[str]) -> float:
-        """Return the factor between what captures keep: by rotation and width for an even mean, times how far that was
-        off; none can have kept more than all, nor less than its own values allow.
+        """Return the largest factor between the shares that the captures keep of the mean query.
+
+        It is the factor for an even mean, times the largest error of that estimate. A capture keeps at most everything,
+        and at least what its own values require.
         """
         bounds = self.bounds.loc[[*names]]
         spread = float(bounds["kept_high"].max() / bounds["kept_low"].min())
@@ -243,8 +245,9 @@ def _relation(
     basis: FloatArray | None = None,
     towards: float = 0.0,
 ) -> float | None:
-    """Return the least factor that removes a correlation by some choice of units, or shows one that was not seen, of
-    the sign `towards` or of any.
+    """Return the least factor that removes a correlation for some choice of units.
+
+    If the correlation is `absent`, return the least factor that creates one, of the sign `towards` or of any.
     """
     basis = np.ones((len(outcome), 1)) if basis is None else basis
     free = len(outcome) - basis.shape[1] - 1

@@ -6,10 +6,10 @@ bucket converts a part of the squared mean into variance and preserves the sum, 
 
     cos(pi P / 2) = kept * cos(pi P0 / 2),
 
-where P is pooled, P0 is at one position, and `kept` is the remaining share of the squared mean. If P and P0 are both
-measured, this gives `kept`; if only P is published, a comparison of two values is valid unless `kept` differs between
-them by the factor `needed`, which would make them equal. Measured factors show whether so large a factor is
-plausible.
+where P is the plasticity pooled over a bin, P0 that at one position, and `kept` the share of the squared mean that is
+left. If P and P0 are measured, they give `kept`. If only P is published, two values of P can be compared unless their
+`kept` differ by the factor `needed`, at which both P0 would be equal. Measured factors show whether a factor as large
+as `needed` is plausible.
 """
 
 import numpy as np

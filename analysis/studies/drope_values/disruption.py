@@ -34,8 +34,9 @@ def disruption_trials(drope_published_disruption_trials: pd.DataFrame) -> pd.Dat
     """Return by model, over the published trials: perplexities, percent increases, and both standard deviations.
 
     `massive_values` counts the distinct perplexities in the massive arm. Columns `*_sd_n1` have the divisor n - 1,
-    `*_sd_n` the divisor n; `mr_*` is the massive minus the random increase in percent. `mr_d` is Cohen's d as in the
-    source's script, by model: the mean over seeds divided by the deviation with divisor n.
+    `*_sd_n` the divisor n. `mr_*` is the increase of perplexity when massive values are disrupted, minus the increase
+    when random values are, both in percent. `mr_d` is Cohen's d by model, as in the source's script: the mean over
+    seeds divided by the deviation with divisor n.
     """
     rows = []
     for model in PAIR:

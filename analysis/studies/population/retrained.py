@@ -43,7 +43,7 @@ from analysis.studies.population._retrained import (
 from boundpaper.errors import DataError
 
 WEIGHTS = {"": ALL, "all heads alike": ALL, "nats of keys at the training length that a head's removal costs": COST}
-SEEN = 1  # the seed of base 400 whose results were known before the amendment
+KNOWN_SEED = 1  # the seed of base 400 whose results were known before the amendment
 SEEN_AT = "400"
 TESTED = ("planned", "secondary")
 DISTANCES = ("gap", "spread", "sway", "position_part", "content_part", "nearer_wins")
@@ -141,9 +141,10 @@ def retrained_levels(
 def retrained_distances(
     population_members: pd.DataFrame, retrained_models: pd.DataFrame, retrained_exchange: pd.DataFrame
 ) -> pd.DataFrame:
-    """Return gap, spread and exchange by quarter, by distance of the keys, and by their distance to the query.
+    """Return gap, spread and exchange for each quarter of the context and each range of two distances.
 
-    Means over the heads of a model, then over seeds, with Student's interval.
+    The distances are those between the two keys, and from the keys to the query. Values are means over the heads of a
+    model, then over seeds, with Student's interval.
     """
     values = _by_distance(retrained_exchange)
     limited = (values["apart_high"] - values["apart_low"] < values["high"].max()) | (
@@ -242,8 +243,8 @@ def _item_row(plan: Any, all_models: SecondRun, criterion: SecondRun, planned: i
     gaps = (one - two).to_numpy(dtype=np.float64)
     found = effect_columns(gaps)
     equal_p = equivalence_p(gaps, notes["margin"]) if notes["margin"] is not None else (None, None)
-    tuned = (one - two).drop(index=SEEN, errors="ignore").to_numpy(dtype=np.float64)
-    unseen = effect_columns(tuned if str(plan.base) == SEEN_AT else np.empty(0))
+    fresh_gaps = (one - two).drop(index=KNOWN_SEED, errors="ignore").to_numpy(dtype=np.float64)
+    unseen = effect_columns(fresh_gaps if str(plan.base) == SEEN_AT else np.empty(0))
     counted = _difference(*_both_sides(plan, criterion))
     counts = effect_columns(counted)
     single = effect_columns(_difference(*_both_sides(plan, all_models, SINGLE)) if _has_width(plan) else np.empty(0))

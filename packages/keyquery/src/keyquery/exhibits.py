@@ -32,7 +32,7 @@ def {kind}({artifact}: pd.DataFrame) -> {shape}:
     return measured_{kind}({artifact}, "{artifact}")
 '''
 ROOMS = {"table": ("tables", "Table"), "figure": ("figures", "Figure")}
-MOST = 8  # panels of a figure
+MAX_PANELS = 8  # panels of a figure
 
 
 def measured_table(frame: pd.DataFrame, experiment: str, models: Sequence[str] = ()) -> Table:
@@ -109,9 +109,9 @@ def measured_figure(frame: pd.DataFrame, experiment: str, models: Sequence[str] 
             panels.append(Panel(series=[forest], x=Axis(label=_titled(quantity, unit))))
     if not panels:
         raise DataError(f"{experiment}: no quantity has an interval in any model, so there is nothing to draw")
-    omitted = f" Not drawn: {len(panels) - MOST} further quantities." if len(panels) > MOST else ""
+    omitted = f" Not drawn: {len(panels) - MAX_PANELS} further quantities." if len(panels) > MAX_PANELS else ""
     return Figure(
-        panels=panels[:MOST],
+        panels=panels[:MAX_PANELS],
         columns=min(2, len(panels)),
         legend="none",
         caption=f"{experiment.replace('_', ' ').capitalize()} of {len(labels)} measured models: means.{omitted}",

@@ -10,13 +10,13 @@ from boundpaper.statistics import Estimate, attach, guards, holm, mcnemar, sign_
 from boundpaper.statistics.bootstrap import DRAWS
 from boundpaper.statistics.locations.permutation import EXACT_SIGNS_UP_TO
 from boundpaper.typeset.plural import counted
-from keyquery.comparisons.asked import check_comparable
+from keyquery.comparisons.comparable import check_comparable
 from keyquery.comparisons.measured import ModelMeasurements
 from keyquery.measure.headlines import Headline, headlines
 from keyquery.measure.units import Units, units_of
 
 ALPHA = 0.05
-SHARED = {"head": "heads", "key head": "heads"}
+GROUP_UNITS = {"head": "heads", "key head": "heads"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,7 +108,7 @@ def _compare_as_groups(
     first: Units, second: Units, facts: dict[str, Any], names: tuple[str, str]
 ) -> tuple[Estimate | None, tuple[float, float]]:
     """Compare heads of two networks of different shapes as two groups; refuse if texts, items or seeds differ."""
-    if first.kind != second.kind or first.kind not in SHARED:
+    if first.kind != second.kind or first.kind not in GROUP_UNITS:
         counts = f"{len(first.values)} {first.kind}s and {len(second.values)} {second.kind}s"
         equal = len(first.values) == len(second.values) and first.kind == second.kind
         raise DataError(

@@ -32,7 +32,7 @@ from keyquery.heads.plasticity import PlasticityOptions, PreparedHead, prepare_h
 from keyquery.rotary import bin_centres
 
 PAIRS_PER_BIN = 1000
-ONE = 1e-12  # correlations above this count as 1: the two scores are the same
+ROUNDING = 1e-12  # correlations above this count as 1: the two scores are the same
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -257,7 +257,7 @@ def opposite_signs(first: Float64Array, second: Float64Array, correlation: Float
     # if the variables are equal or opposite, the root of 0 would lose all digits
     limit = np.abs(ndtr(first) - ndtr(np.sign(r) * second))
     limit = np.where(r < 0, 1.0 - limit, limit)
-    perfect = 1.0 - np.abs(r) <= ONE
+    perfect = 1.0 - np.abs(r) <= ROUNDING
     # for a mean of 0, use the limit from above, for T and for the constant below
     a, b = (np.where(mean == 0, np.finfo(np.float64).tiny, mean) for mean in (first, second))
     root = np.sqrt(np.where(perfect, 1.0, (1.0 - r) * (1.0 + r)))

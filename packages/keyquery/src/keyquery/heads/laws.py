@@ -22,7 +22,7 @@ STEEP = 0.9999
 
 # Single precision is too inexact if position and other dimensions explain all but this share of some dimension's
 # variance.
-OWN = 1e-3
+OWN_SHARE = 1e-3
 
 UNKNOWN = (
     "the rotation of this head is unknown, so its queries cannot be rotated to one position; give its `rotary` "
@@ -153,7 +153,7 @@ def full_law(alpha: Float64Array, beta: Float64Array, covariance: Float64Array) 
 
 def _has_independent_share(law: QueryLaw, variances: Float64Array) -> bool:
     """Tell whether position and earlier dimensions leave some of each dimension's variance unexplained."""
-    return law.lower and bool((np.diag(law.factor) ** 2 >= OWN * variances).all())
+    return law.lower and bool((np.diag(law.factor) ** 2 >= OWN_SHARE * variances).all())
 
 
 def householder(direction: Float64Array) -> Float64Array:

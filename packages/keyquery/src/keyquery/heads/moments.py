@@ -13,7 +13,7 @@ PRECISIONS: tuple[str, ...] = get_args(Precision)
 # Rows per block, so that a copy fits into the level-2 cache and sums in single precision stay short; number of rows
 # for the first estimate of the mean.
 CHUNK = 512
-NEAR = 512
+SAMPLE_ROWS = 512
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -102,7 +102,7 @@ def _shifted_sums(
     kind = np.float32 if precision == "single" and vectors.dtype == np.float32 else np.float64
     # the mean of rows spread over the array: the remaining mean is small compared with the spread, so subtracting its
     # square at the end loses no digits
-    origin = vectors[:: max(1, n // NEAR)].mean(axis=0, dtype=np.float64).astype(kind)
+    origin = vectors[:: max(1, n // SAMPLE_ROWS)].mean(axis=0, dtype=np.float64).astype(kind)
     weights = np.ones((1 if times is None else 2, n), kind)
     if times is not None:
         weights[1] = times

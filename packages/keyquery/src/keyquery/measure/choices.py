@@ -101,7 +101,7 @@ def _experiments_of_paper(*, named: bool) -> tuple[str, ...]:
     return names
 
 
-_GIVEN = ("root", "subject", "options", "replace")  # parameters that the command fills
+_OF_COMMAND = ("root", "subject", "options", "replace")  # parameters that the command fills
 _RULES: dict[str, Rule] = {"str": text, "int": whole, "float": positive, "bool": flag, "None": one_of(None)}
 
 
@@ -111,7 +111,7 @@ def settings_of(name: str) -> dict[str, Rule]:
         node for node in _tree(name).body if isinstance(node, ast.FunctionDef) and node.name in ("measure", "write")
     ]
     parameters = [*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs]
-    return {node.arg: _allowed_values(node.annotation) for node in parameters if node.arg not in _GIVEN}
+    return {node.arg: _allowed_values(node.annotation) for node in parameters if node.arg not in _OF_COMMAND}
 
 
 def _allowed_values(annotation: ast.expr | None) -> Rule:

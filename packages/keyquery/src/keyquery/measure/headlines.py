@@ -99,7 +99,7 @@ def headlines(experiment: str, rows: pd.DataFrame, metrics: Sequence[str] = ()) 
     """Return the headline quantities for which a measurement has rows, one entry per condition.
 
     `rows` come from `keyquery.measure.units.as_tidy`. If an experiment declares no headlines, each quantity that has
-    rows for single units is one. `metrics` selects all conditions of these metrics instead.
+    rows for single texts or items counts as one. `metrics` selects all conditions of these metrics instead.
     """
     measured_pairs = list(dict.fromkeys(zip(rows["metric"], rows["condition"], strict=True)))
     if metrics:

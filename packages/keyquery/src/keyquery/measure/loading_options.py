@@ -41,12 +41,12 @@ _JOBS = (
     ),
     click.option("--at-once", type=click.IntRange(1), help="Maximal number of concurrent Slurm jobs [no limit]."),
 )
-_ASKED = ("partition", "account", "qos", "constraint", "minutes", "cpus", "gpus", "memory", "setup", "at_once")
+_RESOURCES = ("partition", "account", "qos", "constraint", "minutes", "cpus", "gpus", "memory", "setup", "at_once")
 
 
 def add_job_options(command: Callable[..., Any], omitted_option: str = "") -> Callable[..., Any]:
     """Add the options for the executor and its resources; the command receives the latter as `resources`."""
-    fields = [name for name in _ASKED if name != omitted_option]
+    fields = [name for name in _RESOURCES if name != omitted_option]
 
     @functools.wraps(command)
     def packed(*args: Any, **given: Any) -> Any:
@@ -55,7 +55,7 @@ def add_job_options(command: Callable[..., Any], omitted_option: str = "") -> Ca
         return command(*args, resources=Resources(**{name: given.pop(name) for name in fields}), **given)
 
     options: Callable[..., Any] = packed
-    for name, option in reversed(tuple(zip(("executor", *_ASKED), _JOBS, strict=True))):
+    for name, option in reversed(tuple(zip(("executor", *_RESOURCES), _JOBS, strict=True))):
         options = option(options) if name != omitted_option else options
     return options
 

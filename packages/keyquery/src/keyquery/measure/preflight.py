@@ -11,7 +11,7 @@ from keyquery.models.attention.reach import learned, learned_positions, position
 from keyquery.models.texts import is_local
 from keyquery.tasks.items import Book, Unwritable
 
-FEW = 4  # items per task, and texts, to try
+SAMPLE_SIZE = 4  # items per task, and texts, to try
 FARTHEST = 4  # most times a model's positions, as in `context_length`
 
 
@@ -29,7 +29,7 @@ def unwritable_experiments(
     try:
         if source is None:
             size = min(size, 256)
-            texts = book.texts(book.kinds()[0], min(options.texts, FEW), size, seed, tokenizer)
+            texts = book.texts(book.kinds()[0], min(options.texts, SAMPLE_SIZE), size, seed, tokenizer)
             check_legible(name, tokenizer, [encode(tokenizer, text)[:size] for text in texts], f"the book {book.name}")
         elif is_local(source):
             given_texts(name, tokenizer, source, size, options.texts * len(options.seeds))
@@ -41,7 +41,7 @@ def unwritable_experiments(
             if task not in reasons:
                 reasons[task] = None
                 try:
-                    book.items(task, min(options.items, FEW), seed, tokenizer)
+                    book.items(task, min(options.items, SAMPLE_SIZE), seed, tokenizer)
                 except Unwritable as error:
                     reasons[task] = error
                 except ThesisError:  # prompts of another length may work

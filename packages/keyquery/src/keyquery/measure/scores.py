@@ -10,7 +10,7 @@ from keyquery.measure.subject import LONGEST, Options, Subject, Text, standard_d
 from keyquery.models.attention.reach import learned_positions
 from keyquery.tasks.items import TASKS, Item
 
-MOST = 700.0  # largest nats whose exponential fits into a float
+MAX_NATS = 700.0  # largest nats whose exponential fits into a float
 
 
 def loss_rows(
@@ -25,9 +25,9 @@ def loss_rows(
     tokens = sum(loss.tokens for loss in changes)
     mean, usual_mean = (sum(loss.nats for loss in group) / tokens for group in (changes, baseline_losses))
     names: dict[str, Any] = {"condition": condition.name, "layer": layer}
-    high = "" if mean < MOST else f"the mean is {mean:.0f} nats, whose exponential no number holds"
+    high = "" if mean < MAX_NATS else f"the mean is {mean:.0f} nats, whose exponential no number holds"
     rows = [
-        row("perplexity", math.exp(mean) if mean < MOST else None, len(changes), reason=high, **names),
+        row("perplexity", math.exp(mean) if mean < MAX_NATS else None, len(changes), reason=high, **names),
         row("nats", mean, len(changes), **names),
         row("delta_nats", mean - usual_mean, len(changes), **names),
     ]

@@ -12,7 +12,7 @@ from boundpaper.errors import DataError, ModelError
 from boundpaper.store.json_text import parsed
 from boundpaper.typeset.plural import counted
 from keyquery.measure.measurements import checked_name, slug, slug_of_texts
-from keyquery.measure.used import UsageCount, WatchedBook
+from keyquery.measure.usage import UsageCount, WatchedBook
 from keyquery.models import libraries
 from keyquery.models.attention.positions import check_position_blind, positional_of
 from keyquery.models.checkpoints.builtin import resolve

@@ -26,8 +26,8 @@ Kind = Literal["full", "sliding", "chunked", "cross"]
 PROBE_TOKENS = 8
 # Tolerances relative to the logits' standard deviation: for another order of summation, and for 8-bit activations
 ROUNDING, ROUNDING_OF_HALF, ROUNDING_OF_QUANTIZED = 1e-4, 3e-2, 0.2
-CAPTURED = "it cannot be captured"
-LATER = "attends to later tokens as well, as an encoder does, but every quantity here assumes causal attention"
+NO_CAPTURE = "it cannot be captured"
+SEES_LATER = "attends to later tokens as well, as an encoder does, but every quantity here assumes causal attention"
 
 
 @dataclass(frozen=True)
@@ -122,7 +122,7 @@ def survey(model: PreTrainedModel) -> tuple[Layer, ...]:
         if call.layer in calls and not call.cross:
             raise ModelError(
                 f"{_label(model)}: several calls of attention come from layer {call.layer}, so that heads cannot be "
-                f"told apart by their layer; {CAPTURED}"
+                f"told apart by their layer; {NO_CAPTURE}"
             )
         layer = _layer_of_call(call.layer, call)
         if layer.kind != "cross":
@@ -183,7 +183,7 @@ def check_call(
     if call.options.get("position_bias") is not None or biased:
         place = " through its mask" if biased else ""
         raise ModelError(
-            f"{name} adds a position bias to its scores{place}; queries and keys do not contain this bias; {CAPTURED}"
+            f"{name} adds a position bias to its scores{place}; queries and keys do not contain this bias; {NO_CAPTURE}"
         )
     if not all(bool(tensor.isfinite().all()) for tensor in (call.query, call.key, call.value, output)):
         raise ModelError(f"{name}: {undefined_message(model, place=f'layer {layer.index}')}")
@@ -193,12 +193,12 @@ def check_call(
         return
     for shape, problem in _other_masks(call, queries, tokens):
         if definition.largest_difference(call, output, queries, shape) <= definition.rounding_tolerance(call):
-            raise ModelError(f"{name}: layer {layer.index} {problem}; {CAPTURED}")
+            raise ModelError(f"{name}: layer {layer.index} {problem}; {NO_CAPTURE}")
     extent = f"{layer.kind}, {layer.window} tokens" if layer.window else layer.kind
     raise ModelError(
         f"{name}: layer {layer.index} does not attend as softmax(scaling q.k) over the tokens that it should "
         f"see ({extent}): the outputs differ by {difference:.2g} of the largest value; its attention uses "
-        f"something that queries and keys do not contain, and {CAPTURED}"
+        f"something that queries and keys do not contain, and {NO_CAPTURE}"
     )
 
 
@@ -220,7 +220,7 @@ def check_order(model: PreTrainedModel) -> None:
         logits = [model(input_ids=ids.to(device), use_cache=False).logits[0, :-1].float() for ids in (probe, changed)]
     difference, spread = float((logits[0] - logits[1]).abs().max()), float(logits[0].std())
     if difference > rounding_of(model) * spread:
-        raise ModelError(f"{_label(model)}: {LATER}")
+        raise ModelError(f"{_label(model)}: {SEES_LATER}")
 
 
 def check_padding(model: PreTrainedModel, tokens: Tensor, longest: int) -> None:
@@ -277,7 +277,7 @@ def _other_masks(call: Call, queries: Tensor, tokens: int) -> Iterator[tuple[Ten
     torch = libraries.torch
     causal = definition.causal_mask(queries, tokens)
     everything = torch.ones_like(causal)
-    yield everything, LATER
+    yield everything, SEES_LATER
     if call.mask is not None and call.mask.ndim == 4 and call.mask.shape[:2] == (1, 1):
         visible = call.mask[0, 0].index_select(0, queries)[:, :tokens]
         visible = visible if visible.dtype == torch.bool else visible > torch.finfo(visible.dtype).min / 2

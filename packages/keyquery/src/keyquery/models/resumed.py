@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from torch import Tensor
     from transformers import PreTrainedModel
 
-MOST = 2**30  # bytes of states that are kept of a model, and at most this share of the free memory:
+MAX_BYTES = 2**30  # bytes of states that are kept of a model, and at most this share of the free memory:
 SHARE = 8
 PROBES = ((3, 5, 4, 6), (6, 3, 7, 5))  # tokens of two texts
 Known = dict[int, tuple["Tensor", Any]]
@@ -106,7 +106,7 @@ def _stored_outputs(model: PreTrainedModel, inputs: tuple[Any, ...], options: di
 
 def _room(model: PreTrainedModel) -> int:
     free = free_memory(device_of(model))
-    return MOST if free is None else min(MOST, free // SHARE)
+    return MAX_BYTES if free is None else min(MAX_BYTES, free // SHARE)
 
 
 def _bytes(states: Known) -> int:

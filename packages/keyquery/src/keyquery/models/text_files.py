@@ -19,8 +19,8 @@ from boundpaper.store.validation import cut_to_line, short
 
 LINES, WHOLE, TABLES = (".jsonl", ".ndjson"), (".json",), {".csv": ",", ".tsv": "\t"}
 PACKED = (".gz",)
-FIRST = 1 << 16  # bytes for recognising a file's kind
-OTHER = {  # first bytes of other kinds of files
+HEAD_BYTES = 1 << 16  # bytes for recognising a file's kind
+BINARY_KINDS = {  # first bytes of other kinds of files
     b"PK\x03\x04": "an archive or a document of an office program",
     b"%PDF": "a PDF",
     b"PAR1": "a Parquet file",
@@ -75,10 +75,10 @@ def kind_of_file(path: Path, field: str) -> str:
     ending = _file_endings(path)[-1] if _file_endings(path) else ""
     try:
         with open_unpacked(path) as stream:
-            head = stream.read(FIRST)
+            head = stream.read(HEAD_BYTES)
     except (OSError, EOFError, zlib.error) as error:
         raise DataError(f"{path}: cannot be read ({getattr(error, 'strerror', None) or error})") from None
-    for beginning, kind in OTHER.items():
+    for beginning, kind in BINARY_KINDS.items():
         if head.startswith(beginning):
             raise DataError(f"{path}: not a text but {kind}; {MEND}")
     if head.startswith(UTF16):

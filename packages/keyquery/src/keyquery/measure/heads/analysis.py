@@ -36,7 +36,7 @@ from keyquery.models.captures.reading import UNTOLD, Capture, open_capture
 from keyquery.models.captures.stated import with_stated_rotation
 from keyquery.rotary import rotation_records
 
-SHOWN = 5  # failures that an error lists
+MAX_SHOWN = 5  # failures that an error lists
 WAITING = 4  # groups of heads for each process, at least, for a group to be one piece of work
 LIBRARIES = ("numba", "numpy", "scipy")
 WIDER = "where a rotation turned them, plasticity is the higher the wider the bins are"
@@ -164,8 +164,8 @@ def analyse_heads(
             progress.update(count, len(capture.heads), f"{rate:.1f} heads/s", (len(capture.heads) - count) / rate)
     if failures:
         lines = list(dict.fromkeys(failures))
-        note = [f"... and {len(lines) - SHOWN} more"] * (len(lines) > SHOWN)
-        raise DataError("\n".join([*lines[:SHOWN], *note, f"the other {len(results)} heads are finished and kept"]))
+        note = [f"... and {len(lines) - MAX_SHOWN} more"] * (len(lines) > MAX_SHOWN)
+        raise DataError("\n".join([*lines[:MAX_SHOWN], *note, f"the other {len(results)} heads are finished and kept"]))
     return [results[head] for head in capture.heads], earlier_count
 
 

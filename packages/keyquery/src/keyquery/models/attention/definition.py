@@ -1,7 +1,7 @@
 """Compute attention by its definition, to compare with the output of a model's own kernel.
 
-A capture represents its model only if a layer computes softmax(scaling q.k) over the tokens that it is stated to see,
-times the values. Anything else that takes part (later tokens, a prefix, a bias in the mask) shows here.
+A capture represents its model only if each layer computes softmax(scaling q.k), times the values, over the tokens that
+the configuration lets it attend to. This module reveals any other influence: later tokens, a prefix, a biased mask.
 """
 
 from __future__ import annotations

@@ -31,10 +31,10 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 
-FIRST = 8  # unrotated tokens at position 0, which identify columns of a fused projection
-MORE = (3, 5, 7, 11, 13)  # positions other than powers of two
-EQUAL = 0.02  # normalised queries differ less in length (by the norm's epsilon)
-STILL = 1e-9  # smaller angles (radians over the context) count as no rotation
+ZEROS = 8  # unrotated tokens at position 0, which identify columns of a fused projection
+EXTRA_POSITIONS = (3, 5, 7, 11, 13)  # positions other than powers of two
+LENGTH_TOLERANCE = 0.02  # normalised queries differ less in length (by the norm's epsilon)
+SMALLEST_TURN = 1e-9  # smaller angles (radians over the context) count as no rotation
 
 
 @dataclass
@@ -92,8 +92,8 @@ def rotations(model: PreTrainedModel, context: int) -> Rotations:
 
 def _probe_positions(context: int) -> NDArray[np.int64]:
     powers = 2 ** np.arange(0, max(1, int(context - 1).bit_length()))
-    sampled = sorted({int(position) for position in (*powers, *MORE, context - 1) if 0 < position < context})
-    return np.array([0] * FIRST + sampled, dtype=np.int64)
+    sampled = sorted({int(position) for position in (*powers, *EXTRA_POSITIONS, context - 1) if 0 < position < context})
+    return np.array([0] * ZEROS + sampled, dtype=np.int64)
 
 
 @contextmanager
@@ -238,7 +238,7 @@ def _possible_rotations(
             raise ModelError("its rotary module scales pairs of dimensions by different factors")
         measured = _measured_frequencies(cos, sin, positions)
         radians = _matching_frequencies(measured, frequencies, context)
-        if np.abs(radians).max() * context < STILL:
+        if np.abs(radians).max() * context < SMALLEST_TURN:
             continue  # turns nothing: NO_ROTATION
         starts = {0, d - 2 * cos.shape[1]}
         for layout, start, signed in product(LAYOUTS, sorted(starts), (radians, -radians)):  # the other way (NanoChat)
@@ -320,11 +320,11 @@ def _arrange_values(source: Array, queries: Array) -> Array | None:
     tokens, heads, d = queries.shape
     if source.shape[1] == heads * d:
         straight = source.reshape(tokens, heads, d)
-        if _distance_from_multiple(straight[:FIRST], queries[:FIRST])[0] < 0.1:
+        if _distance_from_multiple(straight[:ZEROS], queries[:ZEROS])[0] < 0.1:
             return straight
     # a fused or reordered projection: for each dimension, choose the column that agrees at position 0
-    targets = queries[:FIRST].reshape(FIRST, heads * d)
-    values = source[:FIRST]
+    targets = queries[:ZEROS].reshape(ZEROS, heads * d)
+    values = source[:ZEROS]
     columns = np.empty(heads * d, dtype=np.int64)
     for at in range(0, heads * d, 256):
         distance = np.abs(values[:, None, :] - targets[:, at : at + 256, None]).sum(axis=0)
@@ -355,4 +355,4 @@ def _has_one_length(query: Array, slack: float) -> bool:
     """Return whether all queries of a layer have equal length, so that a norm explains the varying factor."""
     lengths = np.linalg.norm(query, axis=-1)
     lengths = lengths[lengths > 1e-3 * np.median(lengths)]  # a token with a zero embedding has zero queries
-    return bool(np.ptp(lengths) <= max(slack, EQUAL) * lengths.mean())
+    return bool(np.ptp(lengths) <= max(slack, LENGTH_TOLERANCE) * lengths.mean())

@@ -8,7 +8,7 @@ from boundpaper.errors import DataError
 from boundpaper.typeset.plural import counted
 from keyquery.models.captures import dataset_card, layout, manifest
 
-KEPT = (dataset_card.FILE, manifest.FILE)
+EXTRA_FILES = (dataset_card.FILE, manifest.FILE)
 _REPOSITORY = re.compile(r"[A-Za-z0-9][\w.-]*/[\w.-]+", re.ASCII)
 
 
@@ -18,12 +18,12 @@ def data_set_files(folder: Path) -> list[tuple[str, int]]:
     Raises DataError if the capture is incomplete: without card, manifest or heads.
     """
     heads = sorted(path for path in folder.glob(f"*/{layout.FILE}") if layout.NAME.match(path.parent.name))
-    absent = [name for name in KEPT if not (folder / name).is_file()]
+    absent = [name for name in EXTRA_FILES if not (folder / name).is_file()]
     if absent or not heads:
         raise DataError(
             f"{folder}: no complete capture (no {absent[0] if absent else 'head'}); run `capture` to its end"
         )
-    files = [folder / name for name in KEPT] + heads
+    files = [folder / name for name in EXTRA_FILES] + heads
     return sorted((path.relative_to(folder).as_posix(), path.stat().st_size) for path in files)
 
 

@@ -19,7 +19,7 @@ from keyquery.rotary import NO_ROTATION, Rotary, from_record
 FILE = "manifest.json"
 FORMAT = 1
 _MODULE = "keyquery.models.captures.manifest"
-MOST = 2**31 - 1  # files count in 32 bits
+MAX_INTEGER = 2**31 - 1  # files count in 32 bits
 TURNING = frozenset(("layers", "refused", "frequencies", "layout", "start", "factor"))
 NEWER = {"softcap": None, "sink": False}  # defaults for fields missing from layers in older manifests
 
@@ -198,7 +198,7 @@ def _misformed_part(content: Mapping[str, Any]) -> str:
 
 
 def _is_count(value: object, least: int) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and least <= value <= MOST
+    return isinstance(value, int) and not isinstance(value, bool) and least <= value <= MAX_INTEGER
 
 
 def save(root: Path, content: Mapping[str, Any]) -> None:

@@ -12,7 +12,7 @@ from keyquery.models.checkpoints.memory import exhausted
 from keyquery.models.libraries import version
 
 NUMBERS = re.compile(r"(theta|factor|size|_dim|heads?|layers|eps|embeddings|window|scal\w*|_id)$")  # names of settings
-SHOWN = 3
+MAX_SHOWN = 3
 
 
 @contextmanager
@@ -100,7 +100,7 @@ def _settings_at_fault(folder: str, error: BaseException) -> list[str]:
         number = isinstance(value, str) and NUMBERS.search(key) is not None
         if looked_up or number:
             suspects.append(f"{key} = {value!r}")
-    return suspects[:SHOWN]
+    return suspects[:MAX_SHOWN]
 
 
 def _flat_settings(settings: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:

@@ -13,7 +13,7 @@ from keyquery.models.answers.thoughts import split_thoughts
 from keyquery.scores.lbp.data import Sample
 from keyquery.scores.lbp.tasks import MODES
 
-SHOWN = 3  # ids that a message lists
+MAX_SHOWN = 3  # ids that a message lists
 NULL = {
     "id": "write the id of the sample that was answered",
     "mode": f"write how it was asked: {' or '.join(MODES)}",
@@ -97,8 +97,8 @@ def require_complete(samples: Sequence[Sample], predictions: Sequence[Prediction
             f"{mode}: no predictions of length {', '.join(unanswered)}; give them, name the lengths to score with "
             "--lengths, or score what is there with --partial"
         )
-    shown = ", ".join(f"{sample.id} (run {run})" for sample, run in absent[:SHOWN])
-    rest = f" and {len(absent) - SHOWN} more" if len(absent) > SHOWN else ""
+    shown = ", ".join(f"{sample.id} (run {run})" for sample, run in absent[:MAX_SHOWN])
+    rest = f" and {len(absent) - MAX_SHOWN} more" if len(absent) > MAX_SHOWN else ""
     raise DataError(
         f"{mode}: {len(absent)} of {len(absent) + len(predictions)} predictions are missing: {shown}{rest}; give them, "
         "or score the existing ones with --partial"

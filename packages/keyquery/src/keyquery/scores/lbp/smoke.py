@@ -18,8 +18,8 @@ from boundpaper.store.files import write
 from keyquery.scores.lbp.tasks import EXACT, F1, LANGUAGES, LENGTHS, NDCG, PAIRS, PRESENT, SUMMARY, TASKS
 
 SCALE = 256  # nominal tokens per word
-THINGS = 400  # most frequent words of the null model
-ASKED = 4  # things in an answer with several lines
+WORD_COUNT = 400  # most frequent words of the null model
+LINE_COUNT = 4  # things in an answer with several lines
 
 LINE = {"English": "thing {} is kept on shelf {} .", "Chinese": "物品 {} 放 在 架子 {} 上 。"}
 QUESTIONS = {
@@ -72,12 +72,12 @@ def make_set(folder: Path) -> Path:
 def _sample(generator: np.random.Generator, language: str, kind: str, words: int) -> tuple[list[str], list[str]]:
     """Return the lines of a context and the gold answer."""
     form = LINE[language]
-    count = max(ASKED, words // len(form.split()))
-    keys = [f"w{number + 1}" for number in generator.permutation(THINGS)[:count]]
+    count = max(LINE_COUNT, words // len(form.split()))
+    keys = [f"w{number + 1}" for number in generator.permutation(WORD_COUNT)[:count]]
     lines = [form.format(word, shelf) for word, shelf in zip(keys, generator.integers(1, 9, count), strict=True)]
     if kind == SUMMARY:
         return lines, [lines[0]]
-    return lines, keys[:1] if kind == EXACT else keys[:ASKED]
+    return lines, keys[:1] if kind == EXACT else keys[:LINE_COUNT]
 
 
 if __name__ == "__main__":

@@ -19,7 +19,7 @@ MEAN = "mean_noise_4"
 NEW_TOKENS = 128
 DEPTHS = tuple(int(depth) for depth in np.round(np.linspace(0, 100, 40)))
 SEED = 42
-SEVERAL = 4  # number of keys, of values per key, and of requested keys in tasks with several
+MANY = 4  # number of keys, of values per key, and of requested keys in tasks with several
 
 NOISE = "Rain taps at the window. A cart rolls past the gate. Somewhere a door is shut. Nobody looks up."
 HEAD = "Read the text below and keep the locker numbers that it names. A question about them follows."
@@ -129,8 +129,8 @@ def _fill_budget(plan: _NeedlePlan, start: int, unit: int, budget: int, count: C
 
 def _plan_sample(task: str, depth: int, rng: random.Random) -> _NeedlePlan:
     many = task != "noise_single"
-    keys = rng.sample(KEYS, SEVERAL if task in ("noise_multikey", "noise_multiquery") else 1)
-    per_key = SEVERAL if task == "noise_multivalue" else 1
+    keys = rng.sample(KEYS, MANY if task in ("noise_multikey", "noise_multiquery") else 1)
+    per_key = MANY if task == "noise_multivalue" else 1
     values = [str(value) for value in rng.sample(range(1_000_000, 10_000_000), len(keys) * per_key)]
     values_by_key = {key: values[place * per_key : (place + 1) * per_key] for place, key in enumerate(keys)}
     other_depths = rng.sample([place for place in DEPTHS if place != depth], len(values) - 1) if many else []
