@@ -30,8 +30,8 @@ def tail_above(t: float, df: float, delta: npt.ArrayLike) -> FloatArray:
     shift = np.asarray(delta, dtype=np.float64)
     # P(-T < -t) is equal and forty times faster, but loses digits for large numbers, and may be NaN
     inside = np.asarray(special.nctdtr(df, -shift, -t), dtype=np.float64)
-    near = ((t < 0) | (shift >= -FAR)) & ((t > 0) | (shift <= FAR))
-    if (near & (np.isnan(inside) | (np.abs(shift) > LARGE))).any():
+    is_near = ((t < 0) | (shift >= -FAR)) & ((t > 0) | (shift <= FAR))
+    if (is_near & (np.isnan(inside) | (np.abs(shift) > LARGE))).any():
         with np.errstate(all="ignore"), warnings.catch_warnings():
             # "series did not converge" concerns digits that do not matter for an interval
             warnings.simplefilter("ignore", RuntimeWarning)
@@ -42,9 +42,9 @@ def tail_above(t: float, df: float, delta: npt.ArrayLike) -> FloatArray:
 
 def _tail(t: float, df: float, delta: float) -> float:
     """Return `tail_above` of one noncentrality, without arrays where its cases do not apply."""
-    found = float(special.nctdtr(df, -delta, -t))
-    plain = abs(delta) <= FAR or (abs(delta) <= LARGE and t * delta > 0)
-    return found if plain and not math.isnan(found) else float(tail_above(t, df, delta))
+    tail = float(special.nctdtr(df, -delta, -t))
+    is_exact = abs(delta) <= FAR or (abs(delta) <= LARGE and t * delta > 0)
+    return tail if is_exact and not math.isnan(tail) else float(tail_above(t, df, delta))
 
 
 @lru_cache(maxsize=4096)
