@@ -52,7 +52,7 @@ def test_figure_shortens_a_long_model_name_and_gives_it_in_its_note() -> None:
 
 def test_short_names_stay_distinct() -> None:
     names = ["a" * 20 + "1" + "b" * 20, "a" * 20 + "2" + "b" * 20, "short"]
-    short = short_names(names, most=12)
+    short = short_names(names, longest=12)
     assert len(set(short.values())) == 3
     assert short["short"] == "short"
-    assert short_names(["abcdefghijklmnop"], most=9) == {"abcdefghijklmnop": "abcd…mnop"}
+    assert short_names(["abcdefghijklmnop"], longest=9) == {"abcdefghijklmnop": "abcd…mnop"}

@@ -52,89 +52,89 @@ def check(document: ReadDocument) -> Iterator[Finding]:
 
 def _finding(sentence: Sentence, numbers: list[Number], expected: str, why: str, by: Formula | None = None) -> Finding:
     """Make a finding that quotes the sentence from first to last number; the last of `numbers` is the result."""
-    printed = sentence.text[min(one.start for one in numbers) : max(one.end for one in numbers)].strip()
-    printed += ")" * (printed.count("(") - printed.count(")"))
+    quote = sentence.text[min(term.start for term in numbers) : max(term.end for term in numbers)].strip()
+    quote += ")" * (quote.count("(") - quote.count(")"))
     names = ("result", *(f"term {place}" for place in range(1, len(numbers))))
-    relation = CellRelation(by, names, ((printed, (numbers[-1], *numbers[:-1])),)) if by else None
-    return Finding("arithmetic", "error", sentence.place, printed, why, expected, relation=relation)
+    relation = CellRelation(by, names, ((quote, (numbers[-1], *numbers[:-1])),)) if by else None
+    return Finding("arithmetic", "error", sentence.place, quote, why, expected, relation=relation)
 
 
 def _equations(sentence: Sentence) -> Iterator[Finding]:
     """Check `a - b = c`, also with more terms of one operator; whole numbers must agree exactly."""
     for match in _SUM.finditer(sentence.signed):
-        sign, *others = set(re.sub(rf"{_N}|\s", "", match["terms"]).translate(_PLAIN))
-        *terms, result = [sentence.number(each) for each in re.findall(_N, match["terms"] + match["result"])]
-        units, unit = {one.unit for one in terms}, result.unit
+        sign, *operators = set(re.sub(rf"{_N}|\s", "", match["terms"]).translate(_PLAIN))
+        *terms, result = [sentence.number(number) for number in re.findall(_N, match["terms"] + match["result"])]
+        units, unit = {term.unit for term in terms}, result.unit
         fits = unit in units or (units == {"%"} and unit == "points") if sign in "+-" else unit == ""
         fits = fits or (sign == "/" and unit in ("x", "%"))
-        if match["before"] or others or (sign == "/" and len(terms) > 2) or len(units) > 1 or not fits:
+        if match["before"] or operators or (sign == "/" and len(terms) > 2) or len(units) > 1 or not fits:
             continue
-        whole = all(one.decimals <= 0 and not one.qualifier for one in terms)
-        printed = result.loose if match["equal"] == "≈" or result.qualifier else result.interval
-        values = [Interval(one.value, one.value) if whole else one.interval for one in terms]
+        all_whole = all(term.decimals <= 0 and not term.qualifier for term in terms)
+        stated = result.loose if match["equal"] == "≈" or result.qualifier else result.interval
+        values = [Interval(term.value, term.value) if all_whole else term.interval for term in terms]
         formulas = [FORMULAS[sign], *([FORMULAS["share"]] if sign == "/" else [])]
-        readings = [each for formula in formulas if (each := formula.of_intervals(values))]
-        if readings and not any(meets(each, printed) for each in readings):
+        readings = [number for formula in formulas if (number := formula.of_intervals(values))]
+        if readings and not any(meets(number, stated) for number in readings):
             nearest = -1 if result.unit == "%" else 0
-            expected = format_interval(readings[nearest])
-            yield _finding(sentence, [*terms, result], expected, "the value of the left side", formulas[nearest])
+            nearest_text = format_interval(readings[nearest])
+            yield _finding(sentence, [*terms, result], nearest_text, "the value of the left side", formulas[nearest])
 
 
 def _shares(sentence: Sentence) -> Iterator[Finding]:
     """Check `k of n (p %)` and `p % (k of n)`; a truncated percentage counts as correct."""
     for match in (*_SHARE.finditer(sentence.signed), *_OF_SHARE.finditer(sentence.signed)):
         count, of, percent = numbers = [sentence.number(match[name]) for name in "knp"]
-        whole = not count.unit and not of.unit and count.decimals <= 0 and of.decimals <= 0
-        whole = whole and not _COVERAGE.match(sentence.text, percent.end)
-        if percent.unit != "%" or not whole or not 0 <= count.value <= of.value or not of.value:
+        are_counts = not count.unit and not of.unit and count.decimals <= 0 and of.decimals <= 0
+        are_counts = are_counts and not _COVERAGE.match(sentence.text, percent.end)
+        if percent.unit != "%" or not are_counts or not 0 <= count.value <= of.value or not of.value:
             continue
         share, half = 100 * count.value / of.value, percent.loose.width / 2 + percent.interval.width / 2
         if count.text[0] not in "+-" and abs(share - percent.value) > half * (1 + 1e-9):
-            expected = f"{share:.{max(0, percent.decimals) + 1}f} %"
-            yield _finding(sentence, numbers, expected, "the quotient of the two counts", FORMULAS["share"])
+            share_text = f"{share:.{max(0, percent.decimals) + 1}f} %"
+            yield _finding(sentence, numbers, share_text, "the quotient of the two counts", FORMULAS["share"])
 
 
 def _changes(sentence: Sentence) -> Iterator[Finding]:
     """Find changes in percent, times or points that the two values beside them cannot explain."""
     for match in _ENDS.finditer(sentence.signed):
-        one, two, before = sentence.number(match["a"]), sentence.number(match["b"]), sentence.signed[: match.start()]
+        first, second, left = sentence.number(match["a"]), sentence.number(match["b"]), sentence.signed[: match.start()]
         gap = match["gap"].strip()
-        chained = before.rstrip().endswith(("→", "->", "⟶", "="))  # or it may be the value of a setting
-        if chained or (gap == "to" and not _FROM.search(before)) or "bound" in (one.qualifier, two.qualifier):
+        in_chain = left.rstrip().endswith(("→", "->", "⟶", "="))  # or it may be the value of a setting
+        if in_chain or (gap == "to" and not _FROM.search(left)) or "bound" in (first.qualifier, second.qualifier):
             continue
-        if one.unit not in ("", two.unit) or (one.decimals != two.decimals and not two.unit):
+        if first.unit not in ("", second.unit) or (first.decimals != second.decimals and not second.unit):
             continue
-        if min(one.loose.low, two.loose.low) <= 0 or (not two.unit and _NAME.search(before)):
+        if min(first.loose.low, second.loose.low) <= 0 or (not second.unit and _NAME.search(left)):
             continue
-        lead = _LEADS.search(before) if gap in ("to", "→", "->", "⟶") else None
-        beside = _BESIDE.match(sentence.signed, match.end())
-        changes = [sentence.number(each["c"]) for each in (lead, beside) if each]
-        changes = [each for each in changes if each.unit in ("%", "x", "points") and each.qualifier != "bound"]
+        lead = _LEADS.search(left) if gap in ("to", "→", "->", "⟶") else None
+        after = _BESIDE.match(sentence.signed, match.end())
+        changes = [sentence.number(item["c"]) for item in (lead, after) if item]
+        changes = [item for item in changes if item.unit in ("%", "x", "points") and item.qualifier != "bound"]
         if len(changes) != 1 or (gap not in ("→", "->") and not _CUE.search(sentence.signed)):
             continue
         change = changes[0]
-        others = [each for each in sentence.numbers if each.unit == change.unit and each not in (one, two, change)]
-        readings = _meanings(one, two, change)
+        rest = [item for item in sentence.numbers if item.unit == change.unit and item not in (first, second, change)]
+        readings = _meanings(first, second, change)
         size, half = abs(change.loose.middle), change.loose.width / 2  # a truncated number is up to one unit too small
-        printed = [Interval(size - half, size + half + change.interval.width / 2), *(each.loose for each in others)]
+        stated = [Interval(size - half, size + half + change.interval.width / 2), *(item.loose for item in rest)]
         interval = _COVERAGE.match(sentence.text, change.end)
-        if not interval and not any(meets(reading, each) for reading in readings for each in printed):
-            nearest = min(readings, key=lambda each: abs(each.middle - abs(change.value)))
+        if not interval and not any(meets(reading, item) for reading in readings for item in stated):
+            nearest = min(readings, key=lambda item: abs(item.middle - abs(change.value)))
             unit = {"%": " %", "x": " x"}.get(change.unit, " points")
-            bases = f"{one.text} and {two.text} cannot give {change.text}"
-            why = f"{bases}: neither relative to either value, nor as points or ratio"
-            yield _finding(sentence, [one, two, change], format_interval(nearest) + unit, why)
+            bases = f"{first.text} and {second.text} cannot give {change.text}"
+            reason = f"{bases}: neither relative to either value, nor as points or ratio"
+            yield _finding(sentence, [first, second, change], format_interval(nearest) + unit, reason)
 
 
-def _meanings(one: Number, two: Number, change: Number) -> list[Interval]:
+def _meanings(first: Number, second: Number, change: Number) -> list[Interval]:
     """Return an interval for each possible meaning of a change between two numbers, in the unit of the change."""
-    rise, fall = ratio(two.loose, one.loose), ratio(one.loose, two.loose)
-    points = [two.loose - one.loose, one.loose - two.loose]
-    most = max(one.value, two.value)
-    hundredfold = [each * 100 for each in points] if most <= 1 else []
+    rise, fall = ratio(second.loose, first.loose), ratio(first.loose, second.loose)
+    points = [second.loose - first.loose, first.loose - second.loose]
+    largest = max(first.value, second.value)
+    hundredfold = [value * 100 for value in points] if largest <= 1 else []
     if change.unit == "x":
         return [rise, fall, rise - 1, fall - 1]
     if change.unit == "points":
         return points + hundredfold
-    relative = [(each - 1) * sign for each in (rise, fall) for sign in (100, -100)] + [rise * 100, fall * 100]
-    return relative + hundredfold + (points if "%" in (one.unit, two.unit) or most <= 100 else [])
+    relative = [(value - 1) * sign for value in (rise, fall) for sign in (100, -100)] + [rise * 100, fall * 100]
+    return relative + hundredfold + (points if "%" in (first.unit, second.unit) or largest <= 100 else [])

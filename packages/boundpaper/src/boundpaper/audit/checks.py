@@ -22,30 +22,30 @@ KINDS = sorted(kind for kinds in CHECKS.values() for kind in kinds)
 
 def audit(documents: Sequence[ReadDocument], *, joint: bool = False, only: Sequence[str] = ()) -> list[Finding]:
     """Return findings of the kinds `only` (empty: all), by file and line; `joint` treats all documents as one."""
-    found: dict[tuple[str, int, str], Finding] = {}
+    findings: dict[tuple[str, int, str], Finding] = {}
     for check in CHECKS:
-        read = [joined(documents)] if joint and documents and check is not structure.check else documents
-        for document in read if not only or set(CHECKS[check]) & set(only) else ():
-            for each in check(document):
-                if not only or each.kind in only:
-                    each = replace(each, level="note") if each.kind in NOTES else each
-                    found.setdefault((each.place.file, each.place.line, each.what), each)
-    return sorted(found.values(), key=lambda each: (each.place.file, each.place.line, LEVELS.index(each.level)))
+        units = [joined(documents)] if joint and documents and check is not structure.check else documents
+        for document in units if not only or set(CHECKS[check]) & set(only) else ():
+            for item in check(document):
+                if not only or item.kind in only:
+                    item = replace(item, level="note") if item.kind in NOTES else item
+                    findings.setdefault((item.place.file, item.place.line, item.what), item)
+    return sorted(findings.values(), key=lambda item: (item.place.file, item.place.line, LEVELS.index(item.level)))
 
 
 def coverage(documents: Sequence[ReadDocument]) -> dict[str, int]:
-    """Count what was read: `quantities` are numbers in sentences; `untied` are those that no table contains."""
-    tables = [table for each in documents for table in each.tables]
-    cells = [one.value for table in tables for column in table.columns for one in column.numbers if one]
-    sentences = [sentence.numbers for each in documents for sentence in each.sentences if sentence.numbers]
-    quantities = [one.value for numbers in sentences for one in numbers]
-    untied = set(quantities).difference(cells)
+    """Count what was read: `quantities` are numbers in sentences; `loose` are those that no table contains."""
+    tables = [table for document in documents for table in document.tables]
+    cells = [number.value for table in tables for column in table.columns for number in column.numbers if number]
+    sentences = [sentence.numbers for document in documents for sentence in document.sentences if sentence.numbers]
+    quantities = [number.value for numbers in sentences for number in numbers]
+    loose = set(quantities).difference(cells)
     return {
         "tables": sum(table.kind == "table" for table in tables), "cells": len(cells),
         "figures": sum(table.kind == "figure" for table in tables),
         "sentences": len(sentences), "quantities": len(quantities),
         "relations": sum(len(relations.accepted(table)) for table in tables),
-        "untied": sum(one in untied for one in quantities),
+        "untied": sum(number in loose for number in quantities),
     }  # fmt: skip
 
 

@@ -49,8 +49,8 @@ class Sentence:
     def signed(self) -> str:
         """Return the text with each number replaced by one private-use character, so that patterns can match words."""
         text, end = "", 0
-        for index, one in enumerate(self.numbers):
-            text, end = text + self.text[end : one.start] + chr(FIRST + index), one.end
+        for index, quantity in enumerate(self.numbers):
+            text, end = text + self.text[end : quantity.start] + chr(FIRST + index), quantity.end
         return text + self.text[end:]
 
     def number(self, sign: str) -> Number:
@@ -69,11 +69,11 @@ class NumberColumn:
     @cached_property
     def intervals(self) -> tuple[Interval | None, ...]:
         """Return the rounding interval of each number; zeros that end every number do not count as digits."""
-        plain = [one for one in self.numbers if one]
-        if len({one.decimals for one in plain}) != 1:
-            return tuple(one.interval if one else None for one in self.numbers)
-        fewest = shared_decimals([one.value for one in plain], plain[0].decimals)
-        return tuple(printed_interval(one.value, fewest) if one else None for one in self.numbers)
+        numbers = [number for number in self.numbers if number]
+        if len({number.decimals for number in numbers}) != 1:
+            return tuple(number.interval if number else None for number in self.numbers)
+        fewest = shared_decimals([number.value for number in numbers], numbers[0].decimals)
+        return tuple(printed_interval(number.value, fewest) if number else None for number in self.numbers)
 
 
 @dataclass(frozen=True)
@@ -93,14 +93,14 @@ class ReadTable:
     @cached_property
     def columns(self) -> tuple[NumberColumn, ...]:
         """Return the columns of numbers, except the first column, which names the rows."""
-        found = []
+        numeric = []
         for index in range(1, len(self.header)):
             texts = [row[index].strip() for row in self.rows]
             numbers = tuple(map(number.of_cell, texts))
-            filled = sum(text not in EMPTY for text in texts)
-            if filled and sum(one is not None for one in numbers) >= NUMERIC * filled:
-                found.append(NumberColumn(self.header[index], index, numbers))
-        return tuple(found)
+            count = sum(text not in EMPTY for text in texts)
+            if count and sum(entry is not None for entry in numbers) >= NUMERIC * count:
+                numeric.append(NumberColumn(self.header[index], index, numbers))
+        return tuple(numeric)
 
     @cached_property
     def labels(self) -> tuple[int, ...]:
@@ -115,10 +115,10 @@ class ReadTable:
 
     @cached_property
     def keys(self) -> tuple[str, ...]:
-        """Return a key for each row: one label, two labels or all; a number follows the name of its column."""
+        """Return a key for each row, made of as few labels as suffice; a number follows the name of its column."""
         groups = (*combinations(self.labels, 1), *combinations(self.labels, 2))
         distinct = ((group, {tuple(row[index] for index in group) for row in self.rows}) for group in groups)
-        chosen = next((group for group, told in distinct if len(told) == len(self.rows)), self.labels)
+        chosen = next((group for group, marks in distinct if len(marks) == len(self.rows)), self.labels)
         cells = [[(self.header[index].rstrip("s"), row[index].strip()) for index in chosen] for row in self.rows]
         return tuple(" ".join(f"{name} {text}" if text[:1].isdigit() else text for name, text in row) for row in cells)
 
@@ -130,14 +130,14 @@ class ReadTable:
             if sum(map(bool, counts)) < max(2, NUMERIC * sum(cell.strip() not in EMPTY for cell in cells)):
                 columns.append((name, *cells))
                 continue
-            heads = (name, ALL_OF + name, f"share of {name}")[: 3 if any(each and each[3] for each in counts) else 2]
-            columns += [(head, *((each and each[at]) or "" for each in counts)) for at, head in enumerate(heads, 1)]
+            heads = (name, ALL_OF + name, f"share of {name}")[: 3 if any(count and count[3] for count in counts) else 2]
+            columns += [(head, *((count and count[at]) or "" for count in counts)) for at, head in enumerate(heads, 1)]
         header, *rows = zip(*columns, strict=True)
         return replace(self, header=header, rows=tuple(rows))
 
     def turned(self) -> "ReadTable":
         """Return the transposed table, for relations along a row."""
-        rows = tuple((each.name, *(row[each.index] for row in self.rows)) for each in self.columns)
+        rows = tuple((column.name, *(row[column.index] for row in self.rows)) for column in self.columns)
         return replace(self, header=("", *self.names), rows=rows, lines=(self.line, *self.lines), sideways=True)
 
 
@@ -162,11 +162,11 @@ class ReadDocument:
 
     def say(self, line: int, text: str, *, aside: bool = False) -> None:
         """Add the sentences of a text that begins at `line`, each with the line of its first word."""
-        words, above = list(re.finditer(r"\S+", text)), tuple(self.above.values())
-        for each in split_sentences(" ".join(word[0] for word in words)) if words else ():
-            begun = line + text.count("\n", 0, words[0].start())
-            self.sentences.append(Sentence(FileLine(self.file, begun), each, above, aside=aside))
-            words = words[len(each.split()) :]
+        words, headings = list(re.finditer(r"\S+", text)), tuple(self.above.values())
+        for text_part in split_sentences(" ".join(word[0] for word in words)) if words else ():
+            first_line = line + text.count("\n", 0, words[0].start())
+            self.sentences.append(Sentence(FileLine(self.file, first_line), text_part, headings, aside=aside))
+            words = words[len(text_part.split()) :]
 
     def add_table(self, line: int, rows: Sequence[Row], heads: int = 1, caption: str = "", kind: str = "table") -> None:
         """Add a table that has more than `heads` rows, its header; a blank first cell repeats the text above it."""
@@ -174,20 +174,20 @@ class ReadDocument:
         grid = [(place, (*cells, *[""] * (width - len(cells)))) for place, cells in rows]
         heading = zip(*(cells for _, cells in grid[:heads]), strict=True)
         header = tuple(" ".join(dict.fromkeys(filter(None, map(str.strip, names)))) for names in heading)
-        first, found = "", []
+        label, body = "", []
         for place, cells in grid[heads:]:
             if any(cell.strip() for cell in cells):
-                first = cells[0].strip() or first
-                found.append((place, (first, *cells[1:])))
-        if found:
-            lines, shown = zip(*found, strict=True)
+                label = cells[0].strip() or label
+                body.append((place, (label, *cells[1:])))
+        if body:
+            lines, cells_only = zip(*body, strict=True)
             path = tuple(self.above.values())
-            self.tables.append(ReadTable(self.file, line, header, shown, lines, caption, path, kind))
+            self.tables.append(ReadTable(self.file, line, header, cells_only, lines, caption, path, kind))
 
 
-def joined(documents: Sequence[ReadDocument], *, whole: bool = False) -> ReadDocument:
+def joined(documents: Sequence[ReadDocument], *, complete: bool = False) -> ReadDocument:
     """Join several documents into one, in their order."""
-    one = ReadDocument(documents[0].file, whole)
+    document = ReadDocument(documents[0].file, complete)
     for name in ("tables", "sentences", "labels", "references"):
-        setattr(one, name, [part for each in documents for part in getattr(each, name)])
-    return one
+        setattr(document, name, [item for source in documents for item in getattr(source, name)])
+    return document

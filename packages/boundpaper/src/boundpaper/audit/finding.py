@@ -69,8 +69,8 @@ class Finding:
     def id(self) -> str:
         """Return eight characters that stay the same when a line moves, and differ when a number changes."""
         values = (self.kind, *(self.values or (self.what,)))
-        plain = [re.sub(r"[^\w.%-]+", " ", value).strip().lower() for value in values]
-        return hashlib.sha256("\0".join(plain).encode()).hexdigest()[:8]
+        normal = [re.sub(r"[^\w.%-]+", " ", value).strip().lower() for value in values]
+        return hashlib.sha256("\0".join(normal).encode()).hexdigest()[:8]
 
     @property
     def told(self) -> str:
@@ -78,49 +78,49 @@ class Finding:
         return self.what + (f", expected {self.expected}" if self.expected else "")
 
     def __str__(self) -> str:
-        seen = f"\n    also {self.other}" if self.other else ""
-        return f"{self.place}: {self.level} [{self.kind}] {self.told}\n    {self.why} ({self.id}){seen}"
+        second_place = f"\n    also {self.other}" if self.other else ""
+        return f"{self.place}: {self.level} [{self.kind}] {self.told}\n    {self.why} ({self.id}){second_place}"
 
 
 def format_interval(interval: Interval) -> str:
     """Write an interval with just enough digits to distinguish its ends."""
     low, high = interval.low, interval.high
     digits = 3 if high == low else min(12, max(0, 1 - math.floor(math.log10(high - low))))
-    first, second = (f"{end:.{digits}f}" for end in (low, high))
-    if "." in first:
-        first, second = (text.rstrip("0").rstrip(".") for text in (first, second))
-    return first if first == second else f"{first} to {second}"
+    low_text, high_text = (f"{end:.{digits}f}" for end in (low, high))
+    if "." in low_text:
+        low_text, high_text = (text.rstrip("0").rstrip(".") for text in (low_text, high_text))
+    return low_text if low_text == high_text else f"{low_text} to {high_text}"
 
 
 def suppressions(file: str) -> Entries:
     """Return a suppression file's entries by id; DataError if it is absent or malformed, or a reason too short."""
     try:
-        held = yaml_of(Path(), file)
+        items = yaml_of(Path(), file)
     except FileNotFoundError:
         raise DataError(f"{file}: no such file; give the file of suppressions, or leave --baseline out") from None
-    if not isinstance(held, list | type(None)):
+    if not isinstance(items, list | type(None)):
         raise DataError(f"{file}: expected a list of entries, each with {', '.join(FIELDS)}")
     entries: dict[str, Mapping[str, str]] = {}
-    for place, entry in enumerate(held or (), 1):
+    for place, entry in enumerate(items or (), 1):
         words = {key: str(value).strip() for key, value in (entry if isinstance(entry, dict) else {}).items()}
-        wrong = "" if set(words) == set(FIELDS) else f"give {', '.join(FIELDS)}, and nothing else"
-        if not wrong and len(words["reason"].split()) < FEWEST_WORDS:
-            wrong = f"the reason {words['reason']!r} is too short; write at least {FEWEST_WORDS} words"
-        if not wrong and words["id"] in entries:
-            wrong = f"{words['id']} appears twice; keep one entry"
-        if wrong:
-            raise DataError(f"{file}: entry {place}: {wrong}")
+        fault = "" if set(words) == set(FIELDS) else f"give {', '.join(FIELDS)}, and nothing else"
+        if not fault and len(words["reason"].split()) < FEWEST_WORDS:
+            fault = f"the reason {words['reason']!r} is too short; write at least {FEWEST_WORDS} words"
+        if not fault and words["id"] in entries:
+            fault = f"{words['id']} appears twice; keep one entry"
+        if fault:
+            raise DataError(f"{file}: entry {place}: {fault}")
         entries[words["id"]] = words
     return entries
 
 
 def reasons(findings: Sequence[Finding], entries: Entries, file: str) -> list[str | None]:
     """Return the reason that suppresses each finding, or None; raise DataError if an entry matches no finding."""
-    by_id = {each.id: each for each in findings}
+    by_id = {finding.id: finding for finding in findings}
     for key, entry in entries.items():
-        found = by_id.get(key)
-        if found is None:
+        match = by_id.get(key)
+        if match is None:
             raise DataError(f"{file}: {key} ({entry['printed']}) is no longer found; remove the entry")
-        if (entry["kind"], entry["printed"]) != (found.kind, found.what):
-            raise DataError(f"{file}: {key} differs from the finding, [{found.kind}] {found.what}; copy both from it")
-    return [entries[each.id]["reason"] if each.id in entries else None for each in findings]
+        if (entry["kind"], entry["printed"]) != (match.kind, match.what):
+            raise DataError(f"{file}: {key} differs from the finding, [{match.kind}] {match.what}; copy both from it")
+    return [entries[finding.id]["reason"] if finding.id in entries else None for finding in findings]

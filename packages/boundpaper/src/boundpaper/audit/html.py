@@ -70,16 +70,16 @@ class HtmlReader(HTMLParser):
     def flush(self) -> None:
         """Add the collected text as a cell, heading or sentences."""
         text, tag = "".join(self.text), self.tag
-        shown = " ".join(text.split())
+        words = " ".join(text.split())
         self.text, self.tag = [], ""
         if tag in ("td", "th"):
             if self.open:
-                self.open[-1].add(shown, tag == "th", *self.spans)
-        elif shown and re.fullmatch("h[1-6]", tag) and not self.asides:
-            self.document.head(self.line + text.partition(shown[0])[0].count("\n"), int(tag[1]), shown)
+                self.open[-1].add(words, tag == "th", *self.spans)
+        elif words and re.fullmatch("h[1-6]", tag) and not self.asides:
+            self.document.head(self.line + text.partition(words[0])[0].count("\n"), int(tag[1]), words)
         else:
             if tag == "caption" and self.open:
-                self.open[-1].caption = shown
+                self.open[-1].caption = words
             self.document.say(self.line, text, aside=self.asides > 0)
 
 
@@ -91,21 +91,21 @@ class OpenTable:
         self.rows: list[tuple[int, list[bool]]] = []
         self.cells: dict[tuple[int, int], str] = {}
 
-    def add(self, text: str, head: bool, down: int, across: int) -> None:
+    def add(self, text: str, head: bool, rows: int, columns: int) -> None:
         """Add a cell to the last row; repeat a cell that spans several rows or columns in each."""
         if not self.rows:
             self.rows.append((self.line, []))
         row = len(self.rows) - 1
         while (row, self.column) in self.cells:
             self.column += 1
-        self.cells |= {(row + i, self.column + j): text for i in range(down) for j in range(across)}
-        self.column += across
+        self.cells |= {(row + i, self.column + j): text for i in range(rows) for j in range(columns)}
+        self.column += columns
         self.rows[-1][1].append(head)
 
     def close(self, document: ReadDocument) -> None:
         """Add the table to a document; a table of fewer than two columns is layout and is dropped."""
-        across = range(1 + max((column for _, column in self.cells), default=0))
+        width = range(1 + max((column for _, column in self.cells), default=0))
         heads = len(list(takewhile(lambda row: row[1] and all(row[1]), self.rows)))
-        if len(across) > 1:
-            rows = [(line, [self.cells.get((row, at), "") for at in across]) for row, (line, _) in enumerate(self.rows)]
+        if len(width) > 1:
+            rows = [(line, [self.cells.get((row, at), "") for at in width]) for row, (line, _) in enumerate(self.rows)]
             document.add_table(self.rows[0][0], rows, max(heads, 1), self.caption)

@@ -76,7 +76,7 @@ def read(text: str, file: str) -> ReadDocument:
     source = LatexFile(Path(file), file, text, "utf-8")
     (start, stop), code = body_span(source), source.code
     document, ends = ReadDocument(file, "\\begin{document}" in code), closing_places(code)
-    position, floated, caption = start, 0, ""
+    position, outset, caption = start, 0, ""
     for match in _BLOCK.finditer(code, start, stop):
         if match.start() < position:
             continue
@@ -84,21 +84,21 @@ def read(text: str, file: str) -> ReadDocument:
         line, position = source.line(match.start()), match.end()
         if match["float"]:
             if caption and match["float"].startswith("\\end"):
-                document.tables[floated:] = [replace(each, caption=caption) for each in document.tables[floated:]]
-            floated, caption = len(document.tables), ""
+                document.tables[outset:] = [replace(table, caption=caption) for table in document.tables[outset:]]
+            outset, caption = len(document.tables), ""
         elif match["block"]:
             close = f"\\end{{{match['block']}}}"
-            end = found if (found := code.find(close, position)) >= 0 else len(code)
+            end = closing if (closing := code.find(close, position)) >= 0 else len(code)
             if match["grid"]:
-                while position < end and (opened := _ARGUMENT.match(code, position, end)):
-                    position = ends.get(opened.end(), len(code))
+                while position < end and (group := _ARGUMENT.match(code, position, end)):
+                    position = ends.get(group.end(), len(code))
                 _tabulate(document, source, position, end, line)
             elif match["block"] == "tikzpicture":
                 add_plot(document, code[match.start() : end], line)
             position = min(len(code), end + len(close))
         elif match["level"] or match["caption"]:
-            begun, position = position + 1, ends.get(position, len(code))
-            text = plain(code[begun : position - 1])
+            first, position = position + 1, ends.get(position, len(code))
+            text = plain(code[first : position - 1])
             if match["caption"]:
                 caption = text
                 document.say(line, text)
@@ -108,12 +108,12 @@ def read(text: str, file: str) -> ReadDocument:
     for match in _REFERENCE.finditer(code, start, stop):
         place = FileLine(file, source.line(match.start()))
         document.references += [(name.strip(), place) for name in match[1].split(",")]
-    shown = source.text if _ESCAPED.search(source.text) else code  # then a listing may define labels
-    named: set[str] = set()
+    searched = source.text if _ESCAPED.search(source.text) else code  # then a listing may define labels
+    names: set[str] = set()
     for match in _LABEL.finditer(source.text):  # options of listings are read, but not their text
         name = match[match.lastindex or 0].strip()
-        if shown[match.start()] == "\\" if match[1] else name not in named:
-            named.add(name)
+        if searched[match.start()] == "\\" if match[1] else name not in names:
+            names.add(name)
             document.labels.append((name, FileLine(file, source.line(match.start()))))
     return document
 
@@ -122,19 +122,19 @@ def _tabulate(document: ReadDocument, source: LatexFile, start: int, stop: int, 
     """Add the table in a part of the source; its header is the rows above the first inner rule, at most three."""
     rows: list[Row] = []
     cells: list[str] = []
-    ruled: list[int] = []
+    rules: list[int] = []
     for end, cell, sign in _split_code(_CELL_END, source.code, start, stop):
         cells.append(cell)
         if sign == "&":
             continue
-        ruled += [len(rows)] if rows and _INNER_RULE.search(cells[0]) else []
-        shown = [text for each in (_RULES.sub("", cells[0]), *cells[1:]) for text in _repeat_spanned(each)]
-        if any(shown):
+        rules += [len(rows)] if rows and _INNER_RULE.search(cells[0]) else []
+        texts = [text for words in (_RULES.sub("", cells[0]), *cells[1:]) for text in _repeat_spanned(words)]
+        if any(texts):
             while start < stop and (blank := _BLANK_OR_RULE.match(source.code, start, stop)):
                 start = blank.end()
-            rows.append((source.line(start), shown))
+            rows.append((source.line(start), texts))
         cells, start = [], end
-    heads = next((place for place in ruled if place < len(rows)), 1)
+    heads = next((place for place in rules if place < len(rows)), 1)
     document.add_table(line, rows, heads if heads <= 3 else 1)
 
 
@@ -154,9 +154,9 @@ def _repeat_spanned(cell: str) -> list[str]:
     span = _SPAN.search(cell)
     if span is None:
         return [plain(cell)]
-    ends, opened = closing_places(cell), cell.find("{", span.end())
-    opened = cell.find("{", ends.get(opened, len(cell))) if opened >= 0 else -1  # after the alignment or the width
-    inner = plain(cell[opened + 1 : ends.get(opened, len(cell)) - 1]) if opened >= 0 else plain(cell)
+    ends, brace = closing_places(cell), cell.find("{", span.end())
+    brace = cell.find("{", ends.get(brace, len(cell))) if brace >= 0 else -1  # after the alignment or the width
+    inner = plain(cell[brace + 1 : ends.get(brace, len(cell)) - 1]) if brace >= 0 else plain(cell)
     count = span["count"].strip() if span["kind"] == "column" else ""
     return [inner] * (int(count) if count.isdecimal() and int(count) < 60 else 1)
 
@@ -165,20 +165,20 @@ def add_plot(document: ReadDocument, code: str, line: int) -> None:
     """Add the coordinates of a plot as one table: one row per x value, one column per series."""
     plots = list(_PLOT.finditer(code))
     points = (_POINT.findall(code[match.end() : code.find("}", match.end())]) for match in plots)
-    series = [{x.strip(): y.strip() for x, y in each} for each in points]
+    series = [{x.strip(): y.strip() for x, y in values} for values in points]
     names, ends = list[str](), closing_places(code)
     for match in _LEGEND.finditer(code):
         start, stop = match.end() + 1, ends.get(match.end(), len(code)) - 1
-        listed = [name for _, name, _ in _split_code(_COMMA, code, start, stop)]
-        names += listed if match[0].startswith("\\legend") else [code[start:stop]]
+        entries = [name for _, name, _ in _split_code(_COMMA, code, start, stop)]
+        names += entries if match[0].startswith("\\legend") else [code[start:stop]]
     if series:
-        first = line + code.count("\n", 0, plots[0].start())
-        named = [plain(name) for name in names[: len(series)]]
-        named += [f"series {index + 1}" for index in range(len(named), len(series))]
+        top = line + code.count("\n", 0, plots[0].start())
+        legend = [plain(name) for name in names[: len(series)]]
+        legend += [f"series {index + 1}" for index in range(len(legend), len(series))]
         labels = {match["axis"]: plain(match["braced"] or match["bare"] or "") for match in _AXIS_LABEL.finditer(code)}
         title = _TITLE.search(code)
-        xs = dict.fromkeys(x for each in series for x in each)
-        rows: list[Row] = [(first, [labels.get("x", ""), *named])]
-        rows += [(first, [plain(x), *(each.get(x, "") for each in series)]) for x in xs]
+        xs = dict.fromkeys(x for values in series for x in values)
+        rows: list[Row] = [(top, [labels.get("x", ""), *legend])]
+        rows += [(top, [plain(x), *(values.get(x, "") for values in series)]) for x in xs]
         caption = f"{plain(title['title']) if title else ''} {labels.get('y', '')}".strip()
-        document.add_table(first, rows, 1, caption, "figure")
+        document.add_table(top, rows, 1, caption, "figure")

@@ -20,11 +20,11 @@ _ABSOLUTE = re.compile(r"(?<=[\s|])\|([^|\s]++)\|(?=[\s|]|$)")
 def read(text: str, file: str) -> ReadDocument:
     """Read headings, tables and sentences, also from embedded HTML and LaTeX figures; findings name the file `file`."""
     blocks = MarkdownIt("commonmark", {"html": True}).enable("table")
-    reader, reached = html.HtmlReader(document := ReadDocument(file)), 0
+    reader, line_now = html.HtmlReader(document := ReadDocument(file)), 0
     if head := _HEAD.match(text):
         text = "\n" * head[0].count("\n") + text[head.end() :]
     for token in blocks.parse(_with_bars_escaped(text)):
-        line = token.map[0] if token.map else reached
+        line = token.map[0] if token.map else line_now
         if token.type == "html_block":
             html.read("\n" * line + token.content, file, document)
         elif token.type == "fence" and "\\addplot" in token.content:
@@ -32,16 +32,16 @@ def read(text: str, file: str) -> ReadDocument:
         elif token.type in ("fence", "code_block"):
             document.hidden += _HEADING.findall(token.content)
         else:
-            inner = [each for each in token.children or () if each.type != "html_inline" or _BREAK.match(each.content)]
+            inner = [item for item in token.children or () if item.type != "html_inline" or _BREAK.match(item.content)]
             token.children = inner
-            for each in inner:  # replace formulas by text, and keep only line breaks of HTML
-                each.content = _MATHS.sub(lambda match: latex.plain(match[0]), each.content)
-            made = blocks.renderer.render([token], blocks.options, {}).strip("\n")
-            reader.feed("\n" * (line - reached) + made)
-            reached = max(reached, line) + made.count("\n")
-        if token.type == "table_open" and (last := document.sentences[-1:]):
-            near = not last[0].level and line - last[0].place.line < 4
-            reader.open[-1].caption = last[0].text if near else ""
+            for item in inner:  # replace formulas by text, and keep only line breaks of HTML
+                item.content = _MATHS.sub(lambda match: latex.plain(match[0]), item.content)
+            code = blocks.renderer.render([token], blocks.options, {}).strip("\n")
+            reader.feed("\n" * (line - line_now) + code)
+            line_now = max(line_now, line) + code.count("\n")
+        if token.type == "table_open" and (before := document.sentences[-1:]):
+            is_near = not before[0].level and line - before[0].place.line < 4
+            reader.open[-1].caption = before[0].text if is_near else ""
     reader.close()
     reader.flush()
     return document

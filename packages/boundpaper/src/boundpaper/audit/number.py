@@ -63,8 +63,8 @@ class Number:
     @cached_property
     def interval(self) -> Interval:
         """Return the interval of values that print as this number; digits after the eighth are ignored."""
-        most = 7 - math.floor(math.log10(abs(self.value))) if self.value else self.decimals
-        return printed_interval(self.value, min(self.decimals, most))
+        digits = 7 - math.floor(math.log10(abs(self.value))) if self.value else self.decimals
+        return printed_interval(self.value, min(self.decimals, digits))
 
     @cached_property
     def loose(self) -> Interval:
@@ -91,29 +91,29 @@ def of_cell(text: str) -> Number | None:
 def in_text(text: str) -> Iterator[Number]:
     """Yield the quantities in a sentence; skip numbers in names, references, years, ranges and dimensions."""
     for match in _NUMBER.finditer(text):
-        before = text[max(0, match.start() - 24) : match.start()]
-        about = _ABOUT.search(before)
+        start = text[max(0, match.start() - 24) : match.start()]
+        about = _ABOUT.search(start)
         number = _number(match, "" if about is None else "bound" if about["bound"] else "about", False)
         year = number and not number.unit and number.decimals == 0 and number.value in _YEARS
-        if number and not year and not _NAMED.search(before):
+        if number and not year and not _NAMED.search(start):
             yield number
 
 
-def _number(match: re.Match[str], qualifier: str, marked: bool) -> Number | None:
+def _number(match: re.Match[str], qualifier: str, footnote: bool) -> Number | None:
     try:
-        read = parse(match["number"])
+        parsed = parse(match["number"])
     except DataError:
         return None
-    if read.value is None or read.decimals is None:
+    if parsed.value is None or parsed.decimals is None:
         return None
     word = (match["unit"] or "").strip(" -")
     word = "" if _NO_UNIT.fullmatch(word) else word
     start, end = match.start("number"), match.end("unit" if word else "number")
     unit = _WORD_UNITS.get(word, word)
-    return Number(match.string[start:end].strip(), read.value, read.decimals, unit, start, end, qualifier, marked)
+    return Number(match.string[start:end].strip(), parsed.value, parsed.decimals, unit, start, end, qualifier, footnote)
 
 
 def distinct(names: Iterable[str]) -> tuple[str, ...]:
     """Return the names in order; append a count to a repeated name."""
-    seen: Counter[str] = Counter()
-    return tuple(f"{name} ({seen[name]})" if seen.update([name]) or seen[name] > 1 else name for name in names)
+    counts: Counter[str] = Counter()
+    return tuple(f"{name} ({counts[name]})" if counts.update([name]) or counts[name] > 1 else name for name in names)

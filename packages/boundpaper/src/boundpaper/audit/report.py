@@ -26,11 +26,11 @@ def as_json(findings: Reasoned, coverage: dict[str, int]) -> str:
     """Return JSON with all fields of the findings, and counts of what was read."""
     rows = [
         {
-            "id": each.id, "kind": each.kind, "level": each.level, "file": each.place.file, "line": each.place.line,
-            "printed": each.what, "expected": each.expected, "why": each.why,
-            "other": vars(each.other) if each.other else None, "suppressed": reason,
+            "id": item.id, "kind": item.kind, "level": item.level, "file": item.place.file, "line": item.place.line,
+            "printed": item.what, "expected": item.expected, "why": item.why,
+            "other": vars(item.other) if item.other else None, "suppressed": reason,
         }
-        for each, reason in findings
+        for item, reason in findings
     ]  # fmt: skip
     return json.dumps({"findings": rows, "read": coverage}, indent=2, ensure_ascii=False) + "\n"
 
@@ -38,16 +38,16 @@ def as_json(findings: Reasoned, coverage: dict[str, int]) -> str:
 def as_sarif(findings: Reasoned) -> str:
     """Return a SARIF 2.1.0 log; suppressed findings include the reason."""
     results = []
-    for each, reason in findings:
-        message, locations = {"text": f"{each.told}: {each.why}"}, [_location(each.place)]
-        result: dict[str, Any] = {"ruleId": each.kind, "level": each.level, "message": message, "locations": locations}
-        result["partialFingerprints"] = {"boundpaper/v1": each.id}
-        if each.other:
-            result["relatedLocations"] = [_location(each.other)]
+    for item, reason in findings:
+        message, locations = {"text": f"{item.told}: {item.why}"}, [_location(item.place)]
+        result: dict[str, Any] = {"ruleId": item.kind, "level": item.level, "message": message, "locations": locations}
+        result["partialFingerprints"] = {"boundpaper/v1": item.id}
+        if item.other:
+            result["relatedLocations"] = [_location(item.other)]
         if reason is not None:
             result["suppressions"] = [{"kind": "external", "justification": reason}]
         results.append(result)
-    rules = [{"id": kind} for kind in sorted({each.kind for each, _ in findings})]
+    rules = [{"id": kind} for kind in sorted({item.kind for item, _ in findings})]
     driver = {"name": "boundpaper audit", "version": __version__, "rules": rules}
     run = {"tool": {"driver": driver}, "results": results}
     log = {"$schema": "https://json.schemastore.org/sarif-2.1.0.json", "version": "2.1.0", "runs": [run]}
@@ -66,15 +66,15 @@ def as_page(findings: Sequence[Finding], files: Sequence[str]) -> str:
         parts.append(f"<h1>{html.escape(file)}</h1>")
         for line, text in enumerate(Path(file).read_text(encoding="utf-8", errors="replace").splitlines(), 1):
             place = FileLine(file, line)
-            here = [each for each in findings if each.place == place]
-            looks = [each.level for each in here] + ["other" for each in findings if each.other == place]
+            findings_here = [item for item in findings if item.place == place]
+            looks = [item.level for item in findings_here] + ["other" for item in findings if item.other == place]
             mark = f' class="{looks[0]}"' if looks else ""
             parts.append(f'<pre id="{html.escape(str(place))}"{mark}>{html.escape(text) or "&nbsp;"}</pre>')
-            for each in here:
-                words = html.escape(f"[{each.kind}] {each.told}. {each.why} ({each.id})")
-                other = html.escape(str(each.other))
-                link = f' <a href="#{other}">{other}</a>' if each.other else ""
-                parts.append(f"<aside><b>{each.level}</b> {words}{link}</aside>")
+            for item in findings_here:
+                words = html.escape(f"[{item.kind}] {item.told}. {item.why} ({item.id})")
+                target = html.escape(str(item.other))
+                link = f' <a href="#{target}">{target}</a>' if item.other else ""
+                parts.append(f"<aside><b>{item.level}</b> {words}{link}</aside>")
     return "\n".join(parts) + "\n"
 
 
@@ -82,8 +82,8 @@ def claim_source(finding: Finding, stem: str) -> tuple[str, str]:
     """Return a claim in Python and its table `stem` as CSV; raise SpecError for a bad name or no relation."""
     relation = finding.relation
     if relation is None:
-        why = "only a relation of cells becomes a declared check; write a function"
-        raise SpecError(f"{finding.id} is [{finding.kind}] and cannot be promoted: {why}")
+        reason = "only a relation of cells becomes a declared check; write a function"
+        raise SpecError(f"{finding.id} is [{finding.kind}] and cannot be promoted: {reason}")
     if not stem.isidentifier():
         raise SpecError(f"{stem}: not a valid table name; use letters, digits and underscores")
     target, *operands = relation.names
@@ -119,6 +119,6 @@ def follows({", ".join(variables)}):
 '''
     text, rows = io.StringIO(), [("row", "metric", "printed")]
     for row, cells in relation.rows:
-        rows += [(row, name, one.text) for name, one in zip(relation.names, cells, strict=True)]
+        rows += [(row, name, number.text) for name, number in zip(relation.names, cells, strict=True)]
     csv.writer(text, lineterminator="\n").writerows(rows)
     return claim, text.getvalue()

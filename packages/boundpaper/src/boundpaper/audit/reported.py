@@ -67,20 +67,20 @@ def check(document: ReadDocument) -> Iterator[Finding]:
 
 def _interval(text: str) -> Interval:
     """Return the rounding interval of a printed number, which may begin with a decimal point."""
-    read = number.of_cell(re.sub(r"^(-?)\.", r"\g<1>0.", text.replace("\u2212", "-").replace("\u2013", "-")))
-    return read.interval if read else Interval(math.inf, math.inf)
+    number_read = number.of_cell(re.sub(r"^(-?)\.", r"\g<1>0.", text.replace("\u2212", "-").replace("\u2013", "-")))
+    return number_read.interval if number_read else Interval(math.inf, math.inf)
 
 
-def _finding(sentence: Sentence, match: re.Match[str], expected: str, why: str, level: Level = "error") -> Finding:
-    return Finding("statistic", level, sentence.place, match[0].strip(), why, expected)
+def _finding(sentence: Sentence, match: re.Match[str], value: str, reason: str, level: Level = "error") -> Finding:
+    return Finding("statistic", level, sentence.place, match[0].strip(), reason, value)
 
 
 def _wrong_p_values(sentence: Sentence, match: re.Match[str]) -> Iterator[Finding]:
     """Find a test whose p-value does not follow from any statistic in the rounding interval."""
     statistic, p, sign = _interval(match["value"]), _interval(match["p"]), match["sign"]
     test, n = match["test"] or match["bare"], match["n"] or match["n2"]
-    first, second = float(match["df1"] or (n and int(n) - 2) or 0), float(match["df2"] or 0)
-    lacking = first <= 0 or (test == "F" and second <= 0) or (test == "t" and second > 0)
+    df1, df2 = float(match["df1"] or (n and int(n) - 2) or 0), float(match["df2"] or 0)
+    lacking = df1 <= 0 or (test == "F" and df2 <= 0) or (test == "t" and df2 > 0)
     if (lacking and test not in "zZ") or math.isinf(p.low) or math.isinf(statistic.low):
         return
     if test == "r" and max(-statistic.high, statistic.low) > 1:
@@ -88,18 +88,18 @@ def _wrong_p_values(sentence: Sentence, match: re.Match[str]) -> Iterator[Findin
         return
     sizes = [max(-statistic.low, statistic.high), max(statistic.low, -statistic.high, 0.0)]
     if test == "r":
-        sizes = [size * math.sqrt(first / max(1e-300, 1 - min(size, 1) ** 2)) for size in sizes]
+        sizes = [size * math.sqrt(df1 / max(1e-300, 1 - min(size, 1) ** 2)) for size in sizes]
     from scipy import special  # loaded here, since most documents have no test
 
     law, degrees, tails = _LAWS.get(test, ("chdtrc", 1, 1))  # scipy has lower tails of symmetric laws, else upper ones
     ends = [-size if tails == 2 else size for size in sizes]
-    true = Interval(*(tails * float(getattr(special, law)(*(first, second)[:degrees], end)) for end in ends))
-    for one in (true, true * 0.5) if _ONE_SIDED.search(sentence.text) else (true,):
-        if one.low <= p.middle if sign in "<≤" else one.high >= p.middle if sign in ">≥" else meets(one, p):
+    true = Interval(*(tails * float(getattr(special, law)(*(df1, df2)[:degrees], end)) for end in ends))
+    for law_p in (true, true * 0.5) if _ONE_SIDED.search(sentence.text) else (true,):
+        if law_p.low <= p.middle if sign in "<≤" else law_p.high >= p.middle if sign in ">≥" else meets(law_p, p):
             return
-    below = p.middle < 0.05 or (sign == "<" and p.middle <= 0.05)
-    crossed = below != (true.low < 0.05) and not true.low < 0.05 < true.high
-    changes = p.middle >= 0.05 > true.high if sign in ">≥" else crossed
+    is_below = p.middle < 0.05 or (sign == "<" and p.middle <= 0.05)
+    is_crossed = is_below != (true.low < 0.05) and not true.low < 0.05 < true.high
+    changes = p.middle >= 0.05 > true.high if sign in ">≥" else is_crossed
     why = "recomputed from the statistic as printed" + ("; the decision at .05 changes" if changes else "")
     yield _finding(sentence, match, f"p from {true.low:.2g} to {true.high:.2g}", why, "error" if changes else "warning")
 
@@ -110,7 +110,7 @@ def _wrong_percent(sentence: Sentence, match: re.Match[str]) -> Iterator[Finding
     low, high = percent.low * n / 100, percent.high * n / 100
     fits = math.floor(high + 1e-9) >= math.ceil(low - 1e-9)
     if not fits and 2 <= n < 100 * 10**places and not _HEDGED.search(sentence.text[: match.start()]):
-        near = [100 * count / n for count in (math.floor(low), math.ceil(high))]
-        expected = " or ".join(f"{each:.{max(1, places)}f} %" for each in near)
-        why = f"no whole number of {n} {match['noun']} is {match['percent']} % of them"
-        yield _finding(sentence, match, expected, why, "warning")
+        nearest = [100 * count / n for count in (math.floor(low), math.ceil(high))]
+        shares = " or ".join(f"{share:.{max(1, places)}f} %" for share in nearest)
+        reason = f"no whole number of {n} {match['noun']} is {match['percent']} % of them"
+        yield _finding(sentence, match, shares, reason, "warning")

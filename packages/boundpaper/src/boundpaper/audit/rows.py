@@ -42,57 +42,57 @@ class TableSentence:
     @cached_property
     def groups(self) -> list[tuple[int, tuple[int, ...]]]:
         """Return the end of each row name in the text, with the rows it names (several for `Pine 2 (3B/8B)`)."""
-        called: dict[str, tuple[int, ...]] = {}  # rows by name, or by the words with which several names begin
+        rows_by_name: dict[str, tuple[int, ...]] = {}  # rows by name, or by the words with which several names begin
         for row, key in enumerate(self.table.keys):
-            for name in {_joined_name(key[: part.end()]) for part in _PART.finditer(key)}:
-                called[name] = (*called.get(name, ()), row)
-        called |= {_joined_name(key): (row,) for row, key in enumerate(self.table.keys)}
-        found: list[tuple[int, tuple[int, ...]]] = []
+            for name in {_joined_name(key[: word.end()]) for word in _PART.finditer(key)}:
+                rows_by_name[name] = (*rows_by_name.get(name, ()), row)
+        rows_by_name |= {_joined_name(key): (row,) for row, key in enumerate(self.table.keys)}
+        mentions: list[tuple[int, tuple[int, ...]]] = []
         text = self.sentence.text
         for token, following in pairwise([*_TOKEN.finditer(text), None]):
-            if token is None or (found and token.start() < found[-1][0]):
+            if token is None or (mentions and token.start() < mentions[-1][0]):
                 continue
-            for last in (following, token) if following and following[0][0].isdigit() else (token,):
-                name = _joined_name(text[token.start() : last.end()])
-                if len(name) > 2 and name[0].isalpha() and (rows := called.get(name)):
-                    sizes = _SIZES.match(text, last.end())
-                    named = _SIZE.findall(sizes["sizes"].lower()) if sizes else []
-                    sized = ((row, re.search(rf"{_SIZE.pattern}$", self.table.keys[row].lower())) for row in rows)
-                    fitting = tuple(row for row, size in sized if size and size[0] in named)
-                    found.append((last.end(), fitting or rows))
+            for end in (following, token) if following and following[0][0].isdigit() else (token,):
+                name = _joined_name(text[token.start() : end.end()])
+                if len(name) > 2 and name[0].isalpha() and (rows := rows_by_name.get(name)):
+                    sizes = _SIZES.match(text, end.end())
+                    sizes_named = _SIZE.findall(sizes["sizes"].lower()) if sizes else []
+                    sizes_read = ((row, re.search(rf"{_SIZE.pattern}$", self.table.keys[row].lower())) for row in rows)
+                    fitting = tuple(row for row, size in sizes_read if size and size[0] in sizes_named)
+                    mentions.append((end.end(), fitting or rows))
                     break
-        return found
+        return mentions
 
     @cached_property
     def columns(self) -> list[NumberColumn]:
         """Return columns whose header words (except vague ones) or initials all occur in or before the sentence."""
         text = f"{self.before} {self.sentence.text}"
         initials = ("".join(sign for sign in name if sign.isupper()).lower() for name in _CAPITALS.findall(text))
-        known = words(text) | frozenset(each for each in initials if len(each) > 1)
-        return [each for each in self.table.columns if (own := words(each.name) - _DULL) and own <= known]
+        terms = words(text) | frozenset(column for column in initials if len(column) > 1)
+        return [column for column in self.table.columns if (header := words(column.name) - _DULL) and header <= terms]
 
     def cells(self, column: NumberColumn, rows: Sequence[int]) -> Cells:
         """Return the numbers of a column in the given rows."""
-        return {(row, column): one for row in rows if (one := column.numbers[row]) and not one.marked}
+        return {(row, column): number for row in rows if (number := column.numbers[row]) and not number.marked}
 
-    def odd_cell(self, printed: str, cells: Cells, wrong: tuple[int, NumberColumn]) -> Finding:
+    def odd_cell(self, said: str, cells: Cells, cell_place: tuple[int, NumberColumn]) -> Finding:
         """Make a finding on the only cell that differs from what the sentence says."""
-        (row, column), text = wrong, cells[wrong].text
-        name, other = f"{column.name} of {self.table.names[row]}", FileLine(self.table.file, self.table.lines[row])
-        why = f"{name} is {text}; {len(cells) - 1} of {len(cells)} named cells agree"
-        return Finding("rows", "warning", self.sentence.place, printed.strip(), why, text, (printed, name), other)
+        (row, column), text = cell_place, cells[cell_place].text
+        name, source = f"{column.name} of {self.table.names[row]}", FileLine(self.table.file, self.table.lines[row])
+        reason = f"{name} is {text}; {len(cells) - 1} of {len(cells)} named cells agree"
+        return Finding("rows", "warning", self.sentence.place, said.strip(), reason, text, (said, name), source)
 
 
 def check(document: ReadDocument) -> Iterator[Finding]:
     """Yield findings of each sentence against the tables of its document, the nearest tables above it first."""
-    tables = [each for each in document.tables if each.columns and len(each.rows) > 1]
+    tables = [item for item in document.tables if item.columns and len(item.rows) > 1]
     for index, sentence in enumerate(document.sentences if tables else ()):
         if not sentence.level and _TRIGGER.search(sentence.text):
             file, line = sentence.place.file, sentence.place.line
-            last = document.sentences[max(0, index - 3) : index]
-            near = [each.text for each in last if each.place.file == file and line - each.place.line <= 2]
-            order = sorted(tables, key=lambda each: (each.file != file, each.line > line, abs(each.line - line)))
-            candidates = [TableSentence(sentence, table, " ".join(near)) for table in order]
+            previous = document.sentences[max(0, index - 3) : index]
+            context = [item.text for item in previous if item.place.file == file and line - item.place.line <= 2]
+            order = sorted(tables, key=lambda item: (item.file != file, item.line > line, abs(item.line - line)))
+            candidates = [TableSentence(sentence, table, " ".join(context)) for table in order]
             yield from filter(None, (next(look(candidates), None) for look in (_ranges, _factors)))
 
 
@@ -101,49 +101,49 @@ def _ranges(candidates: Sequence[TableSentence]) -> Iterator[Finding]:
     for match in _RANGE.finditer(candidates[0].sentence.text):
         unit, ends = 10.0 ** -len(match["places"] or ""), (float(match["low"]), float(match["high"]))
         broken: list[Finding] = []
-        for each, column, cells in _groups(candidates, match.start()) if 0 < ends[0] <= ends[1] else ():
-            near = [{row for (row, _), one in cells.items() if abs(one.value - end) <= unit} for end in ends]
-            if not all(near) or len(near[0] | near[1]) < 2:
+        for candidate, column, cells in _groups(candidates, match.start()) if 0 < ends[0] <= ends[1] else ():
+            ends_met = [{row for (row, _), number in cells.items() if abs(number.value - end) <= unit} for end in ends]
+            if not all(ends_met) or len(ends_met[0] | ends_met[1]) < 2:
                 continue
             wide = Interval(ends[0] - unit, ends[1] + unit)
-            outside = [place for place, one in cells.items() if not meets(one.interval, wide)]
+            outside = [place for place, number in cells.items() if not meets(number.interval, wide)]
             if not outside:
                 break
-            if len(outside) == 1 and column in each.columns:
-                broken.append(each.odd_cell(match[0], cells, outside[0]))
+            if len(outside) == 1 and column in candidate.columns:
+                broken.append(candidate.odd_cell(match[0], cells, outside[0]))
         else:
             yield from broken[:1]
 
 
-def _groups(candidates: Sequence[TableSentence], before: int) -> Iterator[tuple[TableSentence, NumberColumn, Cells]]:
+def _groups(candidates: Sequence[TableSentence], offset: int) -> Iterator[tuple[TableSentence, NumberColumn, Cells]]:
     """Yield each column's cells in the rows that the text names last before an offset."""
-    for each in candidates:
-        rows = next((rows for end, rows in reversed(each.groups) if end <= before), ())
-        for column in each.table.columns if len(rows) > 1 else ():
-            yield each, column, each.cells(column, rows)
+    for candidate in candidates:
+        rows = next((rows for end, rows in reversed(candidate.groups) if end <= offset), ())
+        for column in candidate.table.columns if len(rows) > 1 else ():
+            yield candidate, column, candidate.cells(column, rows)
 
 
 def _factors(candidates: Sequence[TableSentence]) -> Iterator[Finding]:
     """Check `both about 4x`: find the only cell that is not this factor."""
     sentence = candidates[0].sentence
     for number in sentence.numbers if _BOTH.search(sentence.text) else ():
-        for each in candidates if number.unit == "x" and number.qualifier != "bound" else ():
-            cells = _factor_cells(each)
-            failing = [place for place, one in cells.items() if not meets(one.loose, number.loose)]
-            told = any(meets(cells[place].loose, one.loose) for place in failing for one in sentence.numbers)
-            if told or (cells and not failing):
+        for candidate in candidates if number.unit == "x" and number.qualifier != "bound" else ():
+            cells = _factor_cells(candidate)
+            failing = [place for place, value in cells.items() if not meets(value.loose, number.loose)]
+            is_stated = any(meets(cells[place].loose, value.loose) for place in failing for value in sentence.numbers)
+            if is_stated or (cells and not failing):
                 break
             if len(failing) == 1 < len(cells):
-                yield each.odd_cell(number.text, cells, failing[0])
+                yield candidate.odd_cell(number.text, cells, failing[0])
 
 
 def _factor_cells(candidates: TableSentence) -> Cells:
     """Return factors (`x`) of rows whose words are in the sentence: all of one row, or one of each for `A/B`."""
     text, table = candidates.sentence.text, candidates.table
-    known = words(text)
-    own = {row: len(each) for row, key in enumerate(table.keys) if (each := words(key)) <= known}
-    most = max(own.values(), default=0)
-    best = [row for row, count in own.items() if count == most > 1]
-    cells = {place: one for column in table.columns for place, one in candidates.cells(column, best).items()}
-    found = {place: one for place, one in cells.items() if one.unit == "x" and not one.qualifier}
-    return found if len(found) in (2, 3) and (len(best) == 1) != ("/" in text and len(best) == 2) else {}
+    terms = words(text)
+    word_counts = {row: len(key_words) for row, key in enumerate(table.keys) if (key_words := words(key)) <= terms}
+    largest = max(word_counts.values(), default=0)
+    best = [row for row, count in word_counts.items() if count == largest > 1]
+    cells = {place: number for column in table.columns for place, number in candidates.cells(column, best).items()}
+    factors = {place: number for place, number in cells.items() if number.unit == "x" and not number.qualifier}
+    return factors if len(factors) in (2, 3) and (len(best) == 1) != ("/" in text and len(best) == 2) else {}

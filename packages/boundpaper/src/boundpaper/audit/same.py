@@ -23,9 +23,9 @@ Words = frozenset[str]
 
 def listed(text: str) -> tuple[str, ...]:
     """Return the significant words of a name in order, cut to six letters unless the word has a digit."""
-    found = (word.lower() for word in _WORD.findall(text))
-    told = (_ALIASES.get(word, word) for word in found if not _GENERIC.fullmatch(word))
-    return tuple(word if any(sign.isdigit() for sign in word) else word[:6].rstrip("s") or word for word in told)
+    lowered = (word.lower() for word in _WORD.findall(text))
+    significant = (_ALIASES.get(word, word) for word in lowered if not _GENERIC.fullmatch(word))
+    return tuple(word if any(sign.isdigit() for sign in word) else word[:6].rstrip("s") or word for word in significant)
 
 
 def words(text: str) -> Words:
@@ -60,81 +60,81 @@ class WordedTable:
         rows = [listed(key) for key in table.keys]
         self.cells = [
             WordedNumber(
-                rows[row], heads, one, FileLine(table.file, table.lines[row]), f"{table.names[row]}, {column.name}",
+                rows[row], heads, number, FileLine(table.file, table.lines[row]), f"{table.names[row]}, {column.name}",
                 frozenset(rows[row] + heads),
             )
             for column in table.columns for heads in [listed(column.name)]
-            for row, one in enumerate(column.numbers) if one and not one.qualifier and not one.marked
+            for row, number in enumerate(column.numbers) if number and not number.qualifier and not number.marked
         ]  # fmt: skip
         self.vocabulary = self.context.union(*(cell.own for cell in self.cells))
 
 
 def check(document: ReadDocument) -> Iterator[Finding]:
     """Yield the findings of each pair of tables."""
-    named = [each for table in document.tables[:MOST_TABLES] if table.columns and (each := WordedTable(table)).cells]
-    for first, second in combinations(named, 2):
+    worded = [item for table in document.tables[:MOST_TABLES] if table.columns and (item := WordedTable(table)).cells]
+    for first, second in combinations(worded, 2):
         yield from _differences(first, second)
 
 
 def _matching_cells(first: WordedTable, second: WordedTable) -> Iterator[tuple[WordedNumber, WordedNumber]]:
     """Pair cells of one quantity: a word in only one of the two names must occur in the other table's context."""
     by_own: dict[Words, list[WordedNumber]] = {}
-    for two in [each for each in second.cells if each.own <= first.vocabulary][:MOST_CELLS]:
-        by_own.setdefault(two.own, []).append(two)
+    for right in [cell for cell in second.cells if cell.own <= first.vocabulary][:MOST_CELLS]:
+        by_own.setdefault(right.own, []).append(right)
     fits: list[tuple[WordedNumber, WordedNumber]] = []
-    for one in [each for each in first.cells if each.own <= second.vocabulary][:MOST_CELLS]:
-        found = [two for two in by_own.get(one.own, ()) if one.row in (two.row, two.column)]
-        if one.own not in by_own:
+    for left in [cell for cell in first.cells if cell.own <= second.vocabulary][:MOST_CELLS]:
+        matches = [right for right in by_own.get(left.own, ()) if left.row in (right.row, right.column)]
+        if left.own not in by_own:
             groups = [
-                own for own in by_own if len(common := one.own & own) > 1 and not common.isdisjoint(one.row)
-                and one.own - own <= second.context and own - one.own <= first.context
-                and (own <= set(one.row) or not common.isdisjoint(one.column))
+                terms for terms in by_own if len(common := left.own & terms) > 1 and not common.isdisjoint(left.row)
+                and left.own - terms <= second.context and terms - left.own <= first.context
+                and (terms <= set(left.row) or not common.isdisjoint(left.column))
             ]  # fmt: skip
-            found = by_own[groups[0]] if len(groups) == 1 else []
-        if len(found) == 1:
-            fits.append((one, found[0]))
-    taken = [id(two) for _, two in fits]
-    for one, two in fits:
-        if taken.count(id(two)) == 1 and len({one.number.unit, two.number.unit} - {""}) < 2:
-            yield one, two
+            matches = by_own[groups[0]] if len(groups) == 1 else []
+        if len(matches) == 1:
+            fits.append((left, matches[0]))
+    used = [id(right) for _, right in fits]
+    for left, right in fits:
+        if used.count(id(right)) == 1 and len({left.number.unit, right.number.unit} - {""}) < 2:
+            yield left, right
 
 
 def _differences(first: WordedTable, second: WordedTable) -> Iterator[Finding]:
-    """Find cells that differ by one digit while most agree, or a figure all of whose cells the table has."""
+    """Find cells that differ by one digit while most agree, and differences from a table that has all of a figure."""
     pairs = list(_matching_cells(first, second))
-    agree = [(one, two) for one, two in pairs if meets(one.number.interval, two.number.interval)]
-    turned = [(one, two) for one, two in pairs if meets(-one.number.interval, two.number.interval)]
-    flipped = len(turned) > len(agree)
-    agree = turned if flipped else agree
+    agree = [(left, right) for left, right in pairs if meets(left.number.interval, right.number.interval)]
+    opposite = [(left, right) for left, right in pairs if meets(-left.number.interval, right.number.interval)]
+    flipped = len(opposite) > len(agree)
+    agree = opposite if flipped else agree
     differ = [pair for pair in pairs if pair not in agree]
-    lines = {line for one, _ in agree for line in (one.row, one.column)}
-    several = len({one.column for one, _ in pairs}) > 1
-    alone = any(one.column not in lines or (several and one.row not in lines) for one, _ in differ)
-    told = {one.number.value for one, two in agree if min(one.digits, two.digits) > 2}
-    alike = sum(min(one.digits, two.digits) > 1 for one, two in agree)
-    drawn = next((len(each.cells) for each in (first, second) if each.kind == "figure"), 0)
-    slips = all(_is_slip(one.number.text, two.number.text) for one, two in differ)
-    if len(told) >= max(FEWEST, 2 * len(differ)) and slips and not alone:
-        names = distinct([one.name for one, _ in pairs])
-        held = [(name, (two.number, one.number)) for name, (one, two) in zip(names, pairs, strict=True)]
+    lines = {line for left, _ in agree for line in (left.row, left.column)}
+    several = len({left.column for left, _ in pairs}) > 1
+    alone = any(left.column not in lines or (several and left.row not in lines) for left, _ in differ)
+    values_shared = {left.number.value for left, right in agree if min(left.digits, right.digits) > 2}
+    alike = sum(min(left.digits, right.digits) > 1 for left, right in agree)
+    plotted = next((len(side.cells) for side in (first, second) if side.kind == "figure"), 0)
+    slips = all(_is_slip(left.number.text, right.number.text) for left, right in differ)
+    if len(values_shared) >= max(FEWEST, 2 * len(differ)) and slips and not alone:
+        names = distinct([left.name for left, _ in pairs])
+        pairs_named = [(name, (right.number, left.number)) for name, (left, right) in zip(names, pairs, strict=True)]
         equal = Formula("-{0}", lambda a: -a) if flipped else Formula("{0}", lambda a: a)
-        relation = CellRelation(equal, distinct([second.told, first.told]), tuple(held))
-        for one, two in differ:
-            printed, other = two.number.text, one.number.text
-            why = f"the {first.kind} at line {one.place.line} prints {other}; {len(agree)} other cells of the two agree"
-            what, values = f"{one.name} = {printed}", (one.name, other, printed)
-            yield Finding("same-quantity", "warning", two.place, what, why, other, values, one.place, relation)
-    elif differ and first.kind != second.kind and len(pairs) == drawn >= 4 and alike > 1:
-        one, two = differ[0]
-        parts = tuple(part for one, two in differ for part in (one.name, one.number.text, two.number.text))
-        cells = "; ".join(f"{one.name} = {one.number.text} and {two.number.text}" for one, two in differ)
+        relation = CellRelation(equal, distinct([second.told, first.told]), tuple(pairs_named))
+        for left, right in differ:
+            right_text, digits = right.number.text, left.number.text
+            reason = f"the {first.kind} at line {left.place.line} prints {digits}; {len(agree)} other cells agree"
+            what, values = f"{left.name} = {right_text}", (left.name, digits, right_text)
+            yield Finding("same-quantity", "warning", right.place, what, reason, digits, values, left.place, relation)
+    elif differ and first.kind != second.kind and len(pairs) == plotted >= 4 and alike > 1:
+        left, right = differ[0]
+        parts = tuple(text for left, right in differ for text in (left.name, left.number.text, right.number.text))
+        cells = "; ".join(f"{left.name} = {left.number.text} and {right.number.text}" for left, right in differ)
         sign = ", with the other sign" if flipped else ""
-        what, why = f"{len(differ)} of {len(pairs)} cells", f"the {first.kind} at line {one.place.line} differs"
-        yield Finding("same-quantity", "warning", two.place, what, why + f"{sign}: {cells}", "", parts, one.place)
+        what, reason = f"{len(differ)} of {len(pairs)} cells", f"the {first.kind} at line {left.place.line} differs"
+        yield Finding("same-quantity", "warning", right.place, what, reason + f"{sign}: {cells}", "", parts, left.place)
 
 
-def _is_slip(one: str, two: str) -> bool:
+def _is_slip(left: str, right: str) -> bool:
     """Return whether changing one digit or swapping two makes two numbers equal."""
-    first, second = (re.sub(r"\D", "", each) for each in (one, two))
-    changed = sum(a != b for a, b in zip(first, second, strict=False)) + abs(len(first) - len(second))
-    return changed == 1 or (changed == 2 and sorted(first) == sorted(second))
+    first, second = (re.sub(r"\D", "", text) for text in (left, right))
+    differing = sum(a != b for a, b in zip(first, second, strict=False)) + abs(len(first) - len(second))
+    return differing == 1 or (differing == 2 and sorted(first) == sorted(second))

@@ -27,67 +27,67 @@ def check(document: ReadDocument) -> Iterator[Finding]:
 
 def _sections(document: ReadDocument) -> Iterator[Finding]:
     """Find section numbers below one parent that are repeated, skipped or out of order."""
-    under: dict[tuple[tuple[str, ...], tuple[int, ...]], list[tuple[int, Sentence]]] = {}
-    headings = [each for each in document.sentences if each.level]
-    texts = [*document.hidden, *(each.text for each in headings)]
-    begun = [number for text in texts if (match := _SEVERAL.match(text)) for number in match[0].split(",")]
-    parts = [number.strip().split(".") for number in begun]
-    known = {".".join(each[:end]) for each in parts for end in range(1, len(each) + 1)}
+    by_parent: dict[tuple[tuple[str, ...], tuple[int, ...]], list[tuple[int, Sentence]]] = {}
+    headings = [item for item in document.sentences if item.level]
+    texts = [*document.hidden, *(item.text for item in headings)]
+    numbers = [number for text in texts if (match := _SEVERAL.match(text)) for number in match[0].split(",")]
+    parts = [number.strip().split(".") for number in numbers]
+    numbers_used = {".".join(item[:end]) for item in parts for end in range(1, len(item) + 1)}
     for heading in headings:
         match = _NUMBERED.match(heading.text)
         if match and match["titled"] and not any(map(_VERSIONS.search, heading.path)):
-            *outer, last = map(int, match["number"].split("."))
-            under.setdefault((heading.path, tuple(outer)), []).append((last, heading))
-    levels = Counter((path, len(outer)) for path, outer in under)
-    for (path, parent), numbered in under.items():
-        falls = [two for (one, _), (two, _) in pairwise(numbered) if one > two]
-        told = {last for last, _ in numbered}
-        slips = max(told) + len(numbered) - 2 * len(told) + len(falls)  # numbers left out, repeated, out of order
-        if len(numbered) < max(3, 3 * slips) or levels[path, len(parent)] > 1:
+            *outer, position = map(int, match["number"].split("."))
+            by_parent.setdefault((heading.path, tuple(outer)), []).append((position, heading))
+    levels = Counter((path, len(outer)) for path, outer in by_parent)
+    for (path, parent), sections in by_parent.items():
+        falls = [b for (a, _), (b, _) in pairwise(sections) if a > b]
+        lasts = {position for position, _ in sections}
+        slips = max(lasts) + len(sections) - 2 * len(lasts) + len(falls)  # numbers left out, repeated, out of order
+        if len(sections) < max(3, 3 * slips) or levels[path, len(parent)] > 1:
             continue  # numbers with many slips are names of something else
-        apart = len(falls) == 1 != falls[0] and len(told) == len(numbered)
-        for (first, before), (second, heading) in pairwise(numbered):
-            if second == first:
-                why = f"follows a section of the same number, {before.text!r}"
-            elif second < first and apart:
-                why = f"it comes after {before.text!r}"
-            elif first + 1 < second <= first + 3 and ".".join(map(str, (*parent, first + 1))) not in known:
-                why = f"follows {before.text!r}: a number is skipped"
+        one_fall = len(falls) == 1 != falls[0] and len(lasts) == len(sections)
+        for (n, previous), (m, heading) in pairwise(sections):
+            if m == n:
+                reason = f"follows a section of the same number, {previous.text!r}"
+            elif m < n and one_fall:
+                reason = f"it comes after {previous.text!r}"
+            elif n + 1 < m <= n + 3 and ".".join(map(str, (*parent, n + 1))) not in numbers_used:
+                reason = f"follows {previous.text!r}: a number is skipped"
             else:
                 continue
-            level, what, values = LEVELS[second != first], f"heading {heading.text!r}", (heading.text, before.text)
-            yield Finding("section-number", level, heading.place, what, why, values=values)
+            level, statement, values = LEVELS[m != n], f"heading {heading.text!r}", (heading.text, previous.text)
+            yield Finding("section-number", level, heading.place, statement, reason, values=values)
 
 
 def _captions(document: ReadDocument, kind: str) -> Iterator[Finding]:
     """Find caption numbers that are repeated or skipped, and references to absent captions."""
-    found, cited = [], []
+    captions, references = [], []
     for sentence in document.sentences:
         caption = _CAPTION.match(sentence.text)
         if caption and caption["kind"][0] == kind[0] and not sentence.level and not sentence.aside:
-            found.append((int(caption["number"]), sentence))
+            captions.append((int(caption["number"]), sentence))
         for match in _CITED.finditer(sentence.text, caption.end() if caption else 0):
-            others = _ELSEWHERE.match(match["after"]) or _OF_OTHERS.search(sentence.text)
-            cited += [(int(match["number"]), sentence)] if match["kind"][0] == kind[0] and not others else []
-    if len(found) < 2:
+            elsewhere = _ELSEWHERE.match(match["after"]) or _OF_OTHERS.search(sentence.text)
+            references += [(int(match["number"]), sentence)] if match["kind"][0] == kind[0] and not elsewhere else []
+    if len(captions) < 2:
         return
     by_number: dict[int, list[Sentence]] = {}
-    for number, sentence in found:
+    for number, sentence in captions:
         by_number.setdefault(number, []).append(sentence)
-    for number, (first, *more) in by_number.items():
-        if more and first.text != more[-1].text:
-            why, values = f"{len(more) + 1} captions have this number", (kind, str(number), more[-1].text[:60])
-            yield Finding("caption-number", "error", more[-1].place, f"{kind} {number}", why, "", values, first.place)
-    missing = sorted(set(range(1, max(by_number))).difference(by_number))
-    if len(missing) == 1 != missing[0] and len(found) > 2:
-        after = next(sentence for number, sentence in found if number > missing[0])
-        what, why = f"{kind} {missing[0]}", f"no caption has this number, but {len(by_number)} others have one"
-        yield Finding("caption-number", "error", after.place, what, why, values=(kind, str(missing[0])))
-    for number, sentence in cited:
+    for number, (top, *more) in by_number.items():
+        if more and top.text != more[-1].text:
+            reason, values = f"{len(more) + 1} captions have this number", (kind, str(number), more[-1].text[:60])
+            yield Finding("caption-number", "error", more[-1].place, f"{kind} {number}", reason, "", values, top.place)
+    gaps = sorted(set(range(1, max(by_number))).difference(by_number))
+    if len(gaps) == 1 != gaps[0] and len(captions) > 2:
+        next_caption = next(sentence for number, sentence in captions if number > gaps[0])
+        name, reason = f"{kind} {gaps[0]}", f"no caption has this number, but {len(by_number)} others have one"
+        yield Finding("caption-number", "error", next_caption.place, name, reason, values=(kind, str(gaps[0])))
+    for number, sentence in references:
         if number not in by_number:
-            what, values = f"{kind} {number}", (kind, str(number), sentence.text[:60])
-            why = f"no caption has this number; {len(found)} captions are numbered up to {max(by_number)}"
-            yield Finding("reference", "error", sentence.place, what, why, values=values)
+            name, values = f"{kind} {number}", (kind, str(number), sentence.text[:60])
+            reason = f"no caption has this number; {len(captions)} captions are numbered up to {max(by_number)}"
+            yield Finding("reference", "error", sentence.place, name, reason, values=values)
 
 
 def _labels(document: ReadDocument) -> Iterator[Finding]:

@@ -35,15 +35,15 @@ def init(mains: tuple[str, ...], data: tuple[str, ...], dry_run: bool) -> None:
     """Adopt the LaTeX paper in this folder: write boundpaper.toml, bound/ and one line of the main file."""
     from boundpaper.adopt import begin
 
-    planned = begin.plan_init(Path.cwd(), mains, data)
-    for line in planned.words:
+    plan = begin.plan_init(Path.cwd(), mains, data)
+    for line in plan.words:
         click.echo(line, err=True)
     if dry_run:
-        click.echo(planned.toml, nl=False)
-        for path in planned.files:
-            click.echo(f"{planned.folder.shown(path)}: one line added after \\documentclass")
+        click.echo(plan.toml, nl=False)
+        for path in plan.files:
+            click.echo(f"{plan.folder.shown(path)}: one line added after \\documentclass")
         return
-    for file in begin.write_plan(planned):
+    for file in begin.write_plan(plan):
         click.echo(file)
 
 
@@ -56,13 +56,13 @@ def build(check: bool, force: bool, quiet: bool) -> None:
     from boundpaper.adopt.generate import build as written
     from boundpaper.typeset.plural import counted
 
-    done = written(adopted_folder(), check=check, force=force)
-    for file in done.changed if not quiet or check else ():
+    result = written(adopted_folder(), check=check, force=force)
+    for file in result.changed if not quiet or check else ():
         click.echo(f"{file}: differs from the data; run `boundpaper build`" if check else file, err=check)
-    if check and done.changed:
+    if check and result.changed:
         raise SystemExit(1)
     if not quiet:
-        click.echo(f"{counted(done.values, 'bound place')}, {counted(len(done.changed), 'file')} written", err=True)
+        click.echo(f"{counted(result.values, 'bound place')}, {counted(len(result.changed), 'file')} written", err=True)
 
 
 @click.command()
@@ -98,36 +98,36 @@ def lint(fix: bool, interactive: bool, against: str | None, every: bool) -> None
     from boundpaper.store import files
     from boundpaper.typeset.plural import counted
 
-    begun = nearest_adopted() is not None
-    folder = adopted_folder() if begun or fix or interactive else begin.plan_init(Path.cwd(), probe=False).folder
+    is_adopted = nearest_adopted() is not None
+    folder = adopted_folder() if is_adopted or fix or interactive else begin.plan_init(Path.cwd(), probe=False).folder
     if against:
         revision.require_revision(folder.root, against)
-    asked = against or "HEAD"
-    before = revision.cells_at(folder, asked) if revision.is_known(folder.root, asked) else {}
+    revision_name = against or "HEAD"
+    old_cells = revision.cells_at(folder, revision_name) if revision.is_known(folder.root, revision_name) else {}
     paper = generate.AdoptedPaper.read(folder)
-    found = room.lint(paper, before, asked)
-    chosen = [(each.numeral, each.candidates[0]) for each in found if each.is_certain] if fix else []
-    left = [each for each in found if not (fix and each.is_certain)]
-    for each in left:
-        if interactive and (answer := _chosen_cell(each)) is not None:
-            chosen.append((each.numeral, answer))
-        elif not interactive and (each.candidates or each.stale or every):
-            click.echo(str(each))
-    for file, text in room.bind_numbers(paper, chosen).items():
+    findings = room.lint(paper, old_cells, revision_name)
+    certain = [(finding.numeral, finding.candidates[0]) for finding in findings if finding.is_certain] if fix else []
+    remaining = [finding for finding in findings if not (fix and finding.is_certain)]
+    for finding in remaining:
+        if interactive and (answer := _chosen_cell(finding)) is not None:
+            certain.append((finding.numeral, answer))
+        elif not interactive and (finding.candidates or finding.stale or every):
+            click.echo(str(finding))
+    for file, text in room.bind_numbers(paper, certain).items():
         files.write(file.path, file.encoded(text))
         click.echo(f"{file.shown}: written", err=True)
-    if chosen:
+    if certain:
         generate.build(folder)
-    unknown = sum(not (each.candidates or each.stale) for each in found)
-    words = [counted(len(found), "typed number"), f"{unknown} of them match no cell"]
+    unmatched = sum(not (finding.candidates or finding.stale) for finding in findings)
+    words = [counted(len(findings), "typed number"), f"{unmatched} of them match no cell"]
     words += (
-        [f"{len(chosen)} bound"]
+        [f"{len(certain)} bound"]
         if fix or interactive
-        else [f"{sum(each.is_certain for each in found)} that --fix binds"]
+        else [f"{sum(finding.is_certain for finding in findings)} that --fix binds"]
     )
     click.echo(", ".join(words), err=True)
-    bound = {id(numeral) for numeral, _ in chosen}
-    if any((each.is_certain or each.stale) and id(each.numeral) not in bound for each in found):
+    bound = {id(numeral) for numeral, _ in certain}
+    if any((finding.is_certain or finding.stale) and id(finding.numeral) not in bound for finding in findings):
         raise SystemExit(1)
 
 
@@ -138,9 +138,9 @@ def _chosen_cell(finding: NumberFinding) -> Candidate | None:
     numeral = finding.numeral
     line = numeral.source.text.splitlines()[numeral.source.line(numeral.start) - numeral.source.first].strip()
     click.echo(f"\n{numeral.place}: {numeral.text}\n    {line[:200]}")
-    for number, each in enumerate(finding.candidates[:9], 1):
+    for number, item in enumerate(finding.candidates[:9], 1):
         click.echo(
-            f"  {number}  \\{finding.macro}{{{each.key}}}  {each.cell.text}  ({each.cell.file}: {each.cell.place})"
+            f"  {number}  \\{finding.macro}{{{item.key}}}  {item.cell.text}  ({item.cell.file}: {item.cell.place})"
         )
     click.echo("  number of the cell (Enter: leave as typed, q: quit): ", nl=False)
     answer = sys.stdin.readline().strip()
@@ -167,9 +167,9 @@ def zip_up(arxiv: bool, upload: bool, since: str, output: Path | None) -> None:
         raise click.UsageError("give --arxiv or --overleaf-upload")
     folder = adopted_folder()
     generate.build(folder)
-    packed = export.zip_for_arxiv(folder) if arxiv else export.zip_for_editor(folder, since)
+    archive = export.zip_for_arxiv(folder) if arxiv else export.zip_for_editor(folder, since)
     target = output or folder.paper / f"{Path(folder.mains[0]).stem}-{'arxiv' if arxiv else 'upload'}.zip"
-    files.write(target, packed)
+    files.write(target, archive)
     click.echo(folder.shown(target.absolute()))
 
 
@@ -184,13 +184,13 @@ def _convert_command(form: str, words: str) -> click.Command:
 
         folder = adopted_folder()
         with files.temporary() as scratch:
-            content, lost = export.convert_adopted(folder, form, scratch)
+            content, messages = export.convert_adopted(folder, form, scratch)
         target = output or folder.paper / f"{Path(folder.mains[0]).stem}.{form}"
         files.write(target, content)
         click.echo(folder.shown(target.absolute()))
-        for line in lost:
+        for line in messages:
             click.echo(line, err=True)
-        if lost:
+        if messages:
             raise SystemExit(1)
 
     return convert
@@ -243,10 +243,10 @@ def claims(check: bool) -> None:
     from boundpaper.adopt import cells, judged
 
     folder = adopted_folder()
-    found = judged.judge_claims(folder, cells.load_data(folder))
-    for each in found.values():
-        click.echo(str(each))
-    if check and any(each.verdict in judged.FALSE for each in found.values()):
+    rows = judged.judge_claims(folder, cells.load_data(folder))
+    for row in rows.values():
+        click.echo(str(row))
+    if check and any(row.verdict in judged.FALSE for row in rows.values()):
         raise SystemExit(1)
 
 

@@ -22,11 +22,11 @@ def lint() -> None:
     from boundpaper.paper import bibliography, metadata
     from boundpaper.paper import lint as rules
 
-    references, described = bibliography.read(root()), metadata.read(root())
-    found = rules.check_chapters(metadata.chapters(root()), references.lines, described.names, described.terms)
-    for finding in found:
+    references, description = bibliography.read(root()), metadata.read(root())
+    findings = rules.check_chapters(metadata.chapters(root()), references.lines, description.names, description.terms)
+    for finding in findings:
         click.echo(str(finding))
-    if found:
+    if findings:
         raise SystemExit(1)
 
 
@@ -76,13 +76,13 @@ def _convert_command(form: str, words: str) -> click.Command:
             _write_flattened(ctx, scratch / "plain", jobs)
             text = scratch / "plain/thesis.tex"
             text.write_text(converters_text(text.read_text(encoding="utf-8")), encoding="utf-8")
-            content, lost = export.convert(scratch / "plain", "thesis.tex", form)
+            content, messages = export.convert(scratch / "plain", "thesis.tex", form)
         target = output or root() / f"out/thesis.{form}"
         files.write(target, content)
         click.echo(str(target))
-        for line in lost:
+        for line in messages:
             click.echo(line, err=True)
-        if lost:
+        if messages:
             raise SystemExit(1)
 
     return convert

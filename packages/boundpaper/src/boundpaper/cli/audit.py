@@ -51,48 +51,48 @@ def audit(
     if form == "html" and any(each.lower().endswith((".docx", ".pdf")) for each in documents):
         raise click.UsageError("--format html marks lines of a text; give Markdown, LaTeX or HTML, or another form")
     try:
-        opened = [read(Path(each), each) for each in documents]
+        sources = [read(Path(each), each) for each in documents]
         entries = suppressions(baseline) if baseline else {}
     except DataError as error:
         raise click.UsageError(str(error)) from None
-    every = checks.audit(opened, joint=joint, only=only)
+    findings = checks.audit(sources, joint=joint, only=only)
     if promote:
-        chosen = next((each for each in every if each.id == promote), None)
-        if chosen is None or output is None:
+        promoted = next((each for each in findings if each.id == promote), None)
+        if promoted is None or output is None:
             words = (
                 "; give -o FILE.py"
-                if chosen
-                else or_known(promote, [each.id for each in every]) or "; no contradiction found"
+                if promoted
+                else or_known(promote, [each.id for each in findings]) or "; no contradiction found"
             )
             raise click.UsageError(f"--promote {promote}{words}")
-        claim, table = report.claim_source(chosen, output.stem)
+        claim, table = report.claim_source(promoted, output.stem)
         for path, content in ((output, claim), (output.with_suffix(".csv"), table)):
             files.write(path, content.encode())
             click.echo(str(path))
         return
     entries = {key: entry for key, entry in entries.items() if not only or entry["kind"] in only}
-    reasoned = list(zip(every, reasons(every, entries, baseline or ""), strict=True))
-    suppressed = [(each, reason) for each, reason in reasoned if reason]
-    shown = [each for each, reason in reasoned if not reason and LEVELS.index(each.level) <= LEVELS.index(level)]
-    covered = checks.coverage(opened)
+    with_reasons = list(zip(findings, reasons(findings, entries, baseline or ""), strict=True))
+    set_aside = [(each, reason) for each, reason in with_reasons if reason]
+    listed = [each for each, reason in with_reasons if not reason and LEVELS.index(each.level) <= LEVELS.index(level)]
+    coverage = checks.coverage(sources)
     if form == "text":
-        counts = [counted(sum(each.level == one for each in shown), one) for one in LEVELS]
-        counts.append(f"{len(suppressed)} suppressed")
-        if hidden := sum(not reason for _, reason in reasoned) - len(shown):
+        counts = [counted(sum(each.level == level_name for each in listed), level_name) for level_name in LEVELS]
+        counts.append(f"{len(set_aside)} suppressed")
+        if hidden := sum(not reason for _, reason in with_reasons) - len(listed):
             counts.append(f"{hidden} less certain (--level note shows all)")
-        text = "\n".join((*map(str, shown), ", ".join(counts), checks.counts_in_words(covered))) + "\n"
+        text = "\n".join((*map(str, listed), ", ".join(counts), checks.counts_in_words(coverage))) + "\n"
     elif form == "html":
-        places = [place for each in shown for place in (each.place, each.other) if place]
-        names = [*(each.file for each in opened), *(place.file for place in places)]
-        text = report.as_page(shown, list(dict.fromkeys(names)))
+        places = [place for each in listed for place in (each.place, each.other) if place]
+        names = [*(each.file for each in sources), *(place.file for place in places)]
+        text = report.as_page(listed, list(dict.fromkeys(names)))
     else:
-        reasoned = [*((each, None) for each in shown), *suppressed]
-        text = report.as_json(reasoned, covered) if form == "json" else report.as_sarif(reasoned)
+        with_reasons = [*((each, None) for each in listed), *set_aside]
+        text = report.as_json(with_reasons, coverage) if form == "json" else report.as_sarif(with_reasons)
     if output:
         files.write(output, text.encode())
     else:
         click.echo(text, nl=False)
-    if shown:
+    if listed:
         raise SystemExit(1)
 
 

@@ -20,12 +20,12 @@ def trace(what: str, every: bool) -> None:
     from boundpaper.paper.trace.find import trace as lines
     from boundpaper.paper.trace.known import NUMBERS, StepCache
 
-    opened = Session(root())
-    engine = opened.engine
+    session = Session(root())
+    engine = session.engine
     project = TracedProject(
         root(),
-        opened.graph.steps,
-        opened.job,
+        session.graph.steps,
+        session.job,
         engine.stamp,
         lambda step: not engine.reasons(step),
         StepCache(root()),
@@ -64,9 +64,9 @@ def diff(ctx: click.Context, revision: str, tolerance: float, every: bool, stric
         return
     at_revision(root(), revision, RESULTS)  # report an unknown revision before anything is computed
     with session() as project:
-        built = build_in_copy(project)
+        results_folder = build_in_copy(project)
         with show_waiting(f"comparing with {revision}"):
-            changes = list(results(root(), revision, tolerance, built))
+            changes = list(results(root(), revision, tolerance, results_folder))
     if changes:
         click.echo("\n".join(map(str, changes) if every else summary(changes)))
     click.echo(f"{counted(len(changes), 'difference')} from {revision}", err=True)

@@ -50,12 +50,12 @@ def _check_ledger(revision: str) -> None:
     from boundpaper.errors import DataError
 
     path = "artifacts/results/claims.csv"
-    before = at_revision(root(), revision, path)
-    if before is None:
+    old_text = at_revision(root(), revision, path)
+    if old_text is None:
         raise DataError(f"{path} does not exist at {revision}; choose another revision with --against REV")
     with session() as project:
-        built = build_in_copy(project, "ledger:claims")
-        lines = changes(before, (built / "claims.csv").read_text(encoding="utf-8"))
+        results_folder = build_in_copy(project, "ledger:claims")
+        lines = changes(old_text, (results_folder / "claims.csv").read_text(encoding="utf-8"))
     for line in lines:
         click.echo(line)
     if lines:
@@ -84,18 +84,18 @@ def _show_claims(names: Sequence[str]) -> None:
                 for row in json.loads((root() / step.targets[0]).read_text(encoding="utf-8")):
                     rows[row["claim"]] = row
                     wanted.update(dict.fromkeys(name.partition(".")[0] for name in row.get("repeats", "").split()))
-    judged = with_origins(list(rows.values()))
+    all_rows = with_origins(list(rows.values()))
     for name in names:
-        chosen = [row for row in judged if name in (row["claim"], row["claim"].partition(".")[0])]
-        if not chosen:
+        rows_shown = [row for row in all_rows if name in (row["claim"], row["claim"].partition(".")[0])]
+        if not rows_shown:
             from boundpaper.suggestions import suggest
 
             raise click.UsageError(f"no verdict called {name!r}; {suggest(name, list(rows))}")
-        for row, place in zip(chosen, places_of_rows(root(), chosen), strict=True):
+        for row, place in zip(rows_shown, places_of_rows(root(), rows_shown), strict=True):
             click.echo("\n".join(full_text(row, place)))
 
 
-def _ledger_rows(wanted: dict[str, str | None]) -> list[dict[str, str]]:
+def _ledger_rows(criteria: dict[str, str | None]) -> list[dict[str, str]]:
     """Return the ledger rows that match the given words; an unknown word is a usage error."""
     import csv
 
@@ -105,10 +105,10 @@ def _ledger_rows(wanted: dict[str, str | None]) -> list[dict[str, str]]:
         project.build(["ledger:claims"])
     with (root() / "artifacts/results/claims.csv").open(encoding="utf-8", newline="") as stream:
         rows = list(csv.DictReader(stream))
-    for field, word in wanted.items():
-        known = sorted({row[field] for row in rows})
-        if word and word not in known:
-            raise click.UsageError(f"--{field}: no {word!r}; {suggest(word, known)}the ledger has {', '.join(known)}")
+    for field, word in criteria.items():
+        values = sorted({row[field] for row in rows})
+        if word and word not in values:
+            raise click.UsageError(f"--{field}: no {word!r}; {suggest(word, values)}the ledger has {', '.join(values)}")
         rows = [row for row in rows if word in (None, row[field])]
     return rows
 

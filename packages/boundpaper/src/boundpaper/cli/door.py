@@ -138,11 +138,11 @@ def _opened_project(root: Callable[[], Path]) -> Path | None:
 
 def _version_line(root: Callable[[], Path]) -> str:
     """Return the version of this package and, if a paper is open, the paper's version from its `pyproject.toml`."""
-    own = f"boundpaper {__version__}"
+    engine_version = f"boundpaper {__version__}"
     try:
         folder = root()
     except DataError:
-        return own
+        return engine_version
     from boundpaper.paper.crate import version
 
-    return f"{own}, paper version {version(folder)}"
+    return f"{engine_version}, paper version {version(folder)}"

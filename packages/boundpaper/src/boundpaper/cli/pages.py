@@ -20,11 +20,11 @@ def site(jobs: int | None) -> None:
         if any(step.kind.name == "claim" for step in steps.values()):
             kinds |= {"ledger", "places", "inventory"}  # these gather claims, and fail if there are none
         project.build([key for key, step in steps.items() if step.kind.name in kinds])
-        shown = [step for step in steps.values() if step.kind.name in {*kinds, "claim", "figure"}]
-        jobs_of = {step.key: project.job(step) for step in shown if step.kind.name in EXHIBITS}
-        made = SiteProject(root(), tuple(outline_nodes(shown)), jobs_of)
-        files, changed = write_site(made, jobs or 0)
-    click.echo(f"out/site/index.html ({files} files, {changed} changed)")
+        chosen = [step for step in steps.values() if step.kind.name in {*kinds, "claim", "figure"}]
+        exhibit_jobs = {step.key: project.job(step) for step in chosen if step.kind.name in EXHIBITS}
+        pages = SiteProject(root(), tuple(outline_nodes(chosen)), exhibit_jobs)
+        files, changed_files = write_site(pages, jobs or 0)
+    click.echo(f"out/site/index.html ({files} files, {changed_files} changed)")
 
 
 @click.command()
@@ -42,10 +42,10 @@ def annotate(folder: Path) -> None:
     with session() as project:
         project.build(["ledger:claims", "places:claim_places"])
         sources = [step.name for step in project.graph.steps.values() if step.kind.name == "source"]
-        done, others = write_pages(root(), folder, sources)
-    for each in done:
-        click.echo(each.words)
-    for name in others:
+        annotated, other_files = write_pages(root(), folder, sources)
+    for document in annotated:
+        click.echo(document.words)
+    for name in other_files:
         click.echo(f"{name}: not one of the judged documents", err=True)
     click.echo("out/annotated/index.html")
 

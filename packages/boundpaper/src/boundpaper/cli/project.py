@@ -59,10 +59,10 @@ def show_waiting(words: str) -> Iterator[Callable[[str], None]]:
     from rich.progress import Progress, TextColumn, TimeElapsedColumn
 
     columns = (TextColumn("{task.description}", markup=False), TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True, redirect_stdout=False) as shown:
-        shown.add_task(words)
-        above = partial(shown.console.print, soft_wrap=True, markup=False, highlight=False)
-        yield above if sys.stdout.isatty() else click.echo
+    with Progress(*columns, console=Console(stderr=True), transient=True, redirect_stdout=False) as progress:
+        progress.add_task(words)
+        print_above = partial(progress.console.print, soft_wrap=True, markup=False, highlight=False)
+        yield print_above if sys.stdout.isatty() else click.echo
 
 
 def are_up_to_date(keys: Iterable[str]) -> bool:

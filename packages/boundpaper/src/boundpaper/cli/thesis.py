@@ -109,10 +109,10 @@ def bundle(ctx: click.Context, jobs: int | None, overleaf: bool, site: str) -> N
     from boundpaper.store.files import write
 
     ctx.invoke(paper, jobs=jobs, site=site, keep_going=False)
-    packed = make(root() / "out", flat=not overleaf)
-    try_out(packed, (root() / "out/thesis.pdf").read_bytes())
+    archive = make(root() / "out", flat=not overleaf)
+    try_out(archive, (root() / "out/thesis.pdf").read_bytes())
     path = "out/bundle/thesis-" + ("overleaf.zip" if overleaf else "arxiv.tar.gz")
-    write(root() / path, packed)
+    write(root() / path, archive)
     click.echo(path)
 
 

@@ -46,11 +46,11 @@ class Canvas:
         """Return a position in mm as fractions of the width and height of the axes."""
         return f"{x / self.x.length:.4f}", f"{y / self.y.length:.4f}"
 
-    def say(self, x: float, y: float, text: str, anchor: str, color: str = "okblack", **more: str) -> None:
+    def say(self, x: float, y: float, text: str, anchor: str, color: str = "okblack", **options: str) -> None:
         """Write a text at a position in mm; `anchor` is the edge of the text at this position."""
         at_x, at_y = self.share(x, y)
-        plain = {"size": "", "rotate": "", "align": "", "fill": ""}
-        self.words.append({"x": at_x, "y": at_y, "text": text, "anchor": anchor, "color": color, **plain, **more})
+        defaults = {"size": "", "rotate": "", "align": "", "fill": ""}
+        self.words.append({"x": at_x, "y": at_y, "text": text, "anchor": anchor, "color": color, **defaults, **options})
 
     def lead(self, a: tuple[float, float], b: tuple[float, float], color: str) -> None:
         """Draw a thin line from a mark to its label."""
@@ -96,8 +96,8 @@ def draw_points(canvas: Canvas, item: PreparedSeries) -> list[Plot]:
         radius = 1.8 if s.sizes is None else max(1.8, 5.0 * math.sqrt(s.sizes[i] / largest))
         groups.setdefault((item.looks[i] if item.looks else item.look, f"{radius:.1f}"), []).append(i)
     plots = []
-    for (shown, size), members in groups.items():
-        plot: Plot = {"kind": "points", "look": shown, "size": size, "faint": len(s.x) > 150}
+    for (look, size), members in groups.items():
+        plot: Plot = {"kind": "points", "look": look, "size": size, "faint": len(s.x) > 150}
         plot["x_errors"], plot["y_errors"] = s.x_low is not None, s.y_low is not None
         plot["rows"] = [
             (
@@ -147,8 +147,8 @@ def draw_bars(canvas: Canvas, item: PreparedSeries) -> list[Plot]:
     flat = s.horizontal
     places = [v + item.shift for v in (s.y if flat else s.x)]
     values = s.x if flat else s.y
-    along = canvas.x if flat else canvas.y
-    across = canvas.y if flat else canvas.x
+    value_scale = canvas.x if flat else canvas.y
+    position_scale = canvas.y if flat else canvas.x
     axis = canvas.ready.axis("x" if flat else "y")
 
     def xy(place_: float, value: float) -> tuple[float, float]:
@@ -161,36 +161,36 @@ def draw_bars(canvas: Canvas, item: PreparedSeries) -> list[Plot]:
         plot["x_errors"], plot["y_errors"] = errors and flat, errors and not flat
     plot["thick"] = number(item.thick * 0.9)
     plot["rows"] = [
-        (*canvas.point(*xy(p, v)), *(_deltas(along, v, s.low[i], s.high[i]) if errors else ()))
+        (*canvas.point(*xy(p, v)), *(_deltas(value_scale, v, s.low[i], s.high[i]) if errors else ()))
         for i, (p, v) in enumerate(zip(places, values, strict=True))
     ]
     plots = [plot]
-    thick = abs(across.at(places[0] + item.thick) - across.at(places[0]))
+    thick = abs(position_scale.at(places[0] + item.thick) - position_scale.at(places[0]))
     labels = bar_labels(s)
     paper = "white" if canvas.ready.panel.rules else ""  # a reference line is interrupted at a number
     upright = not flat and any(width(t, "scriptsize") > thick * 1.08 for t in labels)
     for i, text in enumerate(labels):
-        down = values[i] < 0 and not length_means_nothing(axis)
-        side = -1 if down else 1
-        ends = [along.at(v) for v in (values[i], *((s.low[i], s.high[i]) if errors else ()))]
+        falls = values[i] < 0 and not length_means_nothing(axis)
+        side = -1 if falls else 1
+        ends = [value_scale.at(v) for v in (values[i], *((s.low[i], s.high[i]) if errors else ()))]
         if s.reported is not None and s.reported[i] is not None and s.reported[i] == s.reported[i]:
-            ends.append(along.at(s.reported[i]) + 1.0 * side)
-        end = min(ends) if down else max(ends)
-        x, y = (end, across.at(places[i])) if flat else (across.at(places[i]), end)
+            ends.append(value_scale.at(s.reported[i]) + 1.0 * side)
+        end = min(ends) if falls else max(ends)
+        x, y = (end, position_scale.at(places[i])) if flat else (position_scale.at(places[i]), end)
         if length_means_nothing(axis):  # the number begins at the edge of the mark
             x, y = (x + MARK_MM * side, y) if flat else (x, y + MARK_MM * side)
         if flat:
-            canvas.say(x + 0.8 * side, y, text, "east" if down else "west", size="scriptsize", fill=paper)
+            canvas.say(x + 0.8 * side, y, text, "east" if falls else "west", size="scriptsize", fill=paper)
         elif upright:
-            canvas.say(x, y + 0.8 * side, text, "east" if down else "west", size="scriptsize", rotate="90", fill=paper)
+            canvas.say(x, y + 0.8 * side, text, "east" if falls else "west", size="scriptsize", rotate="90", fill=paper)
         else:
-            canvas.say(x, y + 0.8 * side, text, "north" if down else "south", size="scriptsize", fill=paper)
+            canvas.say(x, y + 0.8 * side, text, "north" if falls else "south", size="scriptsize", fill=paper)
     if s.reported is not None:
-        reported = [
+        values_given = [
             canvas.point(*xy(p, r)) for p, r in zip(places, s.reported, strict=True) if r is not None and r == r
         ]
-        if reported:
-            plots.append({"kind": "reported", "rows": reported})
+        if values_given:
+            plots.append({"kind": "reported", "rows": values_given})
     return plots
 
 
@@ -216,14 +216,14 @@ def draw_stacks(canvas: Canvas, items: Sequence[PreparedSeries]) -> list[Plot]:
     return plots
 
 
-def _ink(shown: Look) -> str:
+def _ink(look: Look) -> str:
     """Return the text colour on a fill: white on dark plain fills, otherwise black."""
-    dark = shown.color in ("okblack", "okblue", "okvermillion", "okgreen", "okgrey") or shown.color.endswith("!black")
-    return "white" if dark and not shown.hatch else "okblack"
+    dark = look.color in ("okblack", "okblue", "okvermillion", "okgreen", "okgrey") or look.color.endswith("!black")
+    return "white" if dark and not look.hatch else "okblack"
 
 
-def _background(shown: Look) -> str:
-    return "white" if shown.hatch else ""
+def _background(look: Look) -> str:
+    return "white" if look.hatch else ""
 
 
 def draw_bundle(canvas: Canvas, item: PreparedSeries) -> list[Plot]:
@@ -238,14 +238,14 @@ def draw_bundle(canvas: Canvas, item: PreparedSeries) -> list[Plot]:
         for x, y in zip(s.x, values, strict=True):
             rows.append(("nan", "nan") if np.isnan(y) else canvas.point(x, y))
         rows.append(("nan", "nan"))
-    kept = ~np.all(np.isnan(lines), axis=0)
-    x = [v for v, keep in zip(s.x, kept, strict=True) if keep]
-    low, high = np.nanpercentile(lines[:, kept], (10, 90), axis=0)
+    has_values = ~np.all(np.isnan(lines), axis=0)
+    x = [v for v, keep in zip(s.x, has_values, strict=True) if keep]
+    low, high = np.nanpercentile(lines[:, has_values], (10, 90), axis=0)
     opacity = s.opacity if s.opacity is not None else min(1.0, max(0.2, 20 / len(lines)))
     plot: Plot = {"kind": "bundle", "look": item.look, "rows": rows[:-1], "opacity": f"{opacity:.2f}"}
     plot["band"] = _band(canvas, x, low.tolist(), high.tolist()) if s.band else []
     plot["top"], plot["bottom"] = _drawn_points(canvas, x, high.tolist()), _drawn_points(canvas, x, low.tolist())
-    plot["mean"] = _drawn_points(canvas, x, np.nanmean(lines[:, kept], axis=0).tolist()) if s.mean else []
+    plot["mean"] = _drawn_points(canvas, x, np.nanmean(lines[:, has_values], axis=0).tolist()) if s.mean else []
     return [plot]
 
 
@@ -262,11 +262,11 @@ def draw_forest(canvas: Canvas, item: PreparedSeries) -> list[Plot]:
     return [
         {
             "kind": "forest",
-            "look": shown,
+            "look": look,
             "rows": [
                 (*canvas.point(s.estimate[i], item.slots[i]), *_deltas(canvas.x, s.estimate[i], s.low[i], s.high[i]))
                 for i in members
             ],
         }
-        for shown, members in groups.items()
+        for look, members in groups.items()
     ]

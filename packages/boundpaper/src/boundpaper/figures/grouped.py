@@ -41,7 +41,7 @@ def lines(
     >>> [(line.label, line.y) for line in bp.lines(heights, x="day", y="height", by="lamp")]
     [('sun', (0.5, 8.1)), ('shade', (0.4, 2.2))]
     """
-    for name in (each for each in (x, y, by, low, high) if each is not None):
+    for name in (column for column in (x, y, by, low, high) if column is not None):
         if name not in frame.columns:
             raise DataError(f"no column {name!r} to draw{or_known(name, frame.columns)}")
     if by is not None and frame[by].isna().any():

@@ -23,8 +23,8 @@ def spread_along(wanted: Sequence[float], heights: Sequence[float], low: float, 
     for i in order:
         members, start = [i], wanted[i] - heights[i] / 2
         while blocks and blocks[-1][1] + sum(heights[j] for j in blocks[-1][0]) > start:
-            before, _ = blocks.pop()
-            members = before + members
+            upper_block, _ = blocks.pop()
+            members = upper_block + members
             offset, wishes = 0.0, 0.0
             for j in members:
                 wishes += wanted[j] - heights[j] / 2 - offset
@@ -62,10 +62,10 @@ class PlacedLabel:
         """Return the centre of the label."""
         return (self.left + self.right) / 2, (self.low + self.high) / 2
 
-    def overlap(self, other: PlacedLabel) -> float:
+    def overlap(self, label: PlacedLabel) -> float:
         """Return the area that two labels share, in square mm."""
-        wide = min(self.right, other.right) - max(self.left, other.left)
-        tall = min(self.high, other.high) - max(self.low, other.low)
+        wide = min(self.right, label.right) - max(self.left, label.left)
+        tall = min(self.high, label.high) - max(self.low, label.low)
         return max(wide, 0.0) * max(tall, 0.0)
 
     def nearest(self, x: float, y: float) -> tuple[float, float]:
@@ -98,9 +98,9 @@ def place_labels(
     best: tuple[float, list[int]] | None = None
     for attempt in range(_ATTEMPTS):
         start = first if not attempt else [rng.randrange(len(o)) for o in options]
-        placed = _descend(points, options, start)
-        if best is None or placed[0] < best[0]:
-            best = placed
+        placed_labels = _descend(points, options, start)
+        if best is None or placed_labels[0] < best[0]:
+            best = placed_labels
         if best[0] < _CONFLICT:
             break
     return [o[k][0] for o, k in zip(options, best[1] if best else [], strict=True)]
@@ -118,36 +118,36 @@ Point = tuple[float, float]
 
 def _descend(points: Sequence[Point], options: Sequence[Places], start: Sequence[int]) -> tuple[float, list[int]]:
     """Move one label at a time to its best place until none moves; return the total cost and the chosen places."""
-    chosen = list(start)
+    choice = list(start)
     for _ in range(20):
-        moved = False
+        has_moved = False
         for i, costs_here in enumerate(options):
-            others = [(options[j][chosen[j]][0], points[j]) for j in range(len(options)) if j != i]
-            costs = [own + _conflict_cost(box, points[i], others) if own < 100 else own for box, own in costs_here]
+            others = [(options[j][choice[j]][0], points[j]) for j in range(len(options)) if j != i]
+            costs = [cost + _conflict_cost(box, points[i], others) if cost < 100 else cost for box, cost in costs_here]
             k = min(range(len(costs_here)), key=lambda k, costs=costs: (costs[k], k))  # type: ignore[misc]
-            if costs[k] < costs[chosen[i]] - 1e-9:
-                chosen[i], moved = k, True
-        if not moved:
+            if costs[k] < costs[choice[i]] - 1e-9:
+                choice[i], has_moved = k, True
+        if not has_moved:
             break
     total = 0.0
     for i, costs_here in enumerate(options):
-        others = [(options[j][chosen[j]][0], points[j]) for j in range(i)]
-        box, own = costs_here[chosen[i]]
-        total += own + _conflict_cost(box, points[i], others)
-    return total, chosen
+        others = [(options[j][choice[j]][0], points[j]) for j in range(i)]
+        box, cost = costs_here[choice[i]]
+        total += cost + _conflict_cost(box, points[i], others)
+    return total, choice
 
 
-def _conflict_cost(box: PlacedLabel, point: Point, others: Sequence[tuple[PlacedLabel, Point]]) -> float:
+def _conflict_cost(box: PlacedLabel, point: Point, other_labels: Sequence[tuple[PlacedLabel, Point]]) -> float:
     """Return the cost of a box given other labels: overlapping area, and leader lines that cross leaders or labels."""
     total = 0.0
-    for other, end in others:
-        total += 30 * (1 + shared) if (shared := box.overlap(other)) else 0
-        if not box.leader and not other.leader:
+    for other_box, end in other_labels:
+        total += 30 * (1 + overlap) if (overlap := box.overlap(other_box)) else 0
+        if not box.leader and not other_box.leader:
             continue
-        mine, theirs = box.nearest(*point), other.nearest(*end)
-        total += 30 * (box.leader and other.leader and _cross(point, mine, end, theirs))
-        total += _CONFLICT * (other.leader and _crosses_box(box, end, theirs))
-        total += _CONFLICT * (box.leader and _crosses_box(other, point, mine))
+        own_end, other_end = box.nearest(*point), other_box.nearest(*end)
+        total += 30 * (box.leader and other_box.leader and _cross(point, own_end, end, other_end))
+        total += _CONFLICT * (other_box.leader and _crosses_box(box, end, other_end))
+        total += _CONFLICT * (box.leader and _crosses_box(other_box, point, own_end))
     return total
 
 
@@ -177,18 +177,18 @@ def _options(
             east, north = math.cos(angle), math.sin(angle)
             cx, cy = x + east * (reach + w / 2 * abs(east)), y + north * (reach + h / 2)
             options.append((_box(cx, cy, w, h, leader=True), 2.0 + reach * 0.6))
-    scored = []
-    for placed, start in options:
+    scored_options = []
+    for label, start in options:
         cost = start
-        cost += 6 * sum(1 for px, py in points if (px, py) != (x, y) and placed.holds(px, py, radius * 0.7))
-        cost += 3 * sum(1 for px, py in obstacles if (px, py) != (x, y) and placed.holds(px, py, 0.3))
-        over = max(-placed.left, 0) + max(-placed.low, 0) + max(placed.right - box[0], 0) + max(placed.high - box[1], 0)
-        cost += 100 * (over > 0) + 20 * over
-        if placed.leader:
-            end = placed.nearest(x, y)
+        cost += 6 * sum(1 for px, py in points if (px, py) != (x, y) and label.holds(px, py, radius * 0.7))
+        cost += 3 * sum(1 for px, py in obstacles if (px, py) != (x, y) and label.holds(px, py, 0.3))
+        overhang = max(-label.left, 0) + max(-label.low, 0) + max(label.right - box[0], 0) + max(label.high - box[1], 0)
+        cost += 100 * (overhang > 0) + 20 * overhang
+        if label.leader:
+            end = label.nearest(x, y)
             cost += 5 * sum(1 for p in points if p != (x, y) and _near((x, y), end, p) < radius * 1.4)
-        scored.append((placed, cost))
-    return sorted(scored, key=lambda option: option[1])[:_KEPT]
+        scored_options.append((label, cost))
+    return sorted(scored_options, key=lambda option: option[1])[:_KEPT]
 
 
 def _box(cx: float, cy: float, w: float, h: float, *, leader: bool) -> PlacedLabel:

@@ -89,7 +89,7 @@ def lay_out(figure: Figure, name: str, legend_height: float) -> PageLayout:
         members = range(r * columns, min((r + 1) * columns, count))
         outers = [not figure.share_x or i + columns >= count for i in members]
         low += max(room_below(panels[i], ticks[i], outer, wide) for i, outer in zip(members, outers, strict=True))
-        above = SMALL + 0.4 if any(has_names_above(panels[i]) for i in members) else 0.0
+        room_above = SMALL + 0.4 if any(has_names_above(panels[i]) for i in members) else 0.0
         for i, outer in zip(members, outers, strict=True):
             c = i % columns
             title = _panel_title(figure, panels[i].panel, i)
@@ -97,10 +97,10 @@ def lay_out(figure: Figure, name: str, legend_height: float) -> PageLayout:
                 ready=panels[i], x=xs[i], y=ys[i], low=low, room=lefts[c], x_ticks=ticks[i], x_outer=outer,
                 left=sum(lefts[: c + 1]) + sum(rights[:c]) + c * (wide + GAP_MM), title=title,
                 y_outer=c == 0 or not figure.share_y,
-                title_up=1.8 + above,
+                title_up=1.8 + room_above,
             )  # fmt: skip
-        titled = any(_panel_title(figure, panels[i].panel, i) for i in members)
-        low += heights[r] + (TITLE_MM if titled else 1.2) + above
+        has_titles = any(_panel_title(figure, panels[i].panel, i) for i in members)
+        low += heights[r] + (TITLE_MM if has_titles else 1.2) + room_above
         low += GAP_MM if r else 0.0
     top = low
     if figure.legend == "above" and legend_height:
@@ -117,9 +117,9 @@ def _prepared_panels(figure: Figure, name: str) -> list[PreparedPanel]:
     shared = {a: categories(figure.panels, a) for a in ("x", "y") if (figure.share_x if a == "x" else figure.share_y)}
     panels = []
     for i, panel in enumerate(figure.panels, 1):
-        where = f"figure {name}" + (f", panel {i}" if len(figure.panels) > 1 else "")
+        place = f"figure {name}" + (f", panel {i}" if len(figure.panels) > 1 else "")
         names = {a: shared.get(a) or categories([panel], a) for a in ("x", "y")}
-        panels.append(prepare(panel, where, figure.entities, names))
+        panels.append(prepare(panel, place, figure.entities, names))
     return panels
 
 
@@ -145,12 +145,12 @@ def _height(figure: Figure, panel: PreparedPanel, wide: float, columns: int) -> 
 
 def _set_scales(figure: Figure, panels: Sequence[PreparedPanel], axis: str, lengths: Sequence[float]) -> list[Scale]:
     """Return the scales of all panels along one axis, the same scale if the figure shares it."""
-    shared = figure.share_x if axis == "x" else figure.share_y
+    is_shared = figure.share_x if axis == "x" else figure.share_y
     spans = [_values_along(panel, axis) for panel in panels]
-    if shared:
+    if is_shared:
         spans = [[v for s in spans for v in s]] * len(panels)
     scales = [_panel_scale(p, axis, s, length) for p, s, length in zip(panels, spans, lengths, strict=True)]
-    if shared and len({s.kind for s in scales}) == 1:
+    if is_shared and len({s.kind for s in scales}) == 1:
         lows, highs = [s.low for s in scales], [s.high for s in scales]
         scales = [replace(s, low=min(lows), high=max(highs)) for s in scales]
     return [_with_ticks(p, axis, s) for p, s in zip(panels, scales, strict=True)]
@@ -197,12 +197,12 @@ def _holds_blocks(panel: PreparedPanel, axis: str) -> bool:
 def _with_headroom(panel: PreparedPanel, axis: str, scale: Scale) -> Scale:
     """Return the scale with room for the numbers printed at bars, unless limits are given."""
     spec = panel.axis(axis)
-    shown = [d.series for d in panel.drawn if isinstance(d.series, Bars) and d.series.values is not False]
-    for s in shown * 3:  # extending one end reduces the room at the other: three rounds converge
+    bars = [d.series for d in panel.drawn if isinstance(d.series, Bars) and d.series.values is not False]
+    for s in bars * 3:  # extending one end reduces the room at the other: three rounds converge
         values = s.x if s.horizontal else s.y
         for i, (value, text) in enumerate(zip(values, bar_labels(s), strict=True)):
-            across = width(text, "scriptsize") + 1.6
-            room = across if s.horizontal or len(panel.drawn) * len(values) > 12 else 4.2
+            label_width = width(text, "scriptsize") + 1.6
+            room = label_width if s.horizontal or len(panel.drawn) * len(values) > 12 else 4.2
             ends = [value, *((s.low[i], s.high[i]) if s.low is not None else ())]
             end = min(ends) if value < 0 else max(ends)
             if (spec.low if value < 0 else spec.high) is None:

@@ -76,21 +76,21 @@ def rows_of(figure: Figure, name: str) -> Legend:
                 figure.entities,
                 f"figure {name}, panel {i}, {series.title}",
             )
-            where = f"figure {name}, panel {i}, {series.title}"
-            for entry in _series_entries(series, look(base, series), figure, where, _value_axis(series, panel)):
-                known = by_label.get(entry.label)
-                if known is not None and known.image == entry.image and _pictures_differ(known, entry):
+            place = f"figure {name}, panel {i}, {series.title}"
+            for entry in _series_entries(series, look(base, series), figure, place, _value_axis(series, panel)):
+                same_label = by_label.get(entry.label)
+                if same_label is not None and same_label.image == entry.image and _pictures_differ(same_label, entry):
                     raise SpecError(f"figure {name}: the legend's '{entry.label}' has two styles; give it one entity")
-                if known is None or (known.image != "line" and entry.image == "line"):
+                if same_label is None or (same_label.image != "line" and entry.image == "line"):
                     by_label[entry.label] = entry
     if len(by_label) < 2:
         return Legend()
     pictures: dict[tuple[object, ...], str] = {}
     for entry in by_label.values():
-        other = pictures.setdefault(entry.seen, entry.label)
-        if other != entry.label:
+        label = pictures.setdefault(entry.seen, entry.label)
+        if label != entry.label:
             raise SpecError(
-                f"figure {name}: the legend's '{other}' and '{entry.label}' look the same; give one of them another "
+                f"figure {name}: the legend's '{label}' and '{entry.label}' look the same; give one of them another "
                 "entity, or give both the same label"
             )
     items = sorted(by_label.values(), key=lambda e: e.image == "reported")  # `reported` last
@@ -100,19 +100,19 @@ def rows_of(figure: Figure, name: str) -> Legend:
             max(r[c].image_width + 1.5 + width(r[c].label) for r in rows if c < len(r)) for c in range(count)
         )
         if sum(columns) + APART_MM * (count - 1) <= figure.width or count == 1:
-            balanced = -(-len(items) // len(rows))
-            if balanced < count:
-                rows = tuple(tuple(items[k : k + balanced]) for k in range(0, len(items), balanced))
+            even = -(-len(items) // len(rows))
+            if even < count:
+                rows = tuple(tuple(items[k : k + even]) for k in range(0, len(items), even))
                 columns = tuple(
-                    max(r[c].image_width + 1.5 + width(r[c].label) for r in rows if c < len(r)) for c in range(balanced)
+                    max(r[c].image_width + 1.5 + width(r[c].label) for r in rows if c < len(r)) for c in range(even)
                 )
             return Legend(rows=rows, columns=columns, height=len(rows) * (FOOT + 0.4) + 1.6)
     return Legend()
 
 
-def _pictures_differ(one: LegendEntry, other: LegendEntry) -> bool:
+def _pictures_differ(first: LegendEntry, second: LegendEntry) -> bool:
     """Return whether two entries of one name have different pictures; a line with many points may lack marks."""
-    return replace(one, marks=True).seen != replace(other, marks=True).seen
+    return replace(first, marks=True).seen != replace(second, marks=True).seen
 
 
 def _value_axis(series: Series, panel: Panel) -> Axis:
@@ -120,18 +120,18 @@ def _value_axis(series: Series, panel: Panel) -> Axis:
     return panel.x if isinstance(series, Bars) and series.horizontal else panel.y
 
 
-def _series_entries(series: Series, shown: Look, figure: Figure, where: str, axis: Axis) -> list[LegendEntry]:
+def _series_entries(series: Series, shown: Look, figure: Figure, place: str, axis: Axis) -> list[LegendEntry]:
     if not series.legend or isinstance(series, Heatmap):
         return []
     if isinstance(series, Line) and series.direct:
         return []
     if isinstance(series, Fit) and not series.label:
         return []
-    each = getattr(series, "entities", None)
-    if each is not None:
-        looks = dict.fromkeys(look(style(e, figure.entities, where), Series(origin=series.origin)) for e in each)
+    entities = getattr(series, "entities", None)
+    if entities is not None:
+        looks = dict.fromkeys(look(style(e, figure.entities, place), Series(origin=series.origin)) for e in entities)
         return [LegendEntry(label=shown_.label, look=shown_, image="points") for shown_ in looks if shown_.label]
-    made = []
+    entries = []
     if shown.label:
         image = (
             "line"
@@ -141,16 +141,16 @@ def _series_entries(series: Series, shown: Look, figure: Figure, where: str, axi
             else "bar"
         )
         marks = isinstance(series, Line) and (series.marks if series.marks is not None else len(series.x) <= 20)
-        made.append(LegendEntry(label=shown.label, look=shown, image=image, marks=marks))
+        entries.append(LegendEntry(label=shown.label, look=shown, image=image, marks=marks))
     if isinstance(series, Bars) and series.reported is not None:
-        made.append(LegendEntry(label=series.reported_label, look=shown, image="reported"))
-    return made
+        entries.append(LegendEntry(label=series.reported_label, look=shown, image="reported"))
+    return entries
 
 
 def placed_entries(legend: Legend, page: PageLayout) -> list[dict[str, Any]]:
     """Return every entry with its place in mm."""
-    whole = sum(legend.columns) + APART_MM * (len(legend.columns) - 1)
-    start = max(0.0, (page.width - whole) / 2)
+    total_width = sum(legend.columns) + APART_MM * (len(legend.columns) - 1)
+    start = max(0.0, (page.width - total_width) / 2)
     top = page.legend_low + legend.height
     fields = []
     for r, row in enumerate(legend.rows):

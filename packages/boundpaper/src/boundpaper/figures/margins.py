@@ -56,8 +56,8 @@ def label_lines(label: str, room: float) -> int:
 def right_of(panel: PreparedPanel, x: Scale, y: Scale) -> float:
     """Return the space to the right in mm: for names, a colour bar, a forest's texts, half the last tick label."""
     needs = [1.5]
-    last = [width(_plain(t)) / 2 + 0.4 - (x.length - x.at(v)) for v, t in x.ticks] if not panel.names["x"] else []
-    needs += last
+    overhangs = [width(_plain(t)) / 2 + 0.4 - (x.length - x.at(v)) for v, t in x.ticks] if not panel.names["x"] else []
+    needs += overhangs
     needs += [max(width(t, "scriptsize") for t in name.lines) + 3.6 for name in edge_names(panel)]
     for item in panel.drawn:
         s = item.series
@@ -108,15 +108,15 @@ def x_tick_labels(panel: PreparedPanel, x: Scale) -> TickLabels:
         return TickLabels(texts=(), depth=0.0)
     places = [x.at(v) for v, _ in x.ticks]
     room = min((abs(b - a) for a, b in pairwise(places)), default=x.length) - 1.0
-    plain = names or [_plain(t) for t in texts]
+    plain_texts = names or [_plain(t) for t in texts]
     sizes: tuple[Size, ...] = ("footnotesize", "scriptsize")
     for size in sizes:
-        if all(width(t, size) <= room for t in plain):
+        if all(width(t, size) <= room for t in plain_texts):
             return TickLabels(texts=texts, size=size, depth=LINE_MM[size])
-        broken = [wrap(t, room, size) for t in plain] if names else [None]
+        broken = [wrap(t, room, size) for t in plain_texts] if names else [None]
         if all(broken):
             lines = max(len(b) for b in broken if b)
             set_ = tuple(r"\\".join(cell(part) for part in b or ()) for b in broken)
             return TickLabels(texts=set_, size=size, depth=lines * LINE_MM[size])
-    longest = max(width(t, "scriptsize") for t in plain)
+    longest = max(width(t, "scriptsize") for t in plain_texts)
     return TickLabels(texts=texts, size="scriptsize", turn=40, depth=longest * math.sin(math.radians(40)) + 2.4)

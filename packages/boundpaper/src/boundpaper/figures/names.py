@@ -58,8 +58,8 @@ def name_points(canvas: Canvas) -> None:
     # a white box hides grid lines, bands and fits behind a name
     clear: dict[str, Any] = {"size": "scriptsize", "fill": "white, fill opacity=0.75, text opacity=1"}
     widths = [width(t, "scriptsize") for t in texts]
-    placed = place_labels(spots_named, widths, 3.1, (canvas.x.length, canvas.y.length), obstacles, MARK_MM)
-    for spot, text, color, box in zip(spots_named, texts, colors, placed, strict=True):
+    placed_labels = place_labels(spots_named, widths, 3.1, (canvas.x.length, canvas.y.length), obstacles, MARK_MM)
+    for spot, text, color, box in zip(spots_named, texts, colors, placed_labels, strict=True):
         x, y = spot
         if box.left > x:
             canvas.say(box.left, box.middle[1], cell(text), "west", color, **clear)
@@ -69,8 +69,8 @@ def name_points(canvas: Canvas) -> None:
             canvas.say(*box.middle, cell(text), "center", color, **clear)
         if box.leader:
             end = box.nearest(x, y)
-            far = math.hypot(end[0] - x, end[1] - y)
-            start = (x + (end[0] - x) * MARK_MM * 1.3 / far, y + (end[1] - y) * MARK_MM * 1.3 / far)
+            distance = math.hypot(end[0] - x, end[1] - y)
+            start = (x + (end[0] - x) * MARK_MM * 1.3 / distance, y + (end[1] - y) * MARK_MM * 1.3 / distance)
             canvas.lead(start, end, "okgrey")
 
 
@@ -136,9 +136,9 @@ def name_edges(canvas: Canvas) -> None:
     wanted = [canvas.y.at(n.at) for n in names]
     heights = [LINE_MM["scriptsize"] * len(n.lines) + 0.1 for n in names]
     centres = spread_along(wanted, heights, -2.0, canvas.y.length + 3.0)
-    moved = any(abs(centre - want) > 0.9 for want, centre in zip(wanted, centres, strict=True))
+    has_moved = any(abs(centre - want) > 0.9 for want, centre in zip(wanted, centres, strict=True))
     for name, want, centre in zip(names, wanted, centres, strict=True):
-        start = canvas.x.length + (2.6 if moved else 1.2)
+        start = canvas.x.length + (2.6 if has_moved else 1.2)
         if abs(centre - want) > 0.9 or (name.end is not None and canvas.x.length - canvas.x.at(name.end) > 3.0):
             end = canvas.x.length if name.end is None else canvas.x.at(name.end) + MARK_MM + 0.3
             canvas.lead((end, want), (start - 0.3, centre), name.color)

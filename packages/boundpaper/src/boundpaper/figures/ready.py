@@ -66,30 +66,30 @@ def prepare(
     """Return a panel prepared for drawing; `names` are the categories along each axis, from `categories`."""
     slots, heads, rows = _numbered_rows(panel)
     names = {**names, "y": rows} if rows else names
-    plain = PreparedPanel(panel=panel, where=where, drawn=(), names=names, heads=heads, own=own)
+    without_series = PreparedPanel(panel=panel, where=where, drawn=(), names=names, heads=heads, own=own)
     bars = [s for s in panel.series if isinstance(s, Bars)]
     forests = [s for s in panel.series if isinstance(s, Forest)]
     free = iter(range(1, 1000))
-    drawn = []
+    prepared = []
     for series in panel.series:
         place = f"{where}, {series.title}"
         entity = series.entity or f"series-{(next(free) - 1) % 8 + 1}"
         base = look(style(entity, own, place), series)
-        each = getattr(series, "entities", None)
-        looks = tuple(look(style(e, own, place), series) for e in each) if each is not None else ()
-        item = PreparedSeries(series=_with_positions(series, plain), look=base, looks=looks)
+        entities = getattr(series, "entities", None)
+        looks = tuple(look(style(e, own, place), series) for e in entities) if entities is not None else ()
+        item = PreparedSeries(series=_with_positions(series, without_series), look=base, looks=looks)
         if isinstance(series, Bars):
             side = "y" if series.horizontal else "x"
-            step = _smallest_step([plain.position(v, side) for s in bars for v in getattr(s, side)])
+            step = _smallest_step([without_series.position(v, side) for s in bars for v in getattr(s, side)])
             thick = step * (0.8 / len(bars) if len(bars) > 1 else 0.62)
             item = replace(item, shift=(bars.index(series) - (len(bars) - 1) / 2) * thick, thick=thick)
         elif isinstance(series, Stacked):
-            item = replace(item, thick=0.66 * _smallest_step([plain.position(v, "x") for v in series.x]))
+            item = replace(item, thick=0.66 * _smallest_step([without_series.position(v, "x") for v in series.x]))
         elif isinstance(series, Forest):
             dodge = (forests.index(series) - (len(forests) - 1) / 2) * min(0.3, 0.7 / len(forests))
             keys = zip(_group_of_rows(series), series.rows, strict=True)
             item = replace(item, slots=tuple(slots[key] + dodge for key in keys))
-        drawn.append(item)
+        prepared.append(item)
     grows = (
         ("x" if bars[0].horizontal else "y")
         if bars
@@ -97,16 +97,16 @@ def prepare(
         if any(isinstance(s, Stacked) for s in panel.series)
         else ""
     )
-    return replace(plain, drawn=tuple(drawn), bars=grows)
+    return replace(without_series, drawn=tuple(prepared), bars=grows)
 
 
 def categories(panels: Sequence[Panel], axis: str) -> tuple[str, ...]:
     """Return the categories of panels along an axis: in the order of `Axis.categories`, else of appearance."""
-    given = {str(c): None for p in panels for c in (p.x if axis == "x" else p.y).categories}
-    if given:
-        return tuple(given)
-    seen = {v: None for p in panels for s in p.series for v in (getattr(s, axis, None) or ()) if isinstance(v, str)}
-    return tuple(seen)
+    declared = {str(c): None for p in panels for c in (p.x if axis == "x" else p.y).categories}
+    if declared:
+        return tuple(declared)
+    used = {v: None for p in panels for s in p.series for v in (getattr(s, axis, None) or ()) if isinstance(v, str)}
+    return tuple(used)
 
 
 def _group_of_rows(series: Forest) -> tuple[str, ...]:
@@ -135,16 +135,16 @@ def _numbered_rows(panel: Panel) -> tuple[dict[tuple[str, str], float], frozense
     return slots, frozenset(heads), tuple(names)
 
 
-def _with_positions(series: Series, found: PreparedPanel) -> Series:
+def _with_positions(series: Series, panel: PreparedPanel) -> Series:
     """Return the series with categories replaced by positions."""
     if isinstance(series, Forest | Heatmap):
         return series
-    changed: dict[str, Any] = {
-        axis: tuple(found.position(v, axis) for v in getattr(series, axis))
+    positions: dict[str, Any] = {
+        axis: tuple(panel.position(v, axis) for v in getattr(series, axis))
         for axis in ("x", "y")
         if hasattr(series, axis)
     }
-    return replace(series, **changed)
+    return replace(series, **positions)
 
 
 def _smallest_step(at: Sequence[float]) -> float:

@@ -94,9 +94,9 @@ def _first_sentence(caption: str) -> str:
     """Return the caption up to its first full stop, without citations, for the list of figures."""
     from boundpaper.typeset.text import without_citations
 
-    plain = without_citations(caption)
-    end = plain.find(". ")
-    return (plain if end < 0 else plain[:end]).rstrip(".")
+    uncited = without_citations(caption)
+    end = uncited.find(". ")
+    return (uncited if end < 0 else uncited[:end]).rstrip(".")
 
 
 def _template_folder() -> Path | None:

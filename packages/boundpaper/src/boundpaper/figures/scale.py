@@ -57,10 +57,10 @@ class Scale:
         """Return the coordinate of a value as PGFPlots needs it."""
         if self.kind == "log":
             return value
-        along = self._along(value) - self.origin
+        position = self._along(value) - self.origin
         if self.kind == "edges":  # cells are counted from below (or the left) in either direction of the axis
-            return len(self.edges) - 1 - along if self.reverse else along
-        return -along if self.reverse else along
+            return len(self.edges) - 1 - position if self.reverse else position
+        return -position if self.reverse else position
 
     @property
     def origin(self) -> float:
@@ -72,8 +72,8 @@ class Scale:
         if self.kind not in ("linear", "symlog"):
             return 0.0
         low, high = self._along(self.low), self._along(self.high)
-        near, far = sorted((low, high), key=abs)
-        return near if high - low < 0.01 * abs(far) else 0.0
+        nearer, farther = sorted((low, high), key=abs)
+        return nearer if high - low < 0.01 * abs(farther) else 0.0
 
     def _along(self, value: float) -> float:
         if self.kind == "log":
@@ -114,18 +114,18 @@ class Scale:
     def extended(self, value: float, room: float, *, upper: bool) -> Scale:
         """Return the scale with the upper (or lower) limit moved until it is `room` mm from a value."""
         inner, outer = (self.low, self.high) if upper else (self.high, self.low)
-        have = abs(self._along(outer) - self._along(value)) / abs(self._along(outer) - self._along(inner)) * self.length
-        if have >= room or self.kind == "edges" or room >= self.length:
+        size = abs(self._along(outer) - self._along(value)) / abs(self._along(outer) - self._along(inner)) * self.length
+        if size >= room or self.kind == "edges" or room >= self.length:
             return self
-        shifted = self._along(inner) + (self._along(value) - self._along(inner)) * self.length / (self.length - room)
-        return replace(self, high=self._from_scale(shifted)) if upper else replace(self, low=self._from_scale(shifted))
+        new_end = self._along(inner) + (self._along(value) - self._along(inner)) * self.length / (self.length - room)
+        return replace(self, high=self._from_scale(new_end)) if upper else replace(self, low=self._from_scale(new_end))
 
-    def _from_scale(self, along: float) -> float:
+    def _from_scale(self, position: float) -> float:
         if self.kind == "log":
-            return float(10**along)
+            return float(10**position)
         if self.kind == "symlog":
-            return math.copysign(self.threshold * (10 ** abs(along) - 1), along)
-        return along
+            return math.copysign(self.threshold * (10 ** abs(position) - 1), position)
+        return position
 
 
 def settle(axis: Axis, values: Sequence[float], *, length: float, pad: float, grounded: bool = False) -> Scale:
@@ -141,15 +141,15 @@ def settle(axis: Axis, values: Sequence[float], *, length: float, pad: float, gr
         raise SpecError(
             f"axis '{axis.label}': {low:.10g} to {high:.10g} is too narrow for a log axis; use scale='linear'"
         )
-    unticked = Scale(kind=kind, low=low, high=high, length=length, threshold=axis.threshold, reverse=axis.reverse)
+    bare_scale = Scale(kind=kind, low=low, high=high, length=length, threshold=axis.threshold, reverse=axis.reverse)
     if kind != "log" and (axis.zero or grounded):
         low, high = min(low, 0.0), max(high, 0.0)
-    a, b = unticked._along(low), unticked._along(high)
+    a, b = bare_scale._along(low), bare_scale._along(high)
     span = (b - a) or abs(a) / 2 or 1.0
-    stands = (axis.zero or grounded) and kind != "log"
-    a, b = (a if stands and a == 0 else a - pad * span), (b if stands and b == 0 else b + pad * span)
+    starts_at_zero = (axis.zero or grounded) and kind != "log"
+    a, b = (a if starts_at_zero and a == 0 else a - pad * span), (b if starts_at_zero and b == 0 else b + pad * span)
     return replace(
-        unticked,
-        low=unticked._from_scale(a) if axis.low is None else float(axis.low),
-        high=unticked._from_scale(b) if axis.high is None else float(axis.high),
+        bare_scale,
+        low=bare_scale._from_scale(a) if axis.low is None else float(axis.low),
+        high=bare_scale._from_scale(b) if axis.high is None else float(axis.high),
     )

@@ -28,9 +28,9 @@ class FieldValues(tuple[Any, ...]):
 
     def __new__(cls, values: Iterable[Any], field: str = "") -> FieldValues:
         """Create the tuple and store the name."""
-        made = super().__new__(cls, values)
-        made.field = field
-        return made
+        values_read = super().__new__(cls, values)
+        values_read.field = field
+        return values_read
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,9 +66,9 @@ class Series:
             value = getattr(self, field.name)
             if field.type not in ("Values", "Matrix") or value is None or isinstance(value, bool):
                 continue
-            made = as_tuple(value, f"{type(self).__name__}.{field.name}")
+            converted = as_tuple(value, f"{type(self).__name__}.{field.name}")
             name = value.field if isinstance(value, FieldValues) else getattr(value, "name", None)
-            object.__setattr__(self, field.name, FieldValues(made, name) if isinstance(name, str) else made)
+            object.__setattr__(self, field.name, FieldValues(converted, name) if isinstance(name, str) else converted)
 
     @property
     def title(self) -> str:
@@ -76,7 +76,7 @@ class Series:
         return f"{type(self).__name__} '{self.label or self.entity or 'without label'}'"
 
 
-def as_tuple(value: Any, where: str) -> tuple[Any, ...]:
+def as_tuple(value: Any, place: str) -> tuple[Any, ...]:
     """Return a column as a tuple, and the rows of a matrix as tuples."""
     if hasattr(value, "to_numpy"):
         value = value.to_numpy()
@@ -87,8 +87,8 @@ def as_tuple(value: Any, where: str) -> tuple[Any, ...]:
             raise TypeError
         items = tuple(value)
     except TypeError:
-        raise SpecError(f"{where} is a {type(value).__name__}; give a sequence or a column") from None
-    return tuple(as_tuple(v, where) if isinstance(v, list | tuple) or getattr(v, "ndim", 0) != 0 else v for v in items)
+        raise SpecError(f"{place} is a {type(value).__name__}; give a sequence or a column") from None
+    return tuple(as_tuple(v, place) if isinstance(v, list | tuple) or getattr(v, "ndim", 0) != 0 else v for v in items)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -91,10 +91,10 @@ _HATCHES = ("", "north east lines", "north west lines", "crosshatch", "dots")
 _STEPS = ("", "!75!black", "!55!black", "!38!black", "!22!black")
 
 
-def family_looks(family: Family, known: Mapping[str, Style]) -> dict[str, Style]:
+def family_looks(family: Family, declared_looks: Mapping[str, Style]) -> dict[str, Style]:
     """Return the looks of a family and its members: one hue and mark; later ones are darker, with other dash and hatch.
 
-    An only member has the family's dash. `known` has the looks that members may copy from other entities.
+    An only member has the family's dash. `declared_looks` has the looks that members may copy from other entities.
     """
     members = family.members
     styles = {
@@ -105,7 +105,7 @@ def family_looks(family: Family, known: Mapping[str, Style]) -> dict[str, Style]
     for place, member in enumerate(members):
         label = member.label or member.name
         if member.like:
-            styles[member.key] = replace(known[member.like], label=label)
+            styles[member.key] = replace(declared_looks[member.like], label=label)
         elif len(members) == 1:
             styles[member.key] = Style(color=family.color, mark=family.mark, dash=family.dash, label=label)
         else:
@@ -163,20 +163,20 @@ def _known_looks() -> tuple[Mapping[str, Style], Mapping[str, str]]:
     root = project_or_none()
     if root is None:
         return _looks_of(None, EMPTY, ())
-    own = read(root)
-    return _looks_of(root, own, vocabulary_stamps(root) if own.families else ())
+    vocabulary = read(root)
+    return _looks_of(root, vocabulary, vocabulary_stamps(root) if vocabulary.families else ())
 
 
 @lru_cache(maxsize=8)
 def _looks_of(
-    root: Path | None, own: Vocabulary, stamp: tuple[Stamp, ...]
+    root: Path | None, vocabulary: Vocabulary, stamp: tuple[Stamp, ...]
 ) -> tuple[Mapping[str, Style], Mapping[str, str]]:
-    declared = {entity: Style(**words) for entity, words in own.entities.items()}
+    entity_looks = {entity: Style(**words) for entity, words in vocabulary.entities.items()}
     members = families(root) if root else ()
-    every = {key: look for family in members for key, look in family_looks(family, declared).items()}
-    every |= {**OWN, **declared}
-    by_name = {_folded(key): key for key in every}
-    return every, by_name | {_folded(style.label): key for key, style in every.items() if style.label}
+    all_looks = {key: look for family in members for key, look in family_looks(family, entity_looks).items()}
+    all_looks |= {**OWN, **entity_looks}
+    by_name = {_folded(key): key for key in all_looks}
+    return all_looks, by_name | {_folded(style.label): key for key, style in all_looks.items() if style.label}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -214,26 +214,26 @@ def _folded(name: str) -> str:
     return "".join(c for c in name.casefold() if c not in " _-")
 
 
-def style(entity: str, own: Mapping[str, Style | str], where: str) -> Style:
+def style(entity: str, own_looks: Mapping[str, Style | str], place: str) -> Style:
     """Return the style of an entity, from the figure's entities, else from the palette.
 
-    `entity` is a key of `styles()` or its label, ignoring case, spaces, hyphens and underscores. `own` maps the
-    figure's entities to a style, or to the palette entity whose look they copy; `where` names figure and series in the
+    `entity` is a key of `styles()` or its label, ignoring case, spaces, hyphens and underscores. `own_looks` maps the
+    figure's entities to a style, or to the palette entity whose look they copy; `place` names figure and series in the
     error. Raises SpecError for an unknown entity; the message suggests the nearest.
     """
-    if entity in own:
-        target = own[entity]
+    if entity in own_looks:
+        target = own_looks[entity]
         if isinstance(target, Style):
             return target
-        base = style(target, {}, where)
+        base = style(target, {}, place)
         return Style(color=base.color, mark=base.mark, dash=base.dash, hatch=base.hatch, label=entity)
-    every, by_name = _known_looks()
+    all_looks, by_name = _known_looks()
     key = by_name.get(_folded(entity))
     if key is not None:
-        return every[key]
-    near = similar_names(entity, [*own, *every], most=1, cutoff=0.0)[0]
+        return all_looks[key]
+    nearest = similar_names(entity, [*own_looks, *all_looks], most=1, cutoff=0.0)[0]
     raise SpecError(
-        f"{where}: unknown entity '{entity}'; the nearest is '{near}'. "
+        f"{place}: unknown entity '{entity}'; the nearest is '{nearest}'. "
         f"Use an entity of boundpaper/figures/style.py, or define its look in {VOCABULARY} or in the figure with "
         "entities=."
     )
@@ -253,6 +253,6 @@ def display(entity: str) -> str:
     >>> display("runner beans")
     'runner beans'
     """
-    every, by_name = _known_looks()
+    all_looks, by_name = _known_looks()
     key = by_name.get(_folded(entity))
-    return (every[key].label or entity) if key is not None else entity
+    return (all_looks[key].label or entity) if key is not None else entity

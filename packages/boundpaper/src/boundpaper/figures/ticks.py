@@ -22,10 +22,10 @@ def with_ticks(scale: Scale, axis: Axis, *, every: float, years: bool = False) -
     if isinstance(axis.ticks, Mapping):
         return replace(scale, ticks=tuple((float(v), latex(t)) for v, t in axis.ticks.items()))
     if axis.ticks is not None:
-        own = [float(v) for v in axis.ticks]
-        if years and all(map(is_year, own)):
-            return replace(scale, ticks=tuple((v, f"${v:.0f}$") for v in own))
-        return replace(scale, ticks=tuple(zip(own, tick_texts(own, sign), strict=True)))
+        given_ticks = [float(v) for v in axis.ticks]
+        if years and all(map(is_year, given_ticks)):
+            return replace(scale, ticks=tuple((v, f"${v:.0f}$") for v in given_ticks))
+        return replace(scale, ticks=tuple(zip(given_ticks, tick_texts(given_ticks, sign), strict=True)))
     wanted = max(2, min(9, round(scale.length / every)))
     if scale.kind == "log":
         at = _enough_ticks(lambda count: log_ticks(scale.low, scale.high, count, axis.base), wanted)
@@ -59,9 +59,9 @@ def is_year(value: object) -> bool:
         return False
 
 
-def linear_ticks(low: float, high: float, wanted: int) -> list[float]:
-    """Return about `wanted` ticks between the limits, at multiples of 1, 2 or 5 times a power of ten."""
-    raw = (high - low) / wanted
+def linear_ticks(low: float, high: float, count: int) -> list[float]:
+    """Return about `count` ticks between the limits, at multiples of 1, 2 or 5 times a power of ten."""
+    raw = (high - low) / count
     power = 10.0 ** math.floor(math.log10(raw))
     step = min((m * power for m in (1, 2, 5, 10)), key=lambda s: abs(math.log(s / raw)))
     slack = step * 1e-9
@@ -69,7 +69,7 @@ def linear_ticks(low: float, high: float, wanted: int) -> list[float]:
     return [round(i * step, 12 - math.floor(math.log10(step))) for i in range(first, last + 1)]
 
 
-def log_ticks(low: float, high: float, wanted: int, base: int) -> list[float]:
+def log_ticks(low: float, high: float, count: int, base: int) -> list[float]:
     """Return powers of the base as ticks; below two decades also multiples (3, or 2 and 5), or round numbers."""
     log = math.log2 if base == 2 else math.log10
     a, b = log(low), log(high)
@@ -80,8 +80,8 @@ def log_ticks(low: float, high: float, wanted: int, base: int) -> list[float]:
             at = [v for v in at if low * (1 - 1e-9) <= v <= high * (1 + 1e-9)]
             if len(at) >= 3:
                 return at
-        return linear_ticks(low, high, wanted)
-    step = max(1, math.ceil(len(powers) / wanted))
+        return linear_ticks(low, high, count)
+    step = max(1, math.ceil(len(powers) / count))
     return [float(base) ** p for p in powers if p % step == 0]
 
 
@@ -95,11 +95,11 @@ def symlog_ticks(low: float, high: float, threshold: float) -> list[float]:
 
 def without_crowded(scale: Scale, at: Sequence[float], room: float) -> list[float]:
     """Return the ticks, except those closer than `room` mm to a larger tick or to zero."""
-    kept: list[float] = [v for v in at if v == 0]
+    kept_ticks: list[float] = [v for v in at if v == 0]
     for value in sorted(at, key=lambda v: -abs(v)):
-        if all(abs(scale.at(value) - scale.at(k)) >= room for k in kept):
-            kept.append(value)
-    return sorted(kept)
+        if all(abs(scale.at(value) - scale.at(k)) >= room for k in kept_ticks):
+            kept_ticks.append(value)
+    return sorted(kept_ticks)
 
 
 def tick_texts(at: Sequence[float], sign: str = "", *, equal: bool = True) -> list[str]:
@@ -112,15 +112,15 @@ def tick_texts(at: Sequence[float], sign: str = "", *, equal: bool = True) -> li
     if largest and (largest >= 1e6 or largest < 1e-3):
         power = math.floor(math.log10(largest))
         return [rf"$0${sign}" if v == 0 else rf"${v / 10**power:g}\cdot 10^{{{power}}}${sign}" for v in at]
-    most = max((decimals_needed(v) for v in at), default=0)
-    return [f"${group_thousands(f'{v:.{most if equal else decimals_needed(v)}f}')}${sign}" for v in at]
+    decimals = max((decimals_needed(v) for v in at), default=0)
+    return [f"${group_thousands(f'{v:.{decimals if equal else decimals_needed(v)}f}')}${sign}" for v in at]
 
 
 def _power_text(value: float, base: int) -> str:
     exponent = math.log2(value) if base == 2 else math.log10(value)
-    whole = math.floor(exponent + 1e-9)
-    lead = value / float(base) ** whole
-    return f"${base}^{{{whole}}}$" if abs(lead - 1) < 1e-6 else rf"${lead:g}\cdot {base}^{{{whole}}}$"
+    whole_power = math.floor(exponent + 1e-9)
+    lead = value / float(base) ** whole_power
+    return f"${base}^{{{whole_power}}}$" if abs(lead - 1) < 1e-6 else rf"${lead:g}\cdot {base}^{{{whole_power}}}$"
 
 
 def decimals_needed(value: float) -> int:
@@ -135,5 +135,5 @@ def decimals_needed(value: float) -> int:
 def group_thousands(text: str) -> str:
     """Return the text with thousands separated by commas, for use in mathematics."""
     sign, digits = ("-", text[1:]) if text.startswith("-") else ("", text)
-    whole, point, rest = digits.partition(".")
-    return sign + group_digits(whole).replace(",", "{,}") + point + rest
+    integer, point, fraction = digits.partition(".")
+    return sign + group_digits(integer).replace(",", "{,}") + point + fraction

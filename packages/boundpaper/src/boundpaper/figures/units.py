@@ -44,25 +44,25 @@ def contradicted_unit(
     converts has other values, so its unit is unknown. `frames` returns the artifacts' rows, and is called only if the
     figure shows a column with a declared unit.
     """
-    declared = units.declared_units(root, artifacts)
-    known = {units.plain(unit) for by_artifact in declared.values() for unit in by_artifact.values()}
-    loaded: Mapping[str, pd.DataFrame] | None = None
+    all_units = units.declared_units(root, artifacts)
+    unit_names = {units.plain(unit) for by_artifact in all_units.values() for unit in by_artifact.values()}
+    tables: Mapping[str, pd.DataFrame] | None = None
     for number, panel in enumerate(figure.panels, start=1):
         for name, axis in (("x", panel.x), ("y", panel.y)):
-            shown: list[_Shown] = []
+            columns_shown: list[_Shown] = []
             for column in _number_columns(panel.series, name):
-                if column.field in declared:
-                    loaded = frames() if loaded is None else loaded
-                    shown += _origins(column, declared[column.field], loaded)
-            if fault := _axis_fault(shown, axis, known):
+                if column.field in all_units:
+                    tables = frames() if tables is None else tables
+                    columns_shown += _origins(column, all_units[column.field], tables)
+            if fault := _axis_fault(columns_shown, axis, unit_names):
                 return f"panel {number}, axis {name}: {fault}"
     return ""
 
 
 def _number_columns(series: Sequence[Series], axis: str) -> Iterator[FieldValues]:
     """Yield the number columns of a series along an axis."""
-    for each in series:
-        values = (getattr(each, name, None) for name in _fields_along(each, axis))
+    for item in series:
+        values = (getattr(item, name, None) for name in _fields_along(item, axis))
         yield from (value for value in values if isinstance(value, FieldValues))
 
 
@@ -80,32 +80,32 @@ def _fields_along(series: Series, axis: str) -> tuple[str, ...]:
 def _origins(column: FieldValues, by_artifact: Mapping[str, str], frames: Mapping[str, pd.DataFrame]) -> list[_Shown]:
     """Return the artifacts with this column's values; empty if a unit is missing or differs between rows."""
     values = {value for value in column if isinstance(value, int | float) and value == value}
-    found = [
+    origins = [
         _Shown(column.field, name, unit)
         for name, unit in by_artifact.items()
         if values and name in frames and values <= set(frames[name][column.field].tolist())
     ]
-    return [] if any(each.unit.startswith(units.NONE) for each in found) else found
+    return [] if any(origin.unit.startswith(units.NONE) for origin in origins) else origins
 
 
-def _axis_fault(shown: list[_Shown], axis: Axis, known: set[str]) -> str:
+def _axis_fault(columns_shown: list[_Shown], axis: Axis, unit_names: set[str]) -> str:
     by_field: dict[str, list[_Shown]] = {}
-    for each in shown:
-        by_field.setdefault(each.field, []).append(each)
+    for column in columns_shown:
+        by_field.setdefault(column.field, []).append(column)
     groups = list(by_field.values())
-    for first, second in ((groups[0], each) for each in groups[1:]):
-        if not {units.plain(each.unit) for each in first} & {units.plain(each.unit) for each in second}:
+    for first, second in ((groups[0], column) for column in groups[1:]):
+        if not {units.plain(column.unit) for column in first} & {units.plain(column.unit) for column in second}:
             return (
                 f"{first[0]} and {second[0]} have different units in {SCHEMA}; convert one of them, or draw them in "
                 "separate panels"
             )
     if not groups:
         return ""
-    own = {units.plain(each.unit) for each in groups[0]}
-    written = _written_unit(axis, known)
-    if written and units.plain(written) not in own:
+    own_units = {units.plain(column.unit) for column in groups[0]}
+    written_unit = _written_unit(axis, unit_names)
+    if written_unit and units.plain(written_unit) not in own_units:
         return (
-            f"the label {axis.label!r} says {written!r}, but {SCHEMA} says {groups[0][0].unit!r} for "
+            f"the label {axis.label!r} says {written_unit!r}, but {SCHEMA} says {groups[0][0].unit!r} for "
             f"{groups[0][0].field!r} of {groups[0][0].artifact}; correct one of them, or convert the column"
         )
     return ""

@@ -93,7 +93,7 @@ def _axis_view(panel: PlacedPanel, axis: str) -> dict[str, Any]:
         if spec.label and outer
         else ""
     )
-    below = 1.0 + 0.5 + panel.x_ticks.depth
+    room_below = 1.0 + 0.5 + panel.x_ticks.depth
     return {
         "low": number(low),
         "high": number(high),
@@ -107,7 +107,7 @@ def _axis_view(panel: PlacedPanel, axis: str) -> dict[str, Any]:
         "grid": grid,
         "bare": bool(names) and (bool(panel.ready.bars) or axis == "y"),
         "label": label,
-        "label_at": f"{-below / panel.y.length:.4f}" if axis == "x" else f"{-panel.room / panel.x.length:.4f}",
+        "label_at": f"{-room_below / panel.y.length:.4f}" if axis == "x" else f"{-panel.room / panel.x.length:.4f}",
     }
 
 
@@ -122,21 +122,21 @@ def _values(panel: PlacedPanel) -> str:
     return "x" if any(isinstance(d.series, Forest) for d in panel.ready.drawn) else "y"
 
 
-def _tick_position(scale: Scale, value: float, named: bool) -> float:
-    if scale.kind == "edges" and named:
-        along = value + 0.5
-        return len(scale.edges) - 1 - along + 0.0 if scale.reverse else along
+def _tick_position(scale: Scale, value: float, is_category: bool) -> float:
+    if scale.kind == "edges" and is_category:
+        position = value + 0.5
+        return len(scale.edges) - 1 - position + 0.0 if scale.reverse else position
     return scale.drawn(value)
 
 
 def _panel_plots(canvas: Canvas, picture: str) -> list[Plot]:
     plots: list[Plot] = []
-    drawn = canvas.ready.drawn
-    piles = series_of_kind(drawn, Stacked)
+    prepared = canvas.ready.drawn
+    piles = series_of_kind(prepared, Stacked)
     if piles:
         plots += draw_stacks(canvas, piles)
-    behind = sorted(drawn, key=_drawing_layer)
-    for item in behind:
+    back_to_front = sorted(prepared, key=_drawing_layer)
+    for item in back_to_front:
         if isinstance(item.series, Heatmap):
             plots.append(_heat_map_plot(item, canvas, picture))
         elif not isinstance(item.series, Stacked):
@@ -158,10 +158,10 @@ def _heat_map_plot(item: PreparedSeries, canvas: Canvas, picture: str) -> Plot:
     if max(rows, columns) >= RASTER_FROM:
         return {**plot, "picture": picture}
     bar = bar_scale(s, canvas.y.length)
-    turned = as_seen(s, canvas.x.reverse, not canvas.y.reverse)  # LaTeX counts rows from below
+    matrix_seen = as_seen(s, canvas.x.reverse, not canvas.y.reverse)  # LaTeX counts rows from below
     cells = [
         (number(c + 0.5), number(r + 0.5), "nan" if v is None else number(bar.drawn(v)))
-        for r, line_ in enumerate(reversed(turned))
+        for r, line_ in enumerate(reversed(matrix_seen))
         for c, v in enumerate(line_)
     ]
     return {**plot, "picture": "", "rows": cells}
@@ -226,15 +226,15 @@ def _rule_view(canvas: Canvas, rule: Rule, figure: Figure) -> dict[str, Any]:
     from boundpaper.figures.series import Series
 
     ready = canvas.ready
-    shown = look(style(rule.entity, figure.entities, ready.where), Series())
+    ink = look(style(rule.entity, figure.entities, ready.where), Series())
     at = ready.position(rule.at, rule.axis)
     if rule.axis == "x":
         x = canvas.x.at(at)
         if rule.label:
-            canvas.tops.append((x, rule.label, shown.text))
-        return {"color": shown.color, "dash": rule.dash, "a": canvas.share(x, 0), "b": canvas.share(x, canvas.y.length)}
+            canvas.tops.append((x, rule.label, ink.text))
+        return {"color": ink.color, "dash": rule.dash, "a": canvas.share(x, 0), "b": canvas.share(x, canvas.y.length)}
     y = canvas.y.at(at)
-    return {"color": shown.color, "dash": rule.dash, "a": canvas.share(0, y), "b": canvas.share(canvas.x.length, y)}
+    return {"color": ink.color, "dash": rule.dash, "a": canvas.share(0, y), "b": canvas.share(canvas.x.length, y)}
 
 
 _ANCHORS = {

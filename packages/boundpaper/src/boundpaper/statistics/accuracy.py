@@ -62,7 +62,7 @@ def degradation(
     check_count(disrupted_right, disrupted_n, place)
     if not 0 <= chance < 1:
         raise ValueError(f"{place}: chance is {chance}; give the accuracy of random guesses, at least 0 and below 1")
-    base, disrupted = base_right / base_n, disrupted_right / disrupted_n
+    base, disrupted_share = base_right / base_n, disrupted_right / disrupted_n
     make_row = partial(
         Estimate, study=study, comparison=comparison, test="degradation", unit=unit, n=base_n + disrupted_n
     )
@@ -76,11 +76,11 @@ def degradation(
     uniform = np.random.default_rng(seed).random((2, draws))
     base_drawn = stats.beta.ppf(uniform[0], base_right + 0.5, base_n - base_right + 0.5)
     disrupted_drawn = stats.beta.ppf(uniform[1], disrupted_right + 0.5, disrupted_n - disrupted_right + 0.5)
-    above = base_drawn > chance
-    ratios = (base_drawn[above] - disrupted_drawn[above]) / (base_drawn[above] - chance)
+    is_above_chance = base_drawn > chance
+    ratios = (base_drawn[is_above_chance] - disrupted_drawn[is_above_chance]) / (base_drawn[is_above_chance] - chance)
     low, high = percentile_interval(ratios, confidence)
-    if not above.all():
-        notes.append(f"{draws - int(above.sum())} of {draws} draws at or below chance dropped")
-    value = (base - disrupted) / (base - chance)
+    if not is_above_chance.all():
+        notes.append(f"{draws - int(is_above_chance.sum())} of {draws} draws at or below chance dropped")
+    value = (base - disrupted_share) / (base - chance)
     # with 0 or n right the posterior excludes the edge, which is the estimate
     return make_row(estimate=value, ci_low=min(low, value), ci_high=max(high, value), note=join_notes(*notes))

@@ -29,7 +29,7 @@ class PossibleCounts:
     @property
     def unread(self) -> bool:
         """Return whether perhaps no answer could be read, so that the fraction is undefined."""
-        return any(answered == 0 for _, answered in self.pairs)
+        return any(count == 0 for _, count in self.pairs)
 
     @property
     def answered(self) -> Pair:
@@ -77,8 +77,8 @@ def possible_counts(share: float, items: int, *, half_unit: float = 0.0, unread:
     room = max(half_unit, EQUAL)
     pairs = [(0, 0)] if unread == "possible" else []
     for answered in range(1, items + 1):
-        first, last = math.ceil((share - room) * answered), math.floor((share + room) * answered)
-        pairs += [(right, answered) for right in range(max(first, 0), min(last, answered) + 1)]
+        lowest, highest = math.ceil((share - room) * answered), math.floor((share + room) * answered)
+        pairs += [(right, answered) for right in range(max(lowest, 0), min(highest, answered) + 1)]
     if not pairs:
         raise ValueError(f"no counts of up to {items} answers give the fraction {share}; check both numbers")
     return PossibleCounts(items, tuple(pairs))

@@ -73,18 +73,18 @@ def d_s(first: npt.ArrayLike, second: npt.ArrayLike) -> float | None:
     >>> round(d_s([3.0, 4.0, 5.0], [1.0, 2.0, 3.0]), 3)
     2.0
     """
-    one, two = sample(first, "first"), sample(second, "second")
-    if min(one.size, two.size) < 2 or (is_constant(one) and is_constant(two)):
+    a, b = sample(first, "first"), sample(second, "second")
+    if min(a.size, b.size) < 2 or (is_constant(a) and is_constant(b)):
         return None
-    return d_s_from_stats(float(one.mean()), _sd(one), one.size, float(two.mean()), _sd(two), two.size)
+    return d_s_from_stats(float(a.mean()), _sd(a), a.size, float(b.mean()), _sd(b), b.size)
 
 
 def d_s_from_stats(
     mean_first: float, sd_first: float, n_first: int, mean_second: float, sd_second: float, n_second: int
 ) -> float | None:
     """Return d_s from means, standard deviations (ddof 1) and sizes; None when both deviations are zero."""
-    spread = pooled_sd(sd_first, n_first, sd_second, n_second)
-    return finite((mean_first - mean_second) / spread) if spread > 0 else None
+    sd = pooled_sd(sd_first, n_first, sd_second, n_second)
+    return finite((mean_first - mean_second) / sd) if sd > 0 else None
 
 
 def hedges_factor(df: float) -> float:

@@ -131,8 +131,8 @@ def finite(value: SupportsFloat | None) -> float | None:
 
 def join_notes(*notes: str) -> str:
     """Return notes joined with "; ", without empty or repeated parts, in order of first appearance."""
-    parts = (part.strip() for note in notes for part in note.split(SEPARATOR.strip()))
-    return SEPARATOR.join(dict.fromkeys(part for part in parts if part))
+    parts = (sentence.strip() for note in notes for sentence in note.split(SEPARATOR.strip()))
+    return SEPARATOR.join(dict.fromkeys(sentence for sentence in parts if sentence))
 
 
 def no(*what: str, because: str) -> str:

@@ -50,33 +50,33 @@ def corrected(
         primary tests, `adjustment` states the role.
     """
     rows = list(tests)
-    declared = test_families[test_families["result"] == result].to_dict("records")
-    homes = [_declared_family(row, declared, result) if row.p_value is not None else None for row in rows]
-    named = []
+    family_rows = test_families[test_families["result"] == result].to_dict("records")
+    homes = [_declared_family(row, family_rows, result) if row.p_value is not None else None for row in rows]
+    family_names = []
     for row, home in zip(rows, homes, strict=True):
         of = apart(row)
-        counted = home is not None and home["role"] in COUNTED
-        named.append(f"{home['family']}{f' ({of})' if of else ''}" if home is not None and counted else "")
-    adjusted = holm(rows, named)
+        is_counted = home is not None and home["role"] in COUNTED
+        family_names.append(f"{home['family']}{f' ({of})' if of else ''}" if home is not None and is_counted else "")
+    adjusted_rows = holm(rows, family_names)
     return [
         row if home is None or home["role"] == PRIMARY else replace(row, adjustment=f"{row.adjustment}, {home['role']}")
-        for row, home in zip(adjusted, homes, strict=True)
+        for row, home in zip(adjusted_rows, homes, strict=True)
     ]
 
 
 def _declared_family(row: Estimate, declared: list[dict[Hashable, Any]], result: str) -> dict[Hashable, Any]:
     """Return the declared family, role and so on of a row."""
-    where = f"artifacts/sources/test_families.csv, result {result}"
+    place = f"artifacts/sources/test_families.csv, result {result}"
     fields = ("study", "comparison", "test", "unit")
-    fitting = [one for one in declared if all(fnmatchcase(getattr(row, name), one[name]) for name in fields)]
+    fitting = [family for family in declared if all(fnmatchcase(getattr(row, name), family[name]) for name in fields)]
     test = " / ".join(repr(getattr(row, name)) for name in fields)
     if len(fitting) != 1:
-        raise DataError(f"{where}: {len(fitting)} rows match the test {test}; exactly one must: change their patterns")
+        raise DataError(f"{place}: {len(fitting)} rows match the test {test}; exactly one must: change their patterns")
     role, share = fitting[0]["role"], independent_share(row.note)
     if role in COUNTED and share is not None and share < ENOUGH:
         raise DataError(
-            f"{where}: the test {test} is {role}, but its units are dependent; give it the role {DEPENDENT!r}"
+            f"{place}: the test {test} is {role}, but its units are dependent; give it the role {DEPENDENT!r}"
         )
     if role == DEPENDENT and share is None:
-        raise DataError(f"{where}: the test {test} is {role} without a guard; attach dependent_units in the study")
+        raise DataError(f"{place}: the test {test} is {role} without a guard; attach dependent_units in the study")
     return fitting[0]

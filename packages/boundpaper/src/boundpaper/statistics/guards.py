@@ -58,7 +58,7 @@ def fired(note: str) -> tuple[str, ...]:
     ()
     """
     names = (
-        name for part in note.split(SEPARATOR.strip()) for name in NAMES if part.strip().startswith(f"{PREFIX}{name}:")
+        name for text in note.split(SEPARATOR.strip()) for name in NAMES if text.strip().startswith(f"{PREFIX}{name}:")
     )
     return tuple(dict.fromkeys(names))
 
@@ -70,8 +70,8 @@ def independent_share(note: str) -> float | None:
     """
     if DEPENDENT_UNITS not in fired(note):
         return None
-    counted = re.search(r"so (\d+) units are (\d+) independent ones?\b", note)
-    return int(counted[2]) / int(counted[1]) if counted else 0.0
+    match = re.search(r"so (\d+) units are (\d+) independent ones?\b", note)
+    return int(match[2]) / int(match[1]) if match else 0.0
 
 
 def attach(estimate: Estimate, *notes: Notes) -> Estimate:
@@ -155,12 +155,12 @@ def copied_replicates(values: npt.ArrayLike, condition: Sequence[Hashable]) -> N
     groups: dict[Hashable, list[float]] = defaultdict(list)
     for key, value in zip(condition, array, strict=True):
         groups[key].append(float(value))
-    copied = [str(key) for key, group in groups.items() if len(group) > 1 and is_constant(sample(group, str(key)))]
-    if not copied:
+    constant = [str(key) for key, group in groups.items() if len(group) > 1 and is_constant(sample(group, str(key)))]
+    if not constant:
         return ()
     return raised(
         COPIED_REPLICATES,
-        f"one number stands for all replicates of {', '.join(copied)} ({len(copied)} of {len(groups)} conditions)",
+        f"one number stands for all replicates of {', '.join(constant)} ({len(constant)} of {len(groups)} conditions)",
     )
 
 
@@ -172,11 +172,11 @@ def smallest_p(smallest: float, alpha: float = 0.05, family: int = 1) -> Notes:
     """
     if family < 1:
         raise ValueError(f"smallest_p: family is {family}; give the number of tests, at least 1")
-    least = min(1.0, smallest * family)
-    if least <= alpha:
+    smallest_adjusted = min(1.0, smallest * family)
+    if smallest_adjusted <= alpha:
         return ()
     outcomes = "no outcome" if family == 1 else f"after Holm over {family} tests no outcome"
-    return raised(SMALLEST_P, f"{outcomes} could give a p below {least:.4g}")
+    return raised(SMALLEST_P, f"{outcomes} could give a p below {smallest_adjusted:.4g}")
 
 
 def dependent_units(units: Sequence[str], shared: Sequence[Hashable | None], what: str) -> Notes:
@@ -195,12 +195,12 @@ def dependent_units(units: Sequence[str], shared: Sequence[Hashable | None], wha
     if not clusters:
         return ()
     independent = len(units) - sum(len(members) - 1 for members in clusters)
-    shown = ["+".join(members) if len(members) <= 4 else f"{len(members)} units" for members in clusters[:3]]
+    cluster_names = ["+".join(members) if len(members) <= 4 else f"{len(members)} units" for members in clusters[:3]]
     if len(clusters) > 3:
-        shown.append(f"{len(clusters) - 3} more group{'s' * (len(clusters) > 4)}")
+        cluster_names.append(f"{len(clusters) - 3} more group{'s' * (len(clusters) > 4)}")
     return raised(
         DEPENDENT_UNITS,
-        f"{', '.join(shown)} share {what}, "
+        f"{', '.join(cluster_names)} share {what}, "
         f"so {len(units)} units are {independent} independent one{'s' * (independent > 1)}",
     )
 
@@ -233,7 +233,7 @@ def mixed_protocol(protocols: Mapping[str, Mapping[str, str]]) -> Notes:
     settings = dict.fromkeys(setting for protocol in protocols.values() for setting in protocol)
     notes: Notes = ()
     for setting in settings:
-        seen = _disagreement({group: protocol.get(setting, "not stated") for group, protocol in protocols.items()})
-        if seen:
-            notes += raised(MIXED_PROTOCOL, f"{setting} {seen}")
+        differing = _disagreement({group: protocol.get(setting, "not stated") for group, protocol in protocols.items()})
+        if differing:
+            notes += raised(MIXED_PROTOCOL, f"{setting} {differing}")
     return notes

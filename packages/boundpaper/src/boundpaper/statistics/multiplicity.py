@@ -34,10 +34,10 @@ def holm_p(p_values: Sequence[float]) -> list[float]:
     # not statsmodels, which collects garbage at every call: a third of a second with a thesis in memory
     values = np.asarray(p_values, dtype=float)
     order = np.argsort(values, kind="stable")
-    stepped = np.maximum.accumulate(values[order] * np.arange(len(values), 0, -1))
-    adjusted = np.empty_like(values)
-    adjusted[order] = np.minimum(stepped, 1.0)
-    return [float(p) for p in adjusted]
+    monotone = np.maximum.accumulate(values[order] * np.arange(len(values), 0, -1))
+    adjusted_p = np.empty_like(values)
+    adjusted_p[order] = np.minimum(monotone, 1.0)
+    return [float(p) for p in adjusted_p]
 
 
 def holm(estimates: Iterable[Estimate], families: Sequence[str] | None = None) -> list[Estimate]:
@@ -71,23 +71,23 @@ def holm(estimates: Iterable[Estimate], families: Sequence[str] | None = None) -
     ['Holm over 2 tests of beans', 'Holm over 2 tests of beans']
     """
     rows = list(estimates)
-    named = [row.study for row in rows] if families is None else list(families)
-    if len(named) != len(rows):
-        raise ValueError(f"holm: {len(rows)} rows but {len(named)} families; give one per row")
+    family_names = [row.study for row in rows] if families is None else list(families)
+    if len(family_names) != len(rows):
+        raise ValueError(f"holm: {len(rows)} rows but {len(family_names)} families; give one per row")
     members: dict[str, list[int]] = {}
-    for position, (row, family) in enumerate(zip(rows, named, strict=True)):
+    for position, (row, family) in enumerate(zip(rows, family_names, strict=True)):
         if row.p_adjusted is not None:
             raise ValueError(f"holm: {row.study}/{row.comparison}/{row.test} is already adjusted; correct a row once")
         if row.p_value is not None and family:
             members.setdefault(family, []).append(position)
     for family, positions in members.items():
-        adjusted = holm_p([p for p in (rows[position].p_value for position in positions) if p is not None])
-        stated = f"Holm over {len(positions)} test{'s' * (len(positions) != 1)} of {family}"
-        for position, value in zip(positions, adjusted, strict=True):
-            rows[position] = replace(rows[position], p_adjusted=value, adjustment=stated)
+        adjusted_p = holm_p([p for p in (rows[position].p_value for position in positions) if p is not None])
+        correction = f"Holm over {len(positions)} test{'s' * (len(positions) != 1)} of {family}"
+        for position, value in zip(positions, adjusted_p, strict=True):
+            rows[position] = replace(rows[position], p_adjusted=value, adjustment=correction)
     return [
         replace(row, note=join_notes(row.note, "not in the Holm family, no p"))
         if row.p_value is None and family
         else row
-        for row, family in zip(rows, named, strict=True)
+        for row, family in zip(rows, family_names, strict=True)
     ]

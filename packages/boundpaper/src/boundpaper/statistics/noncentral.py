@@ -37,8 +37,8 @@ def tail_above(t: float, df: float, delta: npt.ArrayLike) -> FloatArray:
     far = (np.abs(shift) > LARGE) & (t * shift > 0) & (df <= WIDE)
     if far.any():
         return np.where(far, _tail_from_chi(t, df, shift), tail_above(t, df, np.where(far, 0.0, shift)))
-    near = ((t < 0) | (shift >= -FAR)) & ((t > 0) | (shift <= FAR))
-    if (near & (np.isnan(inside) | (np.abs(shift) > LARGE))).any():
+    is_near = ((t < 0) | (shift >= -FAR)) & ((t > 0) | (shift <= FAR))
+    if (is_near & (np.isnan(inside) | (np.abs(shift) > LARGE))).any():
         with np.errstate(all="ignore"), warnings.catch_warnings():
             # "series did not converge" concerns digits that do not matter for an interval
             warnings.simplefilter("ignore", RuntimeWarning)
@@ -60,9 +60,9 @@ def _tail_from_chi(t: float, df: float, shift: FloatArray) -> FloatArray:
 
 def _tail(t: float, df: float, delta: float) -> float:
     """Return `tail_above` of one noncentrality, without arrays where its cases do not apply."""
-    found = float(special.nctdtr(df, -delta, -t))
-    plain = abs(delta) <= FAR or (abs(delta) <= LARGE and t * delta > 0)
-    return found if plain and not math.isnan(found) else float(tail_above(t, df, delta))
+    tail = float(special.nctdtr(df, -delta, -t))
+    is_exact = abs(delta) <= FAR or (abs(delta) <= LARGE and t * delta > 0)
+    return tail if is_exact and not math.isnan(tail) else float(tail_above(t, df, delta))
 
 
 @lru_cache(maxsize=4096)

@@ -68,10 +68,10 @@ def log_perplexity_difference(
     """
     place = f"log_perplexity_difference {study}/{comparison}"
     change = _checked_log(disrupted, "disrupted", place)
-    before = _checked_log(base, "base", place)
-    _require_same_texts(place, change, before)
-    size = max(float(np.max(np.abs(logs))) for logs in (change, before))
-    change = change - before
+    base_log = _checked_log(base, "base", place)
+    _require_same_texts(place, change, base_log)
+    size = max(float(np.max(np.abs(logs))) for logs in (change, base_log))
+    change = change - base_log
     make_row = partial(Estimate, study=study, comparison=comparison, test="log_perplexity_difference", unit=unit)
     make_row = partial(make_row, n=change.size, effect_name="percent_increase")
     test, notes = _mean_over_texts(change, size, unit, draws, seed, confidence)
@@ -162,10 +162,10 @@ def disruption_contrast(
             notes.append(no("interval of the ratio", because=because))
         elif ends:
             # the same seed draws the same texts as for the difference
-            drawn = [
+            samples = [
                 (first[index].mean(axis=1), second[index].mean(axis=1)) for index in resamples(first.size, draws, seed)
             ]
-            increase_first, increase_second = (np.concatenate(means) for means in zip(*drawn, strict=True))
+            increase_first, increase_second = (np.concatenate(means) for means in zip(*samples, strict=True))
             if percentile_interval(increase_second, confidence)[0] > 0:
                 worse = increase_second > 0
                 ratios = np.expm1(increase_first[worse]) / np.expm1(increase_second[worse])

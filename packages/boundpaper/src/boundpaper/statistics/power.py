@@ -120,8 +120,8 @@ def smallest_d_flips(n: int, power: float = POWER, alpha: float = ALPHA) -> floa
 
     def lacking(d: float) -> float:
         means = np.abs((noise + d) @ signs.T)
-        reached = (means >= means[:, :1] - 1e-9).mean(axis=1)
-        return power - float((reached <= alpha + 1e-12).mean())
+        power_reached = (means >= means[:, :1] - 1e-9).mean(axis=1)
+        return power - float((power_reached <= alpha + 1e-12).mean())
 
     return round(float(optimize.bisect(lacking, 0.0, LARGEST_NONCENTRALITY, xtol=1e-4)), 2)
 
@@ -192,7 +192,7 @@ def detectable_note(name: str, smallest: float, n: int) -> str:
     return f"80 % power at 0.05 needs {name} of {smallest:.2f} or more"
 
 
-def _require_units(units: int, least: int, function: str) -> None:
+def _require_units(units: int, fewest: int, function: str) -> None:
     check_whole((units,), function)
-    if units < least:
-        raise ValueError(f"{function}: {units} units leave no degree of freedom; give at least {least}")
+    if units < fewest:
+        raise ValueError(f"{function}: {units} units leave no degree of freedom; give at least {fewest}")

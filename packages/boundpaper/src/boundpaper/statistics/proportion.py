@@ -113,17 +113,17 @@ def mcnemar(
     >>> row.p_value
     0.125
     """
-    one, two = np.asarray(first), np.asarray(second)
-    if one.shape != two.shape or one.ndim != 1:
-        raise ValueError(f"mcnemar {study}/{comparison}: shapes {one.shape} and {two.shape} differ, or are not (n,)")
-    if not (np.isin(one, (0, 1)).all() and np.isin(two, (0, 1)).all()):
+    a, b = np.asarray(first), np.asarray(second)
+    if a.shape != b.shape or a.ndim != 1:
+        raise ValueError(f"mcnemar {study}/{comparison}: shapes {a.shape} and {b.shape} differ, or are not (n,)")
+    if not (np.isin(a, (0, 1)).all() and np.isin(b, (0, 1)).all()):
         raise ValueError(f"mcnemar {study}/{comparison}: values other than 0 and 1; count unparsed items as 0")
-    one, two = one.astype(bool), two.astype(bool)
+    a, b = a.astype(bool), b.astype(bool)
     return mcnemar_from_counts(
-        int(np.sum(one & two)),
-        int(np.sum(one & ~two)),
-        int(np.sum(~one & two)),
-        int(np.sum(~one & ~two)),
+        int(np.sum(a & b)),
+        int(np.sum(a & ~b)),
+        int(np.sum(~a & b)),
+        int(np.sum(~a & ~b)),
         study=study,
         comparison=comparison,
         unit=unit,
@@ -327,14 +327,14 @@ def _newcombe_paired(both: int, first_only: int, second_only: int, neither: int)
     phi = excess / margins if margins else 0.0
     down_first, up_first = share_first - low_first, high_first - share_first
     down_second, up_second = share_second - low_second, high_second - share_second
-    down = math.sqrt(max(0.0, down_first**2 - 2 * phi * down_first * up_second + up_second**2))
-    up = math.sqrt(max(0.0, up_first**2 - 2 * phi * up_first * down_second + down_second**2))
+    room_below = math.sqrt(max(0.0, down_first**2 - 2 * phi * down_first * up_second + up_second**2))
+    room_above = math.sqrt(max(0.0, up_first**2 - 2 * phi * up_first * down_second + down_second**2))
     difference = share_first - share_second
-    return difference - down, difference + up
+    return difference - room_below, difference + room_above
 
 
-def _smallest_fisher_p(right: int, n_first: int, n_second: int) -> float:
+def _smallest_fisher_p(hits: int, n_first: int, n_second: int) -> float:
     """Return the smallest p-value of all tables with these margins, which is that of the most extreme table."""
-    low, high = max(0, right - n_second), min(right, n_first)
-    tables = (np.array([[count, n_first - count], [right - count, n_second - right + count]]) for count in (low, high))
+    low, high = max(0, hits - n_second), min(hits, n_first)
+    tables = (np.array([[count, n_first - count], [hits - count, n_second - hits + count]]) for count in (low, high))
     return min(1.0, *(float(stats.fisher_exact(table).pvalue) for table in tables))

@@ -109,12 +109,12 @@ def shared_decimals(values: Iterable[float], decimals: int) -> int:
     A column of 3.00, 6.00 and 14.00 was rounded to units and printed with two zeros. With fewer than `FEWEST` values
     common zeros may be chance, so `decimals` is returned.
     """
-    listed = list(values)
-    if len(listed) < FEWEST or not any(listed):
+    number_list = list(values)
+    if len(number_list) < FEWEST or not any(number_list):
         return decimals
     fewest = decimals
     while fewest > -12 and all(
-        abs(value * 10.0 ** (fewest - 1) - round(value * 10.0 ** (fewest - 1))) < SLACK for value in listed
+        abs(value * 10.0 ** (fewest - 1) - round(value * 10.0 ** (fewest - 1))) < SLACK for value in number_list
     ):
         fewest -= 1
     return fewest
@@ -130,10 +130,10 @@ def mean(values: Iterable[Interval]) -> Interval:
 
     Raises ValueError if there are none.
     """
-    listed = list(values)
-    if not listed:
+    ranges = list(values)
+    if not ranges:
         raise ValueError("mean of 0 intervals; give at least one")
-    return Interval(sum(one.low for one in listed) / len(listed), sum(one.high for one in listed) / len(listed))
+    return Interval(sum(end.low for end in ranges) / len(ranges), sum(end.high for end in ranges) / len(ranges))
 
 
 def ratio(numerator: Interval, denominator: Interval) -> Interval:
@@ -219,9 +219,9 @@ def overlaps(first: Interval, second: Interval) -> bool:
     The ranges of 6,586 and 6,587 share an end but are different numbers. A range of length 0 is a number, which may
     equal an end of the other range.
     """
-    shared = min(first.high, second.high) - max(first.low, second.low)
+    common = min(first.high, second.high) - max(first.low, second.low)
     narrow = min(first.width, second.width)
-    return meets(first, second) and (narrow == 0 or shared > 1e-6 * narrow)
+    return meets(first, second) and (narrow == 0 or common > 1e-6 * narrow)
 
 
 def rounds_to(value: float, printed: float, decimals: int) -> bool:

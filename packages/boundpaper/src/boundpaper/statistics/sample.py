@@ -23,9 +23,9 @@ def sample(values: npt.ArrayLike, name: str) -> FloatArray:
     array = np.asarray(values, dtype=np.float64)
     if array.ndim != 1:
         raise ValueError(f"{name} has shape {array.shape}; give one number per unit, shape (n,)")
-    missing = int(np.count_nonzero(~np.isfinite(array)))
-    if missing:
-        raise ValueError(f"{name}: {missing} of {array.size} values are missing or infinite; drop them and note it")
+    lost = int(np.count_nonzero(~np.isfinite(array)))
+    if lost:
+        raise ValueError(f"{name}: {lost} of {array.size} values are missing or infinite; drop them and note it")
     return array
 
 
@@ -34,12 +34,10 @@ def matched(first: npt.ArrayLike, second: npt.ArrayLike, names: tuple[str, str])
 
     Raises ValueError as `sample` does, or if the lengths differ.
     """
-    one, two = sample(first, names[0]), sample(second, names[1])
-    if one.size != two.size:
-        raise ValueError(
-            f"{names[0]} has {one.size} values and {names[1]} has {two.size}; give one value of each per unit"
-        )
-    return one, two
+    a, b = sample(first, names[0]), sample(second, names[1])
+    if a.size != b.size:
+        raise ValueError(f"{names[0]} has {a.size} values and {names[1]} has {b.size}; give one value of each per unit")
+    return a, b
 
 
 def is_constant(values: FloatArray, scale: float | None = None) -> bool:
@@ -68,9 +66,9 @@ def levels(values: FloatArray) -> IntArray:
     """
     if values.size == 0:
         return np.zeros(0, dtype=np.int64)
-    scaled = at_unit_scale(values)
-    order = np.argsort(scaled, kind="stable")
-    steps = np.diff(scaled[order], prepend=scaled[order[0]]) > NOISE * float(np.max(np.abs(scaled)))
+    unit_values = at_unit_scale(values)
+    order = np.argsort(unit_values, kind="stable")
+    steps = np.diff(unit_values[order], prepend=unit_values[order[0]]) > NOISE * float(np.max(np.abs(unit_values)))
     ranks = np.empty(values.size, dtype=np.int64)
     ranks[order] = np.cumsum(steps)
     return ranks

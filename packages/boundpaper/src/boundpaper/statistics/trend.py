@@ -55,10 +55,10 @@ def draw_up_interval(low: npt.ArrayLike, high: npt.ArrayLike) -> Interval:
     """
     lows, highs = _checked_bounds(low, high)
     first, second = np.triu_indices(lows.size, 1)
-    least = lows[second] - highs[first]
-    lowest = float(least.max())
+    smallest = lows[second] - highs[first]
+    lowest = float(smallest.max())
     if lowest < 0:
-        lowest = float((least / (second - first)).max())
+        lowest = float((smallest / (second - first)).max())
     return Interval(lowest, float((highs[second] - lows[first]).max()))
 
 

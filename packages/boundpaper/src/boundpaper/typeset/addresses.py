@@ -43,16 +43,16 @@ def code(file: str, line: int = 0) -> str:
 
 def fault_of_address(address: str) -> str:
     """Return the fault of a web address, as the end of a sentence; empty if the address is valid."""
-    if found := re.search(r"[\s<>\"`{}|\\^\x00-\x1f\x7f]", address):
-        sign = "a blank" if found[0].isspace() else f"the sign {found[0]!r}"
-        return f"contains {sign}, which is not allowed; write it as {quote(found[0])}, or give only one address"
+    if bad_sign := re.search(r"[\s<>\"`{}|\\^\x00-\x1f\x7f]", address):
+        sign = "a blank" if bad_sign[0].isspace() else f"the sign {bad_sign[0]!r}"
+        return f"contains {sign}, which is not allowed; write it as {quote(bad_sign[0])}, or give only one address"
     try:
         parts = urlsplit(address)
         host = parts.hostname
     except ValueError:
         return "is not a valid address; write it as in https://example.org/page"
     if parts.scheme not in SCHEMES:
-        return f"is not a web address; it must begin with {' or '.join(f'{each}://' for each in SCHEMES)}"
+        return f"is not a web address; it must begin with {' or '.join(f'{scheme}://' for scheme in SCHEMES)}"
     return "" if host else "has no host; write it as in https://example.org/page"
 
 
@@ -61,6 +61,6 @@ def doi(number: str) -> str:
     return "https://doi.org/" + quote(number, safe="/:;()@,.-_")
 
 
-def web_link(address: str, shown: Markup) -> Markup:
+def web_link(address: str, text: Markup) -> Markup:
     """Return a link to a web address, or only the words if the address is invalid."""
-    return shown if fault_of_address(address) else Markup('<a href="{}">{}</a>').format(address, shown)
+    return text if fault_of_address(address) else Markup('<a href="{}">{}</a>').format(address, text)

@@ -67,23 +67,23 @@ def frame(data: pd.DataFrame) -> pd.DataFrame:
         if pd.api.types.is_numeric_dtype(data[column]) or pd.api.types.is_bool_dtype(data[column]):
             continue
         cells = [cell for cell in data[column] if isinstance(cell, str)]
-        joined = "".join(cells)
-        if not is_armoured(joined) and not any(char in joined for char in _MARKUP):
+        all_text = "".join(cells)
+        if not is_armoured(all_text) and not any(char in all_text for char in _MARKUP):
             continue
         result = result if result is not data else data.copy()
         result[column] = [armoured(cell) if isinstance(cell, str) else cell for cell in data[column]]
     return result
 
 
-def guarded_latex(source: str, where: str) -> str:
+def guarded_latex(source: str, place: str) -> str:
     r"""Return the LaTeX of an exhibit; raise SpecError if its body could read a file or has unescaped data.
 
-    The part before `\begin{document}` is the project's preamble and is not checked. The error names `where` and the
+    The part before `\begin{document}` is the project's preamble and is not checked. The error names `place` and the
     fault.
     """
     body = source.partition(r"\begin{document}")[2] or source
     if match := _PRIMITIVES.search(body):
-        raise SpecError(f"{where}: {match[1]} in its LaTeX; an exhibit must not read or write files")
+        raise SpecError(f"{place}: {match[1]} in its LaTeX; an exhibit must not read or write files")
     if match := _WORN.search(body):
-        raise SpecError(f"{where}: {plain(match[0])!r} from the data is not escaped in its LaTeX; escape it")
+        raise SpecError(f"{place}: {plain(match[0])!r} from the data is not escaped in its LaTeX; escape it")
     return source

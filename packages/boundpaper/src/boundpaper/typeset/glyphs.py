@@ -54,8 +54,8 @@ class NumberParts:
         """Return the tokens of the power of ten."""
         if self.exponent is None:
             return ()
-        raised = tuple(f"^{char}" for char in str(self.exponent))
-        return ("e", *raised) if self.whole else raised
+        superscript = tuple(f"^{char}" for char in str(self.exponent))
+        return ("e", *superscript) if self.whole else superscript
 
     @property
     def tokens(self) -> tuple[str, ...]:
@@ -68,14 +68,14 @@ def glyphs(tokens: Iterable[str], format: Output) -> str:
     if format not in OUTPUTS:
         raise SpecError(f"unknown number format {format!r}: use one of {', '.join(OUTPUTS)}")
     text = []
-    before = ""
-    for raised, run in groupby(tokens, key=lambda token: len(token) == 2 and token[0] == "^"):
-        part = list(run)
-        if raised:
-            text.append(_raised_power("".join(token[1] for token in part), format, before))
+    previous = ""
+    for is_raised, run in groupby(tokens, key=lambda token: len(token) == 2 and token[0] == "^"):
+        run_tokens = list(run)
+        if is_raised:
+            text.append(_raised_power("".join(token[1] for token in run_tokens), format, previous))
         else:
-            text.append("".join(_format_token(token, format) for token in part))
-        before = part[-1]
+            text.append("".join(_format_token(token, format) for token in run_tokens))
+        previous = run_tokens[-1]
     return "".join(text)
 
 
@@ -83,19 +83,19 @@ def _format_token(token: str, format: Output) -> str:
     if format == "latex":
         return _LATEX.get(token, token)
     if format in ("markdown", "html"):
-        shown = _UNICODE.get(token) or escape(token, "html" if format == "html" else "markdown")
-        return "−" if token == "-" else ("+" if token == "+" else shown) + ("\u202f" if token in "<>≤≥=" else "")
+        text = _UNICODE.get(token) or escape(token, "html" if format == "html" else "markdown")
+        return "−" if token == "-" else ("+" if token == "+" else text) + ("\u202f" if token in "<>≤≥=" else "")
     return _PLAIN.get(token, token) + (" " if token in "<>≤≥=" else "")
 
 
-def _raised_power(power: str, format: Output, before: str) -> str:
+def _raised_power(power: str, format: Output, previous: str) -> str:
     if format == "latex":
         return f"$^{{{power}}}$"
     if format == "html":
         return f"<sup>{power.replace('-', '−')}</sup>"
     if format == "markdown":
         return "".join(SUPERSCRIPT[char] for char in power)
-    return power if before == "e" else f"^{power}"
+    return power if previous == "e" else f"^{power}"
 
 
 def interval_tokens(low: NumberParts, high: NumberParts) -> tuple[str, ...]:

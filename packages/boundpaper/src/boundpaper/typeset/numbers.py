@@ -193,12 +193,12 @@ class AsPrinted:
         whole, power = match["whole"] or "0", match["power"]
         if power and (whole != "10" or match["fraction"] or match["exponent"]):
             return None
-        lowered = "".join(_LOWERED[char] for char in power or "") or (match["exponent"] or "").replace("−", "-")
+        exponent = "".join(_LOWERED[char] for char in power or "") or (match["exponent"] or "").replace("−", "-")
         return NumberParts(
             sign=match["sign"].replace("−", "-"),
             whole="" if power else group_digits(whole) if len(whole) > 3 else whole,
             fraction=match["fraction"] or "",
-            exponent=int(lowered) if lowered else None,
+            exponent=int(exponent) if exponent else None,
             prefix=match["prefix"],
             suffix=(f"–{match['to']}" if match["to"] else "") + match["suffix"].replace("x", "×"),
         )
@@ -236,24 +236,24 @@ class Words:
             value = "yes" if value else "no"
         elif isinstance(value, float) and value.is_integer():
             value = str(int(value))
-        shown = str(value)
+        text = str(value)
         if format == "plain" or format == "csv":
-            return quoted(shown) if self.markup else plain(shown)
+            return quoted(text) if self.markup else plain(text)
         if self.markup:
-            return prose(shown, format)
-        return escape(numerals(shown, thousands=True) if self.numbers else shown, format)
+            return prose(text, format)
+        return escape(numerals(text, thousands=True) if self.numbers else text, format)
 
 
 Number: TypeAlias = Fixed | Significant | Scientific | PValue
 Show: TypeAlias = Number | IntervalFormat | Uncertain | AsPrinted | Words
 
 
-def pair(value: object, what: str) -> tuple[Any, Any]:
+def pair(value: object, name: str) -> tuple[Any, Any]:
     """Return a pair of finite numbers; the low end of an interval must come first."""
     if not isinstance(value, (tuple, list)) or len(value) != 2:
-        raise DataError(f"an {what} is a pair of numbers, not {value!r}")
+        raise DataError(f"an {name} is a pair of numbers, not {value!r}")
     first, second = value
-    if finite(first) > finite(second) and what == "interval":
+    if finite(first) > finite(second) and name == "interval":
         raise DataError(f"the interval {value!r} has its ends in the wrong order")
     return first, second
 

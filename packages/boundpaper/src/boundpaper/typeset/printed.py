@@ -52,29 +52,29 @@ def parse(text: str) -> PrintedNumber:
     each tokens`, and ranges such as `97-100%`. Raises Unreadable when the text is intended as a number but is ambiguous
     (`0,5`) or out of range; DataError when it is not a number.
     """
-    shown = text if len(text) < 60 else f"{text[:60]}..."
+    quoted = text if len(text) < 60 else f"{text[:60]}..."
     body = plain(text).strip().rstrip("*").replace("−", "-").replace("–", "-").lstrip("~≈<>=≥≤ ").strip()
     if power := _POWER.match(body):
         exponent = int(power[2].translate(_SUPERSCRIPTS))
-        return _parse_number(power[1] or "1", -exponent, shown)
+        return _parse_number(power[1] or "1", -exponent, quoted)
     if single := _SINGLE.match(body):
-        return _parse_number(single[1], 0, shown)
+        return _parse_number(single[1], 0, quoted)
     if (bounds := _RANGE.match(body)) is not None:
-        first, last = _parse_number(bounds[1], 0, shown), _parse_number(bounds[2], 0, shown)
+        low_end, high_end = _parse_number(bounds[1], 0, quoted), _parse_number(bounds[2], 0, quoted)
         if bounds[2][-1] in _SUFFIX and bounds[1][-1] not in _SUFFIX:
-            first = _parse_number(bounds[1] + bounds[2][-1], 0, shown)
-        if first.low > last.high:
+            low_end = _parse_number(bounds[1] + bounds[2][-1], 0, quoted)
+        if low_end.low > high_end.high:
             raise DataError(f"{text!r}: the range is in descending order; write its ends as two rows")
-        return PrintedNumber(value=None, decimals=None, low=first.low, high=last.high)
+        return PrintedNumber(value=None, decimals=None, low=low_end.low, high=high_end.high)
     if _MEANT.match(body):
         raise Unreadable(
-            f"{shown!r} is not a printed number: use commas for thousands (1,234), a point for decimals, and at most "
+            f"{quoted!r} is not a printed number: use commas for thousands (1,234), a point for decimals, and at most "
             "three digits of exponent"
         )
-    raise DataError(f"{shown!r} is not a printed number; write the digits, or leave it empty and give a reason")
+    raise DataError(f"{quoted!r} is not a printed number; write the digits, or leave it empty and give a reason")
 
 
-def _parse_number(text: str, shift: int, shown: str) -> PrintedNumber:
+def _parse_number(text: str, shift: int, quoted: str) -> PrintedNumber:
     body = text.replace(",", "").lstrip("±")
     scale = _SUFFIX.get(body[-1], 0)
     mantissa, _, exponent = body.rstrip("KM").partition("e")
@@ -82,6 +82,6 @@ def _parse_number(text: str, shift: int, shown: str) -> PrintedNumber:
     decimals = len(mantissa.partition(".")[2]) - power
     value = float(f"{mantissa}e{power}")
     if math.isinf(value) or (value == 0 and mantissa.strip("+-0.")):
-        raise Unreadable(f"{shown!r} is outside the range of numbers")
+        raise Unreadable(f"{quoted!r} is outside the range of numbers")
     half = float(f"5e{-decimals - 1}")
     return PrintedNumber(value=value, decimals=decimals, low=value - half, high=value + half)

@@ -11,7 +11,7 @@ from boundpaper.typeset.grouping import group_digits
 EXACT = Context(prec=1100, rounding=ROUND_HALF_UP)  # enough to round all floats exactly, up to 10^±308
 
 
-def finite(value: object, what: str = "value") -> Decimal:
+def finite(value: object, name: str = "value") -> Decimal:
     """Return a number exactly as its shortest decimal form.
 
     Raises DataError for a value that is not a number (text, bool, None), NaN or infinite.
@@ -23,9 +23,9 @@ def finite(value: object, what: str = "value") -> Decimal:
     elif isinstance(value, numbers.Real) and not isinstance(value, bool):
         number = Decimal(repr(float(value)))
     else:
-        raise DataError(f"the {what} {value!r} is not a number")
+        raise DataError(f"the {name} {value!r} is not a number")
     if not number.is_finite():
-        raise DataError(f"the {what} is not a finite number: leave it empty and give a reason")
+        raise DataError(f"the {name} is not a finite number: leave it empty and give a reason")
     return number
 
 
@@ -38,12 +38,12 @@ def decimal_parts(
     number: Decimal, digits: int, *, sign: bool = False, thousands: bool = True, suffix: str = ""
 ) -> NumberParts:
     """Return a number rounded to `digits` decimals and split into parts; a zero has no sign."""
-    rounded = round_half_up(number, digits)
-    whole, _, fraction = format(rounded.copy_abs(), "f").partition(".")
+    value = round_half_up(number, digits)
+    integer, _, fraction = format(value.copy_abs(), "f").partition(".")
     if thousands:
-        whole = group_digits(whole)
-    shown = "" if rounded == 0 else "-" if rounded < 0 else "+" if sign else ""
-    return NumberParts(sign=shown, whole=whole, fraction=fraction, suffix=suffix)
+        integer = group_digits(integer)
+    sign_text = "" if value == 0 else "-" if value < 0 else "+" if sign else ""
+    return NumberParts(sign=sign_text, whole=integer, fraction=fraction, suffix=suffix)
 
 
 def significant_place(number: Decimal, digits: int) -> int:

@@ -6,10 +6,10 @@ from collections.abc import Iterable
 FITS = 24  # letters
 
 
-def short_names(names: Iterable[str], most: int = FITS) -> dict[str, str]:
+def short_names(names: Iterable[str], longest: int = FITS) -> dict[str, str]:
     """Return a distinct label for each name; if two would be shortened to the same label, both stay unchanged.
 
-    `most` is the largest number of letters.
+    `longest` is the largest number of letters.
 
     Examples
     --------
@@ -17,20 +17,20 @@ def short_names(names: Iterable[str], most: int = FITS) -> dict[str, str]:
     >>> short_names(["smollm2-135m-instruct.q4_1-b179c952"])
     {'smollm2-135m-instruct.q4_1-b179c952': 'smollm2-135m-b179c952'}
     """
-    made = {name: _shortened(name, most) for name in names}
-    labels = list(made.values())
-    return {name: name if labels.count(short) > 1 else short for name, short in made.items()}
+    shortened = {name: _shortened(name, longest) for name in names}
+    labels = list(shortened.values())
+    return {name: name if labels.count(short) > 1 else short for name, short in shortened.items()}
 
 
-def _shortened(name: str, most: int) -> str:
+def _shortened(name: str, longest: int) -> str:
     """Return the first parts that fit, and the last part; a name with only one part loses its middle."""
-    if len(name) <= most:
+    if len(name) <= longest:
         return name
     front = [*re.split(r"(?<=[-._/])", name)]
-    last = front.pop()
-    while front and len("".join(front)) + len(last) > most:
+    last_word = front.pop()
+    while front and len("".join(front)) + len(last_word) > longest:
         front.pop()
-    if front and len(last) <= most:
-        return "".join(front) + last
-    half = (most - 3) // 2
-    return f"{name[: most - 3 - half]}...{name[-half:]}"
+    if front and len(last_word) <= longest:
+        return "".join(front) + last_word
+    half = (longest - 3) // 2
+    return f"{name[: longest - 3 - half]}...{name[-half:]}"

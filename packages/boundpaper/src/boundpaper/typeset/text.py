@@ -79,16 +79,16 @@ def numerals(text: str, *, thousands: bool = False) -> str:
 
 def _number_with_noun(match: re.Match[str], thousands: bool) -> str:
     whole, fraction, noun = match[1], match[2] or "", match[3] or ""
-    named = int(whole) in _YEARS if len(whole) == 4 else len(whole) > 7 or int(whole) % 1000
-    apart = noun or (thousands and (fraction or not named))
-    return f"{group_digits(whole) if apart else whole}{fraction}{noun}"
+    is_identifier = int(whole) in _YEARS if len(whole) == 4 else len(whole) > 7 or int(whole) % 1000
+    keeps_noun = noun or (thousands and (fraction or not is_identifier))
+    return f"{group_digits(whole) if keeps_noun else whole}{fraction}{noun}"
 
 
 def _escape_latex(text: str) -> str:
     pieces: list[str] = []
     for superscript, subscript, char in _RUN.findall(text):
         if superscript or subscript:
-            run = "".join(SCRIPTS[each] for each in superscript or subscript)
+            run = "".join(SCRIPTS[sign] for sign in superscript or subscript)
             pieces.append(f"${'^' if superscript else '_'}{{{run}}}$")
             continue
         piece = LATEX.get(char, char)
@@ -141,18 +141,18 @@ def without_citations(text: str) -> str:
 
 def _split_spans(text: str) -> list[_Span]:
     spans: list[_Span] = []
-    plain: list[str] = []
+    plain_text: list[str] = []
 
     def close() -> None:
-        if plain:
-            spans.append(_Span("plain", "".join(plain)))
-            plain.clear()
+        if plain_text:
+            spans.append(_Span("plain", "".join(plain_text)))
+            plain_text.clear()
 
     at = 0
     while at < len(text):
         char = text[at]
         if char == "\\" and text[at + 1 : at + 2] in _PUNCTUATION:
-            plain.append(text[at + 1])
+            plain_text.append(text[at + 1])
             at += 2
         elif char in "$*":
             end = _closing_offset(text, at)
@@ -166,12 +166,12 @@ def _split_spans(text: str) -> list[_Span]:
             close()
             spans.append(_Span("citation", match[0][1:-1]))
             at = match.end()
-        elif char == "@" and (bare := _BARE.match(text, at)):
+        elif char == "@" and (bare_key := _BARE.match(text, at)):
             raise SpecError(
-                f"{bare[0]!r} in {_quoted(text, at)} is not a citation: write [{bare[0]}], or \\@ for the sign"
+                f"{bare_key[0]!r} in {_quoted(text, at)} is not a citation: write [{bare_key[0]}], or \\@ for the sign"
             )
         else:
-            plain.append(char)
+            plain_text.append(char)
             at += 1
     close()
     return spans
@@ -196,35 +196,35 @@ def _closing_offset(text: str, start: int) -> int:
     )
 
 
-def _render_span(span: _Span, format: Markup, whole: str, numbers: bool) -> str:
+def _render_span(span: _Span, format: Markup, full_text: str, numbers: bool) -> str:
     if span.kind == "math":
-        return _render_math(span.text, format, whole)
+        return _render_math(span.text, format, full_text)
     if span.kind == "emphasis":
         inner = prose(span.text, format, numbers=numbers)
         return {"latex": f"\\emph{{{inner}}}", "markdown": f"*{inner}*", "html": f"<em>{inner}</em>"}[format]
     if span.kind == "citation":
-        return _render_citation(_citation_keys(span.text, whole), format, whole)
+        return _render_citation(_citation_keys(span.text, full_text), format, full_text)
     try:
         return escape(numerals(span.text) if numbers else span.text, format)
     except DataError as error:
         raise SpecError(str(error)) from None
 
 
-def _render_math(formula: str, format: Markup, whole: str) -> str:
+def _render_math(formula: str, format: Markup, text: str) -> str:
     depth = 0
     for brace in re.findall(r"\\.|[{}]", formula):
         depth += {"{": 1, "}": -1}.get(brace, 0)
         if depth < 0:
             break
     if depth or not formula.strip() or re.search(r"(?<!\\)(?:\\\\)*\\$", formula):
-        raise SpecError(f"the formula ${formula}$ in {_quoted(whole)} has unbalanced braces or is empty")
+        raise SpecError(f"the formula ${formula}$ in {_quoted(text)} has unbalanced braces or is empty")
     if re.search(r"(?<!\\)[%#&]", formula):
-        raise SpecError(f"the formula ${formula}$ in {_quoted(whole)} contains a bare %, # or &: write \\% and so on")
+        raise SpecError(f"the formula ${formula}$ in {_quoted(text)} contains a bare %, # or &: write \\% and so on")
     if is_armoured(formula) or "^^" in formula:
         raise SpecError(f"the formula ${unarmoured(formula)}$ has text from the data: put it outside the dollars")
     if unknown := [name for name in re.findall(r"\\([A-Za-z@]+)", formula) if name not in FORMULA]:
         raise SpecError(
-            f"the formula ${formula}$ in {_quoted(whole)} uses \\{unknown[0]}, which captions must not use (allowed "
+            f"the formula ${formula}$ in {_quoted(text)} uses \\{unknown[0]}, which captions must not use (allowed "
             "commands: boundpaper/typeset/characters.py)"
         )
     if format == "html":
@@ -232,39 +232,39 @@ def _render_math(formula: str, format: Markup, whole: str) -> str:
     if format == "markdown":
         # Markdown parsers process HTML first.
         return "$" + re.sub(r"<(?=[A-Za-z/!?])", r"\\lt ", formula) + "$"
-    strange = next((char for char in formula if not char.isascii() and char not in MATH), None)
-    if strange:
-        raise SpecError(f"the formula ${formula}$ in {_quoted(whole)} contains {strange!r}: write it as a TeX command")
+    odd_sign = next((char for char in formula if not char.isascii() and char not in MATH), None)
+    if odd_sign:
+        raise SpecError(f"the formula ${formula}$ in {_quoted(text)} contains {odd_sign!r}: write it as a TeX command")
     body = re.sub(r"[^\x00-\x7f]", lambda m: (MATH[m[0]] + " ") if MATH[m[0]][0] == "\\" else MATH[m[0]], formula)
     return f"${body.strip()}$"
 
 
-def _citation_keys(citation: str, whole: str) -> list[tuple[str, str]]:
+def _citation_keys(citation: str, text: str) -> list[tuple[str, str]]:
     keys = []
     for part in citation.split(";"):
         match = _KEY.fullmatch(part.strip())
         if match is None:
-            raise SpecError(f"the citation [{citation}] in {_quoted(whole)} is malformed: write [@key] or [@a; @b]")
+            raise SpecError(f"the citation [{citation}] in {_quoted(text)} is malformed: write [@key] or [@a; @b]")
         keys.append((match[1], match[2] or ""))
     if len(keys) > 1 and any(place for _, place in keys):
-        raise SpecError(f"the citation [{citation}] in {_quoted(whole)} has a place for one of several keys: split it")
+        raise SpecError(f"the citation [{citation}] in {_quoted(text)} has a place for one of several keys: split it")
     return keys
 
 
-def _render_citation(keys: list[tuple[str, str]], format: Markup, whole: str) -> str:
+def _render_citation(keys: list[tuple[str, str]], format: Markup, full_text: str) -> str:
     place = keys[0][1] if len(keys) == 1 else ""
-    shown = prose(place, format) if place else ""
+    place_text = prose(place, format) if place else ""
     if format == "latex":
-        option = f"[{{{shown}}}]" if shown else ""
+        option = f"[{{{place_text}}}]" if place_text else ""
         return f"\\citep{option}{{{','.join(key for key, _ in keys)}}}"
     if format == "html":
-        inside = "; ".join(html.escape(key) for key, _ in keys) + (f", {shown}" if shown else "")
+        inside = "; ".join(html.escape(key) for key, _ in keys) + (f", {place_text}" if place_text else "")
         return f'<span class="citation">[{inside}]</span>'
-    return "[" + "; ".join(f"@{key}" for key, _ in keys) + (f", {shown}" if shown else "") + "]"
+    return "[" + "; ".join(f"@{key}" for key, _ in keys) + (f", {place_text}" if place_text else "") + "]"
 
 
 def _quoted(text: str, at: int = 0) -> str:
     text = unarmoured(text)
     start = max(0, min(at - 20, len(text) - 60))
-    part = text[start : start + 60]
-    return repr(("…" if start else "") + part + ("…" if start + 60 < len(text) else ""))
+    excerpt = text[start : start + 60]
+    return repr(("…" if start else "") + excerpt + ("…" if start + 60 < len(text) else ""))

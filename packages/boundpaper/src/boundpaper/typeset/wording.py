@@ -25,26 +25,26 @@ SYMBOLS: Mapping[str, str] = {
 """Printed symbols of effect sizes, as mathematics."""
 
 
-def short_names(names: Iterable[str], most: int) -> dict[str, str]:
-    """Return names shortened to at most `most` characters by omitting the middle (`smollm2-13…b179c952`).
+def short_names(names: Iterable[str], longest: int) -> dict[str, str]:
+    """Return names shortened to at most `longest` characters by omitting the middle (`smollm2-13…b179c952`).
 
     If two short names would be equal, they keep more characters.
     """
     full = list(dict.fromkeys(names))
-    kept = dict.fromkeys(full, most)
+    length_by_name = dict.fromkeys(full, longest)
     while True:
-        short = {name: _without_middle(name, kept[name]) for name in full}
+        short = {name: _without_middle(name, length_by_name[name]) for name in full}
         alike = [name for name in full if list(short.values()).count(short[name]) > 1]
         if not alike:
             return short
-        kept |= {name: kept[name] + 1 for name in alike}
+        length_by_name |= {name: length_by_name[name] + 1 for name in alike}
 
 
-def _without_middle(name: str, most: int) -> str:
-    if len(name) <= most:
+def _without_middle(name: str, longest: int) -> str:
+    if len(name) <= longest:
         return name
-    end = (most - 1) // 2
-    return f"{name[: most - 1 - end]}…{name[len(name) - end :]}"
+    end = (longest - 1) // 2
+    return f"{name[: longest - 1 - end]}…{name[len(name) - end :]}"
 
 
 def readable_text(text: str, names: Mapping[str, str]) -> str:
@@ -52,11 +52,11 @@ def readable_text(text: str, names: Mapping[str, str]) -> str:
 
     `names` maps keys to printed names; keys are matched as whole words, with or without their dots.
     """
-    known = {**{key.replace(".", ""): name for key, name in names.items()}, **names}
-    if known:
-        longest = sorted(known, key=len, reverse=True)
+    all_names = {**{key.replace(".", ""): name for key, name in names.items()}, **names}
+    if all_names:
+        longest = sorted(all_names, key=len, reverse=True)
         pattern = rf"(?<![\w/.-])({'|'.join(map(re.escape, longest))})(?![\w/]|[-.]\w)"
-        text = re.sub(pattern, lambda match: known[match[1]], text)
+        text = re.sub(pattern, lambda match: all_names[match[1]], text)
     return _UNDERSCORES.sub(lambda match: match[0].replace("_", " "), text)
 
 

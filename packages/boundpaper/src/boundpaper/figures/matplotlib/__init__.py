@@ -45,15 +45,15 @@ def matplotlib_style(entity: str) -> dict[str, object]:
     """Return keyword arguments for `ax.plot` that give an entity its look in all other figures."""
     from boundpaper.figures.series import Series
 
-    shown: Look = look(style(entity, {}, "matplotlib_style"), Series())
-    base, _, mix = shown.color.partition("!")
+    looks: Look = look(style(entity, {}, "matplotlib_style"), Series())
+    base, _, mix = looks.color.partition("!")
     rgb = [int(PALETTE[base][i : i + 2], 16) / 255 for i in (0, 2, 4)]
     if mix:
         share, _, other = mix.partition("!")
         end = 1.0 if other == "white" else 0.0
         rgb = [v * int(share) / 100 + end * (1 - int(share) / 100) for v in rgb]
-    settings: dict[str, object] = {"color": tuple(rgb), "marker": _MARKS[shown.mark], "linestyle": _DASHES[shown.dash]}
-    return {**settings, "markerfacecolor": "white"} if shown.hollow else settings
+    settings: dict[str, object] = {"color": tuple(rgb), "marker": _MARKS[looks.mark], "linestyle": _DASHES[looks.dash]}
+    return {**settings, "markerfacecolor": "white"} if looks.hollow else settings
 
 
 def from_matplotlib(
@@ -106,8 +106,8 @@ def from_matplotlib(
         reason = str(error)
     except Exception as error:  # raised by parts that the conversion does not know: matplotlib draws them
         reason = f"{type(error).__name__} during conversion ({_first_line(error)})"
-    made = _draw_as_pgf(drawing, width, height, reason)
-    return replace(made, caption=caption, note=note, short=short)
+    picture = _draw_as_pgf(drawing, width, height, reason)
+    return replace(picture, caption=caption, note=note, short=short)
 
 
 def _draw_as_pgf(drawing: Drawing, width: float, height: float | None, reason: str) -> Figure:
@@ -174,13 +174,13 @@ def _rasterize_large(drawing: Drawing) -> Iterator[str]:
         many = max(len(artist.get_paths()), np.size(artist.get_offsets()) // 2) > MOST_PATHS
         return many or isinstance(artist, QuadMesh | TriMesh)
 
-    found = [a for a in drawing.findobj(large) if not a.get_rasterized()]
-    for artist in found:
+    artists = [a for a in drawing.findobj(large) if not a.get_rasterized()]
+    for artist in artists:
         artist.set_rasterized(True)
     try:
-        yield ", ".join(sorted({type(artist).__name__ for artist in found}))
+        yield ", ".join(sorted({type(artist).__name__ for artist in artists}))
     finally:
-        for artist in found:
+        for artist in artists:
             artist.set_rasterized(False)
 
 
@@ -214,13 +214,13 @@ def _draw_sheet(drawing: Drawing) -> tuple[Any, float]:
         (left, low), (right, top) = sheet.reach.get_points()
         if left >= -_SLACK and low >= -_SLACK and right <= wide + _SLACK and top <= high + _SLACK:
             return sheet, float(wide)
-        whole = Bbox.union([sheet.reach.padded(_SLACK), Bbox([[0, 0], [wide, high]])])
-        if whole.width > 4 * wide or whole.height > 4 * high:
+        full = Bbox.union([sheet.reach.padded(_SLACK), Bbox([[0, 0], [wide, high]])])
+        if full.width > 4 * wide or full.height > 4 * high:
             raise SpecError(
-                f"from_matplotlib: the drawing is {wide:.1f} by {high:.1f} in, but its parts take {whole.width:.0f} by "
-                f"{whole.height:.0f} in: move its texts and legends closer, or clip them (clip_on=True)"
+                f"from_matplotlib: the drawing is {wide:.1f} by {high:.1f} in, but its parts take {full.width:.0f} by "
+                f"{full.height:.0f} in: move its texts and legends closer, or clip them (clip_on=True)"
             )
-        return written(whole), float(whole.width)
+        return written(full), float(full.width)
 
 
 @contextmanager
@@ -240,8 +240,8 @@ def _set_axes_height(drawing: Drawing, width: float, height: float | None) -> It
 
 def _with_way(body: str, way: str) -> str:
     r"""Return the body after a comment that says how it was made, without characters special to TeX."""
-    shown = re.sub(r"[^ -~]|[\\^]", " ", plain(way))
-    return f"% {shown}\n{body}"
+    way_text = re.sub(r"[^ -~]|[\\^]", " ", plain(way))
+    return f"% {way_text}\n{body}"
 
 
 def _first_line(error: Exception) -> str:

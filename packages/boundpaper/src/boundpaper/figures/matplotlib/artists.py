@@ -40,14 +40,14 @@ def _data_points(
     """Return an artist's points in data coordinates, with NaN where a line breaks."""
     shape = kind_of(artist)
     if transform != axes.transData:
-        blended = (axes.get_xaxis_transform(), axes.get_yaxis_transform())
-        require(transform in blended, f"{shape} not in data coordinates")
+        axis_transforms = (axes.get_xaxis_transform(), axes.get_yaxis_transform())
+        require(transform in axis_transforms, f"{shape} not in data coordinates")
         xy = (transform - axes.transData).transform(np.asarray(xy, dtype=float))
-    made = []
+    found_points = []
     rows: Any = np.ma.filled(np.ma.asarray(xy, dtype=float), math.nan).reshape(-1, 2).tolist()
     for x, y in rows:
         if math.isnan(x) or math.isnan(y):
-            made.append((math.nan, math.nan))
+            found_points.append((math.nan, math.nan))
             continue
         for value, axis, name in ((x, panel.x, "x"), (y, panel.y, "y")):
             require(
@@ -56,10 +56,10 @@ def _data_points(
             low, high, at = (math.log(v) if axis.log else v for v in (axis.low, axis.high, value))
             require(not marked or axis.holds(value), f"points outside the limits of the {name} axis")
             require(low - (high - low) <= at <= high + (high - low), f"{shape} far beyond the {name} axis")
-        made.append((x, y))
+        found_points.append((x, y))
         panel.x.seen.add(x)
         panel.y.seen.add(y)
-    return made
+    return found_points
 
 
 def _table(points: Sequence[tuple[float, float]]) -> str:
@@ -99,21 +99,21 @@ def _line_styles(line: Any, marks: Marks, more: Sequence[str] = ()) -> tuple[str
         drawn = stroke_options(line.get_color(), line.get_alpha(), line.get_linewidth(), line._dash_pattern)
     if str(line.get_marker()) not in _NOTHING and line.get_markersize():
         style = MarkerStyle(line.get_marker())
-        filled = style.is_filled() and str(line.get_markerfacecolor()) != "none"
+        is_filled = style.is_filled() and str(line.get_markerfacecolor()) != "none"
         size = line.get_markersize() * (0.5 if line.get_marker() == "." else 1.0)
-        shape = marks.name(style.get_path().transformed(style.get_transform()), filled, size)
+        shape = marks.name(style.get_path().transformed(style.get_transform()), is_filled, size)
         edge = stroke_options(line.get_markeredgecolor(), line.get_alpha(), line.get_markeredgewidth(), (0, None))
-        face = fill_options(line.get_markerfacecolor(), line.get_alpha()) if filled else "fill=none"
+        face = fill_options(line.get_markerfacecolor(), line.get_alpha()) if is_filled else "fill=none"
         mark = f"mark={shape}, mark options={{{edge}, {face}}}"
     return drawn, mark
 
 
 def _line(line: Any, axes: Any, panel: ConvertedPanel, marks: Marks) -> list[str]:
-    drawn, mark = _line_styles(line, marks)
+    style, mark = _line_styles(line, marks)
     points = _data_points(line, line.get_xydata(), line.get_transform(), axes, panel, bool(mark))
-    made = [f"\\addplot[no marks, {drawn}] {_table(points)};\n"] if drawn else []
-    shown = [p for p in points if not math.isnan(p[0])]
-    return [*made, f"\\addplot[only marks, {mark}] {_table(shown)};\n"] if mark and shown else made
+    plots = [f"\\addplot[no marks, {style}] {_table(points)};\n"] if style else []
+    visible = [p for p in points if not math.isnan(p[0])]
+    return [*plots, f"\\addplot[only marks, {mark}] {_table(visible)};\n"] if mark and visible else plots
 
 
 def _shared_value(values: Any, name: str) -> Any:
@@ -139,15 +139,15 @@ def _scatter_style(dots: Any, marks: Marks) -> str:
     path = _shared_value([p.vertices for p in dots.get_paths()], f"points of several shapes of {artist_kind}")
     require(path is not None, f"{artist_kind} without a shape")
     shape = marks.name(dots.get_paths()[0], face is not None, math.sqrt(size))
-    around = "draw=none" if edge is None else stroke_options(edge, None, wide, (0, None))
-    return f"mark={shape}, mark options={{{around}, {'fill=none' if face is None else fill_options(face)}}}"
+    edge_options = "draw=none" if edge is None else stroke_options(edge, None, wide, (0, None))
+    return f"mark={shape}, mark options={{{edge_options}, {'fill=none' if face is None else fill_options(face)}}}"
 
 
 def _scatter(dots: Any, axes: Any, panel: ConvertedPanel, marks: Marks) -> list[str]:
     mark = _scatter_style(dots, marks)
     points = _data_points(dots, dots.get_offsets(), dots.get_offset_transform(), axes, panel, marked=True)
-    shown = [p for p in points if not math.isnan(p[0])]
-    return [f"\\addplot[only marks, {mark}] {_table(shown)};\n"] if shown else []
+    visible = [p for p in points if not math.isnan(p[0])]
+    return [f"\\addplot[only marks, {mark}] {_table(visible)};\n"] if visible else []
 
 
 def _patch_style(patch: Any) -> str:
@@ -201,8 +201,8 @@ def _collection_stroke(lines: Any, shape: str) -> str:
 def _segments_style(lines: Any) -> str:
     shape = kind_of(lines)
     require(lines.get_array() is None, f"colours by value of {shape}")
-    heeded = (*_STROKED, *_MAPPED, "segments", "verts", "facecolor", "hatchcolor", "hatch_linewidth")
-    require_usual(lines, make_default(lambda: LineCollection([])), heeded, shape)
+    heeded_names = (*_STROKED, *_MAPPED, "segments", "verts", "facecolor", "hatchcolor", "hatch_linewidth")
+    require_usual(lines, make_default(lambda: LineCollection([])), heeded_names, shape)
     require(not len(lines.get_facecolor()), f"{shape} with a fill")
     return _collection_stroke(lines, shape)
 
@@ -255,8 +255,8 @@ except ImportError:
 def legend_image(handle: Any, marks: Marks, name: str) -> str:
     """Return the options of a legend entry's picture."""
     if isinstance(handle, Line2D):
-        drawn, mark = _line_styles(handle, marks, ("markevery",))
-        return f"{drawn or 'only marks'}, {mark or 'no marks'}"
+        style_text, mark = _line_styles(handle, marks, ("markevery",))
+        return f"{style_text or 'only marks'}, {mark or 'no marks'}"
     if isinstance(handle, PathCollection):
         return f"only marks, {_scatter_style(handle, marks)}"
     if isinstance(handle, LineCollection):

@@ -65,12 +65,12 @@ def pgfplots(drawing: Drawing, width: float, height: float | None) -> str:
         if child is not drawing.patch and not isinstance(child, matplotlib.axes.Axes):
             raise NotConverted(f"{kind_of(child)} of the whole figure")
     require(not any(hasattr(axes, "_colorbar") for axes in drawing.axes), "a colour bar")
-    shown = [axes for axes in drawing.axes if axes.get_visible()]
-    require(shown, "a figure without axes")
-    places = [axes.get_position(original=True).bounds for axes in shown]
+    visible_axes = [axes for axes in drawing.axes if axes.get_visible()]
+    require(visible_axes, "a figure without axes")
+    places = [axes.get_position(original=True).bounds for axes in visible_axes]
     require(len(set(places)) == len(places), "axes over each other (twinx, twiny)")
     marks = Marks()
-    panels = [_convert_panel(axes, marks) for axes in shown]
+    panels = [_convert_panel(axes, marks) for axes in visible_axes]
     require(len({(p.row, p.column) for p in panels}) == len(panels), "axes in one cell of the grid")
     return lay_out_page(panels, marks, width, height)
 
@@ -100,7 +100,7 @@ def _convert_panel(axes: Any, marks: Marks) -> ConvertedPanel:
     panel = ConvertedPanel(spec.rowspan.start, spec.colspan.start, x, y, box.height / box.width, title)
     written_apart = (axes.patch, axes.xaxis, axes.yaxis, axes.title, axes._left_title, axes._right_title, axes.legend_)
     points = 0
-    for artist in sorted(axes.get_children(), key=lambda each: each.get_zorder()):
+    for artist in sorted(axes.get_children(), key=lambda child: child.get_zorder()):
         if not artist.get_visible() or artist in written_apart:
             continue
         if isinstance(artist, Spine):
@@ -109,13 +109,13 @@ def _convert_panel(axes: Any, marks: Marks) -> ConvertedPanel:
         require(type(artist) in WRITERS, kind_of(artist))
         clip = artist.get_clip_box()
         require(clip is None or np.allclose(clip.extents, axes.bbox.extents), f"the clip box of {kind_of(artist)}")
-        written = WRITERS[type(artist)](artist, axes, panel, marks)
-        points += sum(plot.count("\n") for plot in written)
+        code = WRITERS[type(artist)](artist, axes, panel, marks)
+        points += sum(plot.count("\n") for plot in code)
         require(points <= MOST_POINTS, f"more than {MOST_POINTS:,} values")
-        panel.plots += written
+        panel.plots += code
     for axis, ticks in ((axes.xaxis, x), (axes.yaxis, y)):
-        chosen = type(axis.get_major_locator()) is AutoLocator and type(axis.get_major_formatter()) is ScalarFormatter
-        if chosen and ticks.seen and all(map(is_year, ticks.seen)):
+        is_auto = type(axis.get_major_locator()) is AutoLocator and type(axis.get_major_formatter()) is ScalarFormatter
+        if is_auto and ticks.seen and all(map(is_year, ticks.seen)):
             ticks.at = [at for at in ticks.at if at == round(at)]
             ticks.texts = [f"{at:.0f}" if any(ticks.texts) else "" for at in ticks.at]
     if axes.get_legend() is not None and axes.get_legend().get_visible():
@@ -145,46 +145,46 @@ def _require_usual_text(text: Any, usual: Text, along: int, placed: bool) -> Non
 
 def _axis_ticks(axis: Any, name: str) -> ConvertedAxis:
     """Return limits, scale and ticks of an axis."""
-    scale, where = axis.get_scale(), f"the {name} axis"
-    require(scale in ("linear", "log"), f"the {scale} scale of {where}")
-    require(scale == "linear" or axis.get_transform().base == 10, f"the base of {where}, which is not 10")
-    require(axis.get_visible(), f"{where}, which is hidden")
+    scale, place = axis.get_scale(), f"the {name} axis"
+    require(scale in ("linear", "log"), f"the {scale} scale of {place}")
+    require(scale == "linear" or axis.get_transform().base == 10, f"the base of {place}, which is not 10")
+    require(axis.get_visible(), f"{place}, which is hidden")
     low, high = axis.get_view_interval()
-    require(low < high, f"{where}, which is reversed")
+    require(low < high, f"{place}, which is reversed")
     if scale == "linear":
         large = max(abs(low), abs(high))
-        require(high - low > 2e-4 * large, f"values of {where} that differ only after the fourth digit")
-        require(1e-9 < large < 1e9, f"values of {where} as large or small as {large:g}")
+        require(high - low > 2e-4 * large, f"values of {place} that differ only after the fourth digit")
+        require(1e-9 < large < 1e9, f"values of {place} as large or small as {large:g}")
     else:
-        require(low > 1e-30 and high < 1e30 and high / low > 1.01, f"the limits of {where}")
+        require(low > 1e-30 and high < 1e30 and high / low > 1.01, f"the limits of {place}")
     new_axis = getattr(_blank_axes(), f"{name}axis")
-    require_usual(axis, new_axis, _AXIS, where)
+    require_usual(axis, new_axis, _AXIS, place)
     side = "bottom" if name == "x" else "left"
     grid = False
-    for which in ("major", "minor"):
-        usual = new_axis.get_tick_params(which=which)
-        for key, value in axis.get_tick_params(which=which).items():
-            if key == "gridOn" and which == "major":
+    for level in ("major", "minor"):
+        usual = new_axis.get_tick_params(which=level)
+        for key, value in axis.get_tick_params(which=level).items():
+            if key == "gridOn" and level == "major":
                 grid = bool(value)
             elif key not in ("labelsize", "labelfontfamily", f"label{side}"):
-                same = key in usual and usual[key] == value
-                require(same, f"the {key} ({value}) of the {which} ticks of {where}")
+                is_usual = key in usual and usual[key] == value
+                require(is_usual, f"the {key} ({value}) of the {level} ticks of {place}")
     majors = _visible_ticks(axis.get_major_ticks(), low, high)
     offset = axis.get_offset_text().get_text() or axis.get_major_formatter().get_offset()
-    require(not offset, f"the offset or multiplier ({offset}) of {where}")
+    require(not offset, f"the offset or multiplier ({offset}) of {place}")
     minors = _visible_ticks(axis.get_minor_ticks(), low, high)
-    require(not axis.get_minor_formatter().get_offset(), f"the offset of the minor ticks of {where}")
+    require(not axis.get_minor_formatter().get_offset(), f"the offset of the minor ticks of {place}")
     major = set(map(id, majors))
     majors = sorted([*majors, *(t for t in minors if t.label1.get_text())], key=lambda tick: tick.get_loc())
     minors = [t for t in minors if not t.label1.get_text()]
-    require(not grid or len(majors) == len(major), f"the grid of {where}, where minor ticks have labels")
+    require(not grid or len(majors) == len(major), f"the grid of {place}, where minor ticks have labels")
     usual_tick = new_axis.get_major_ticks()[0]
     for tick in majors:
-        named = f"the tick label {tick.label1.get_text()!r}"
-        require(tick.label1.get_bbox_patch() is None, f"the box of {named}")
-        require_usual(tick.label1, usual_tick.label1, (*HOUSE_TEXT, "visible"), named)
+        label_words = f"the tick label {tick.label1.get_text()!r}"
+        require(tick.label1.get_bbox_patch() is None, f"the box of {label_words}")
+        require_usual(tick.label1, usual_tick.label1, (*HOUSE_TEXT, "visible"), label_words)
         line = ("data", "xdata", "ydata", *(() if id(tick) in major else ("markeredgewidth", "markersize")))
-        require_usual(tick.tick1line, usual_tick.tick1line, line, f"a tick of {where}")
+        require_usual(tick.tick1line, usual_tick.tick1line, line, f"a tick of {place}")
     texts = [latex_lines(t.label1.get_text()) if t.label1.get_visible() else "" for t in majors]
     label = "" if not axis.label.get_visible() else latex_lines(axis.label.get_text())
     at, minor_at = [t.get_loc() for t in majors], [t.get_loc() for t in minors]
@@ -206,15 +206,15 @@ def _convert_legend(axes: Any, panel: ConvertedPanel, marks: Marks) -> None:
     if legend._loc != 0:
         place = next(name for name, code in legend.codes.items() if code == legend._loc)
         panel.legend_at = _PLACES[place]
-    whole = {str(c.get_label()): c.lines[0] for c in axes.containers if isinstance(c, ErrorbarContainer)}
+    errorbar_lines = {str(c.get_label()): c.lines[0] for c in axes.containers if isinstance(c, ErrorbarContainer)}
     areas = legend.findobj(DrawingArea)
     require(len(areas) == len(legend.texts) == len(legend.legend_handles), "a legend with custom entries")
     for area, handle, text in zip(areas, legend.legend_handles, legend.texts, strict=True):
         name = text.get_text()
-        heeded = (*HOUSE_TEXT, "horizontalalignment", "verticalalignment")
-        require_usual(text, make_default(lambda: Text()), heeded, f"the legend's {name!r}")
-        if whole.get(name) is not None:
-            handle = whole[name]
+        heeded_names = (*HOUSE_TEXT, "horizontalalignment", "verticalalignment")
+        require_usual(text, make_default(lambda: Text()), heeded_names, f"the legend's {name!r}")
+        if errorbar_lines.get(name) is not None:
+            handle = errorbar_lines[name]
         else:
             require(len(area.get_children()) == 1, f"the picture of the legend's {name!r}")
         panel.entries.append((legend_image(handle, marks, name), latex_lines(name)))

@@ -38,8 +38,8 @@ def lay_out_page(panels: Sequence[ConvertedPanel], marks: Marks, width: float, h
 
 def _text_width(tex: str) -> float:
     """Return the estimated width in mm of the longest line of a LaTeX text."""
-    plain = tex.replace(r"\%", "%").replace(r"\_", "_").replace("{", "").replace("}", "")
-    return max(width_of(line) for line in plain.split(r"\\"))
+    plain_text = tex.replace(r"\%", "%").replace(r"\_", "_").replace("{", "").replace("}", "")
+    return max(width_of(line) for line in plain_text.split(r"\\"))
 
 
 def _high(tex: str) -> float:
@@ -86,16 +86,16 @@ def _axis(panel: ConvertedPanel, at: float, low: float, wide: float, tall: float
         options.append(f"{name}ticklabel style={{align={'center' if name == 'x' else 'right'}}}")
         options += [f"minor {name}tick={{{','.join(map(number, axis.minor))}}}"] if axis.minor else []
     if panel.x.label:
-        down = -(_room_below(panel) - _high(panel.x.label) - 0.4) / tall
-        place = f"at={{(axis description cs:0.5,{down:.4f})}}, anchor=north, align=center, inner sep=0pt"
+        label_depth = -(_room_below(panel) - _high(panel.x.label) - 0.4) / tall
+        place = f"at={{(axis description cs:0.5,{label_depth:.4f})}}, anchor=north, align=center, inner sep=0pt"
         options.append(f"xlabel={{{panel.x.label}}}, xlabel style={{{place}}}")
     if panel.y.label:
         place = f"at={{(axis description cs:{-room / wide:.4f},0.5)}}, anchor=north, align=center, inner sep=0pt"
         options.append(f"ylabel={{{panel.y.label}}}, ylabel style={{{place}}}")
     rows = -(-len(panel.entries) // columns) if columns else 0
     if panel.title:
-        up = 1.8 + rows * (FOOT + 0.8)
-        options.append(f"title={{{panel.title}}}, title style={{yshift={up:.2f}mm, align=left}}")
+        legend_height = 1.8 + rows * (FOOT + 0.8)
+        options.append(f"title={{{panel.title}}}, title style={{yshift={legend_height:.2f}mm, align=left}}")
     if columns:
         place = "at={(0.5,1)}, anchor=south, yshift=0.4mm, /tikz/every even column/.append style={column sep=3mm}"
         options.append(f"legend columns={columns}, legend style={{{place}}}")
@@ -115,9 +115,9 @@ def _require_separate_labels(axis: ConvertedAxis, length: float, size: Callable[
     """Raise NotConverted if a tick label overlaps the next."""
     if len(axis.at) < 2:
         return
-    along = [math.log(v) if axis.log else v for v in axis.at]
+    positions = [math.log(v) if axis.log else v for v in axis.at]
     low, high = (math.log(v) if axis.log else v for v in (axis.low, axis.high))
-    shown = sorted((at, text) for at, text in zip(along, axis.texts, strict=True) if text)
-    for (a, first), (b, second) in pairwise(shown):
+    visible = sorted((at, text) for at, text in zip(positions, axis.texts, strict=True) if text)
+    for (a, left_text), (b, right_text) in pairwise(visible):
         gap = (b - a) / (high - low) * length
-        require((size(first) + size(second)) / 2 <= gap + 0.5, "tick labels that would overlap")
+        require((size(left_text) + size(right_text)) / 2 <= gap + 0.5, "tick labels that would overlap")

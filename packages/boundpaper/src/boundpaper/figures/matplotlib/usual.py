@@ -57,12 +57,12 @@ def _getter_names(kind: type[Artist]) -> tuple[str, ...]:
 def quiet_fonts() -> Iterator[None]:
     """Within the block, silence warnings of matplotlib's font manager, since the document sets the fonts."""
     log = logging.getLogger("matplotlib.font_manager")
-    before = log.level
+    level = log.level
     log.setLevel(logging.ERROR)
     try:
         yield
     finally:
-        log.setLevel(before)
+        log.setLevel(level)
 
 
 def make_default(make: Any) -> Any:
@@ -71,12 +71,12 @@ def make_default(make: Any) -> Any:
         return make()
 
 
-def _values_equal(one: Any, other: Any) -> bool:
-    if one is other:
+def _values_equal(first: Any, second: Any) -> bool:
+    if first is second:
         return True
-    if one is None or other is None:
-        return not one and not other
+    if first is None or second is None:
+        return not first and not second
     try:
-        return bool(np.array_equal(np.asarray(one), np.asarray(other)) or one == other)
+        return bool(np.array_equal(np.asarray(first), np.asarray(second)) or first == second)
     except (TypeError, ValueError):
         return False

@@ -37,6 +37,6 @@ def pgfplots_list(texts: Sequence[str]) -> str:
 def _formula(formula: str) -> str:
     if not formula.strip():
         return ""
-    for command, same in _SAME.items():
-        formula = re.sub(re.escape(command) + r"(?![A-Za-z])", lambda _, same=same: same, formula)  # type: ignore[misc]
+    for command, sign in _SAME.items():
+        formula = re.sub(re.escape(command) + r"(?![A-Za-z])", lambda _, sign=sign: sign, formula)  # type: ignore[misc]
     return prose(f"${formula}$", "latex")

@@ -42,10 +42,10 @@ def check_method(method: str, caller: str) -> None:
 def standardised(values: FloatArray) -> FloatArray:
     """Return values centred and scaled to unit length, so that a correlation is a dot product; they must vary."""
     values = at_unit_scale(values)
-    centred = values - values.mean()
+    deviations = values - values.mean()
     # a second pass, since the mean of values far from zero is not exactly removed by one
-    centred = at_unit_scale(centred - centred.mean())
-    return np.asarray(centred / np.linalg.norm(centred), dtype=np.float64)
+    deviations = at_unit_scale(deviations - deviations.mean())
+    return np.asarray(deviations / np.linalg.norm(deviations), dtype=np.float64)
 
 
 def relabelled(x: FloatArray, y: FloatArray, method: Method) -> Callable[[IntArray], FloatArray]:
@@ -55,10 +55,10 @@ def relabelled(x: FloatArray, y: FloatArray, method: Method) -> Callable[[IntArr
     """
     if method == "kendall":
         return _relabelled_tau(x, y)
-    one, two = standardised(scores(x, method)), standardised(scores(y, method))
+    x_scores, y_scores = standardised(scores(x, method)), standardised(scores(y, method))
 
     def products(index: IntArray) -> FloatArray:
-        return np.asarray(one[index] @ two, dtype=np.float64)
+        return np.asarray(x_scores[index] @ y_scores, dtype=np.float64)
 
     return products
 
@@ -88,10 +88,10 @@ def tie_tolerance(x: FloatArray, y: FloatArray, method: Method, sizes: tuple[flo
     """
     if method == "kendall":
         return TIE
-    scored = [scores(values, method) for values in (x, y)]
-    large = sizes or tuple(float(np.max(np.abs(values))) for values in scored)
+    both_scores = [scores(values, method) for values in (x, y)]
+    large = sizes or tuple(float(np.max(np.abs(values))) for values in both_scores)
     # halving avoids overflow between the largest positive and negative numbers
-    grown = max(0.5 * size / float(np.ptp(0.5 * values)) for size, values in zip(large, scored, strict=True))
+    grown = max(0.5 * size / float(np.ptp(0.5 * values)) for size, values in zip(large, both_scores, strict=True))
     return max(TIE, 4 * x.size * float(np.finfo(np.float64).eps) * grown)
 
 
@@ -135,11 +135,11 @@ def interval(
     check_confidence(confidence)
     check_method(method, "interval")
     check_whole((n, covariates), "interval")
-    least = 4 if method == "kendall" else 3
-    free = n - least - covariates
+    fewest = 4 if method == "kendall" else 3
+    free = n - fewest - covariates
     if free <= 0:
-        controlled = f" with {covariates} held fixed" if covariates else ""
-        return None, f"n = {n}{controlled}, the z interval needs more than {least + covariates}"
+        control_words = f" with {covariates} held fixed" if covariates else ""
+        return None, f"n = {n}{control_words}, the z interval needs more than {fewest + covariates}"
     if abs(value) >= 1 - 1e-12:
         return None, f"|{SYMBOL[method]}| is 1"
     variance = {"pearson": 1.0, "spearman": 1 + value**2 / 2, "kendall": 0.437}[method] / free

@@ -72,24 +72,24 @@ def correlation_difference(
     """
     caller = f"correlation_difference {study}/{comparison}"
     _check_covariance(method, caller)
-    target, one = matched(outcome, first, ("outcome", "first"))
-    _, two = matched(outcome, second, ("outcome", "second"))
-    arms = {"outcome": target, "first": one, "second": two}
+    target, first_values = matched(outcome, first, ("outcome", "first"))
+    _, second_values = matched(outcome, second, ("outcome", "second"))
+    arms = {"outcome": target, "first": first_values, "second": second_values}
     make_row = partial(
         Estimate, study=study, comparison=comparison, test=f"{method}_difference", unit=unit, n=target.size
     )
     make_row = partial(make_row, effect_name="difference_of_absolute_correlations")
     notes = [note, *guards.zero_variance(arms), *guards.few_distinct(arms)]
-    pairs = ((one, target), (two, target), (one, two))
+    pairs = ((first_values, target), (second_values, target), (first_values, second_values))
     r_first, r_second, r_between = (coefficient(*pair, method) for pair in pairs)
     if r_first is None or r_second is None or r_between is None:
         because = "a correlation is undefined"
         return make_row(note=join_notes(*notes, no("difference", "interval", "statistic", "df", "p", because=because)))
-    turned = float(np.sign(r_first) * np.sign(r_second)) or 1.0
-    sizes = abs(r_first), abs(r_second), turned * r_between
-    observed = sizes[0] - sizes[1]
+    direction = float(np.sign(r_first) * np.sign(r_second)) or 1.0
+    sizes = abs(r_first), abs(r_second), direction * r_between
+    difference = sizes[0] - sizes[1]
     ends, reason = overlapping(*sizes, target.size, method, confidence)
-    make_row = partial(make_row, estimate=observed, effect=observed)
+    make_row = partial(make_row, estimate=difference, effect=difference)
     if ends is None:
         return make_row(note=join_notes(*notes, no("interval", "statistic", "df", "p", because=reason)))
     notes.append("takes the variables for jointly normal")
@@ -136,10 +136,10 @@ def overlapping(
     _check_covariance(method, "overlapping")
     ends = []
     for value in (r_first, r_second):
-        own, reason = interval(value, n, method, confidence=confidence)
-        if own is None:
+        own_interval, reason = interval(value, n, method, confidence=confidence)
+        if own_interval is None:
             return None, reason
-        ends.append(own)
+        ends.append(own_interval)
     (low_first, high_first), (low_second, high_second) = ends
     dependence = _coefficient_correlation(r_first, r_second, r_between)
 
@@ -147,9 +147,9 @@ def overlapping(
         return math.sqrt(max(0.0, one**2 + two**2 - 2 * dependence * one * two))
 
     difference = r_first - r_second
-    down = reach(r_first - low_first, high_second - r_second)
-    up = reach(high_first - r_first, r_second - low_second)
-    return (difference - down, difference + up), ""
+    reach_down = reach(r_first - low_first, high_second - r_second)
+    reach_up = reach(high_first - r_first, r_second - low_second)
+    return (difference - reach_down, difference + reach_up), ""
 
 
 def _check_covariance(method: Method, caller: str) -> None:
@@ -160,9 +160,9 @@ def _check_covariance(method: Method, caller: str) -> None:
 
 def _coefficient_correlation(r_first: float, r_second: float, r_between: float) -> float:
     """Return the asymptotic correlation of two sample coefficients with a common outcome."""
-    explained = 1 - r_first**2 - r_second**2 - r_between**2
-    shared = (r_between - r_first * r_second / 2) * explained + r_between**3
-    return max(-1.0, min(1.0, shared / ((1 - r_first**2) * (1 - r_second**2))))
+    unexplained = 1 - r_first**2 - r_second**2 - r_between**2
+    product = (r_between - r_first * r_second / 2) * unexplained + r_between**3
+    return max(-1.0, min(1.0, product / ((1 - r_first**2) * (1 - r_second**2))))
 
 
 def _alpha_at_zero(sizes: tuple[float, float, float], n: int, method: Method) -> float:
@@ -177,12 +177,12 @@ def _alpha_at_zero(sizes: tuple[float, float, float], n: int, method: Method) ->
         assert ends is not None
         return ends[0] if difference > 0 else -ends[1]
 
-    least = float(stats.norm.ppf(0.5 + 1e-9))
+    smallest_z = float(stats.norm.ppf(0.5 + 1e-9))
     if room(FARTHEST) > 0:
         return 2 * float(stats.norm.sf(FARTHEST))
-    if room(least) <= 0:
+    if room(smallest_z) <= 0:
         return 1.0
-    return 2 * float(stats.norm.sf(optimize.brentq(room, least, FARTHEST, xtol=1e-12)))
+    return 2 * float(stats.norm.sf(optimize.brentq(room, smallest_z, FARTHEST, xtol=1e-12)))
 
 
 def levels_and_differences(
@@ -230,10 +230,10 @@ def levels_and_differences(
     >>> levels.n, differences.n
     (5, 4)
     """
-    one, two = matched(x, y, ("x", "y"))
-    steps = _first_differences(one), _first_differences(two)
+    x_values, y_values = matched(x, y, ("x", "y"))
+    steps = _first_differences(x_values), _first_differences(y_values)
     rows = []
-    for name, (left, right) in (("levels", (one, two)), ("first_differences", steps)):
+    for name, (left, right) in (("levels", (x_values, y_values)), ("first_differences", steps)):
         estimate = correlate(
             left,
             right,
@@ -249,7 +249,7 @@ def levels_and_differences(
         rows.append(replace(estimate, test=f"{method}_{name}"))
     levels = guards.attach(
         rows[0],
-        guards.raised(guards.DEPENDENT_UNITS, f"{one.size} points of one series, two trends correlate in levels"),
+        guards.raised(guards.DEPENDENT_UNITS, f"{x_values.size} points of one series, two trends correlate in levels"),
     )
     return levels, with_note(rows[1], "changes from one point to the next")
 

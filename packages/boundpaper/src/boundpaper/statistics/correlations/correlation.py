@@ -260,15 +260,15 @@ def correlate(
         raise ValueError(f"{place}: unknown p {p!r}; choose permutation or t")
     if p == "t" and method != "pearson":
         raise ValueError(f"{method} {study}/{comparison}: p='t' is only for pearson; use p='permutation'")
-    one, two = matched(x, y, names)
-    arms = {names[0]: one, names[1]: two}
-    n, symbol = one.size, SYMBOL[method]
+    x_values, y_values = matched(x, y, names)
+    arms = {names[0]: x_values, names[1]: y_values}
+    n, symbol = x_values.size, SYMBOL[method]
     test = f"{method}_t" if p == "t" else method
     make_row = partial(Estimate, study=study, comparison=comparison, test=test, unit=unit, n=n, effect_name=symbol)
     notes = [note, *guards.zero_variance(arms), *guards.few_distinct(arms)]
     if confidence != 0.95:
         notes.append(f"{100 * confidence:g} % interval")
-    value = coefficient(one, two, method)
+    value = coefficient(x_values, y_values, method)
     if value is None:
         constant = [name for name, values in arms.items() if is_constant(values)]
         because = f"n = {n}" if n < 2 else f"no variance in {' and '.join(constant)}"
@@ -297,12 +297,12 @@ def correlate(
     else:
         outcome = permutation_p(
             value,
-            relabelled(one, two, method),
+            relabelled(x_values, y_values, method),
             [np.arange(n)],
             draws=draws,
             seed=seed,
             cells_per_draw=n * (n - 1) // 2 if method == "kendall" else n,
-            tie=tie_tolerance(one, two, method),
+            tie=tie_tolerance(x_values, y_values, method),
             alternative=alternative,
         )
         p_value = outcome.p_value
@@ -372,12 +372,12 @@ def leave_one_out(
     >>> round(row.effect_ci_low, 3), round(row.effect_ci_high, 3)
     (0.6, 0.964)
     """
-    one, two = matched(x, y, ("x", "y"))
-    n, symbol = one.size, SYMBOL[method]
+    x_values, y_values = matched(x, y, ("x", "y"))
+    n, symbol = x_values.size, SYMBOL[method]
     labels = [str(position + 1) for position in range(n)] if units is None else list(units)
     if len(labels) != n:
         raise ValueError(f"leave_one_out {study}/{comparison}: {n} values but {len(labels)} unit names; give one each")
-    whole = coefficient(one, two, method)
+    full_value = coefficient(x_values, y_values, method)
     make_row = partial(
         Estimate,
         study=study,
@@ -385,34 +385,34 @@ def leave_one_out(
         test=f"{method}_leave_one_out",
         unit=unit,
         n=n,
-        estimate=whole,
+        estimate=full_value,
         effect_name="leave_one_out_range",
     )
     values: list[tuple[float, str]] = []
     p_values: list[float] = []
-    undefined: list[str] = []
+    undefined_units: list[str] = []
     for left_out in range(n):
-        kept = np.arange(n) != left_out
-        value = coefficient(one[kept], two[kept], method)
+        is_kept = np.arange(n) != left_out
+        value = coefficient(x_values[is_kept], y_values[is_kept], method)
         if value is None:
-            undefined.append(labels[left_out])
+            undefined_units.append(labels[left_out])
             continue
         values.append((value, labels[left_out]))
         outcome = permutation_p(
             value,
-            relabelled(one[kept], two[kept], method),
+            relabelled(x_values[is_kept], y_values[is_kept], method),
             [np.arange(n - 1)],
             draws=draws,
             seed=seed,
             cells_per_draw=n * n // 2 if method == "kendall" else n,
-            tie=tie_tolerance(one[kept], two[kept], method),
+            tie=tie_tolerance(x_values[is_kept], y_values[is_kept], method),
         )
         p_values.append(outcome.p_value)
     notes = [note, no("interval", "statistic", "df", because="a range, not a test of its own")]
-    if whole is None:
+    if full_value is None:
         notes.append(no(symbol, because=f"n = {n}" if n < 2 else "x or y has no variance"))
-    if undefined:
-        notes.append(f"undefined without {', '.join(undefined)}")
+    if undefined_units:
+        notes.append(f"undefined without {', '.join(undefined_units)}")
     if not values:
         notes.append(no("range", "p", because="no leave-one-out correlation is defined"))
         return make_row(note=join_notes(*notes))

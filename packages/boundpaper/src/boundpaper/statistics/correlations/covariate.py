@@ -83,8 +83,8 @@ def partial(
     if method == "kendall":
         raise ValueError(f"{place}: partial tau has no t test; use pearson or spearman")
     check_method(method, place)
-    one, two = (at_unit_scale(values) for values in matched(x, y, ("x", "y")))
-    n = one.size
+    x_values, y_values = (at_unit_scale(values) for values in matched(x, y, ("x", "y")))
+    n = x_values.size
     columns = np.asarray(given, dtype=np.float64)
     columns = columns[:, None] if columns.ndim == 1 else columns
     if columns.ndim != 2 or columns.shape[0] != n:
@@ -105,14 +105,14 @@ def partial(
         n=n,
         effect_name=f"partial_{symbol}",
     )
-    notes = [note, f"given {given_name}", *guards.few_distinct({"x": one, "y": two})]
+    notes = [note, f"given {given_name}", *guards.few_distinct({"x": x_values, "y": y_values})]
     df = n - 2 - k
     everything = (symbol, "interval", "statistic", "df", "p")
     if df < 1:
         because = f"n = {n} with {k} held fixed leaves no degree of freedom"
         return make_row(note=join_notes(*notes, no(*everything, because=because)))
-    residual_x, residual_y = (_residuals(scores(values, method), design) for values in (one, two))
-    for name, values, residual in (("x", one, residual_x), ("y", two, residual_y)):
+    residual_x, residual_y = (_residuals(scores(values, method), design) for values in (x_values, y_values))
+    for name, values, residual in (("x", x_values, residual_x), ("y", y_values, residual_y)):
         if is_constant(values) or is_constant(residual, float(np.max(np.abs(scores(values, method))))):
             because = f"{name} does not vary once {given_name} is held fixed"
             return make_row(note=join_notes(*notes, no(*everything, because=because)))
@@ -192,9 +192,9 @@ def within_family(
     >>> round(row.estimate, 3)
     0.655
     """
-    one, two = (at_unit_scale(values) for values in matched(x, y, ("x", "y")))
-    if len(families) != one.size:
-        raise ValueError(f"within_family {study}/{comparison}: {one.size} values but {len(families)} families")
+    xs, ys = (at_unit_scale(values) for values in matched(x, y, ("x", "y")))
+    if len(families) != xs.size:
+        raise ValueError(f"within_family {study}/{comparison}: {xs.size} values but {len(families)} families")
     members: dict[Hashable, list[int]] = {}
     for position, family in enumerate(families):
         members.setdefault(family, []).append(position)
@@ -210,15 +210,15 @@ def within_family(
         effect_name="within_family_r",
     )
     notes = [note, f"{len(groups)} families of two or more", no("statistic", "df", because="p by permutation")]
-    if one.size - n:
-        notes.append(f"{one.size - n} units alone in their family left out")
+    if xs.size - n:
+        notes.append(f"{xs.size - n} units alone in their family left out")
     everything = ("r", "interval", "p")
     if not groups:
         return make_row(note=join_notes(*notes, no(*everything, because="no family has two units")))
     order = np.concatenate(groups)
-    centred_x, centred_y = _centred_by_group(one, groups)[order], _centred_by_group(two, groups)[order]
-    for name, values, centred in (("x", one, centred_x), ("y", two, centred_y)):
-        if is_constant(centred, float(np.max(np.abs(values)))):
+    centred_x, centred_y = _centred_by_group(xs, groups)[order], _centred_by_group(ys, groups)[order]
+    for name, values, residuals in (("x", xs, centred_x), ("y", ys, centred_y)):
+        if is_constant(residuals, float(np.max(np.abs(values)))):
             because = f"{name} does not vary inside families"
             return make_row(note=join_notes(*notes, no(*everything, because=because)))
 
@@ -234,7 +234,7 @@ def within_family(
         draws=draws,
         seed=seed,
         cells_per_draw=n,
-        tie=tie_tolerance(centred_x, centred_y, "pearson", (float(np.max(np.abs(one))), float(np.max(np.abs(two))))),
+        tie=tie_tolerance(centred_x, centred_y, "pearson", (float(np.max(np.abs(xs))), float(np.max(np.abs(ys))))),
     )
     notes += [f"{outcome.note} inside families", *guards.smallest_p(outcome.smallest)]
     ends, reason = interval(value, n, "pearson", len(groups) - 1, confidence)

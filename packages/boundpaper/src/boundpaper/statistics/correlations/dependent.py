@@ -31,10 +31,10 @@ def williams_t(r_first: float, r_second: float, r_between: float, n: int) -> tup
         return None
     determinant = 1 - r_first**2 - r_second**2 - r_between**2 + 2 * r_first * r_second * r_between
     mean = (r_first + r_second) / 2
-    rest = 2 * determinant * (n - 1) / (n - 3) + mean**2 * (1 - r_between) ** 3
-    if not rest > 1e-12:
+    remainder = 2 * determinant * (n - 1) / (n - 3) + mean**2 * (1 - r_between) ** 3
+    if not remainder > 1e-12:
         return None
-    return (r_first - r_second) * math.sqrt((n - 1) * (1 + r_between) / rest), n - 3
+    return (r_first - r_second) * math.sqrt((n - 1) * (1 + r_between) / remainder), n - 3
 
 
 def steiger_z(r_first: float, r_second: float, r_between: float, n: int) -> float | None:
@@ -46,10 +46,10 @@ def steiger_z(r_first: float, r_second: float, r_between: float, n: int) -> floa
         return None
     mean = (r_first + r_second) / 2
     covariance = r_between * (1 - 2 * mean**2) - mean**2 / 2 * (1 - 2 * mean**2 - r_between**2)
-    shared = covariance / (1 - mean**2) ** 2
-    if not 1 - shared > 1e-12:
+    correlation = covariance / (1 - mean**2) ** 2
+    if not 1 - correlation > 1e-12:
         return None
-    return (math.atanh(r_first) - math.atanh(r_second)) * math.sqrt((n - 3) / (2 - 2 * shared))
+    return (math.atanh(r_first) - math.atanh(r_second)) * math.sqrt((n - 3) / (2 - 2 * correlation))
 
 
 def dependent_correlations(
@@ -98,19 +98,19 @@ def dependent_correlations(
     place = f"dependent_correlations {study}/{comparison}"
     if test not in get_args(DependentTest):
         raise ValueError(f"{place}: unknown test {test!r}; choose one of {', '.join(get_args(DependentTest))}")
-    target, one = matched(outcome, first, ("outcome", "first"))
-    _, two = matched(outcome, second, ("outcome", "second"))
-    arms = {"outcome": target, "first": one, "second": two}
+    target, a = matched(outcome, first, ("outcome", "first"))
+    _, b = matched(outcome, second, ("outcome", "second"))
+    arms = {"outcome": target, "first": a, "second": b}
     name = {"williams": "williams_t", "steiger": "steiger_z"}[test]
     make_row = partial(Estimate, study=study, comparison=comparison, test=name, unit=unit, n=target.size)
     make_row = partial(make_row, effect_name="difference_of_absolute_correlations")
     notes = [note, *guards.zero_variance(arms), *guards.few_distinct(arms)]
-    r_first, r_second, r_between = (coefficient(*pair) for pair in ((one, target), (two, target), (one, two)))
+    r_first, r_second, r_between = (coefficient(*pair) for pair in ((a, target), (b, target), (a, b)))
     if r_first is None or r_second is None or r_between is None:
         because = "a correlation is undefined"
         return make_row(note=join_notes(*notes, no("difference", "interval", "statistic", "df", "p", because=because)))
-    turned = float(np.sign(r_first) * np.sign(r_second)) or 1.0
-    sizes = abs(r_first), abs(r_second), turned * r_between
+    direction = float(np.sign(r_first) * np.sign(r_second)) or 1.0
+    sizes = abs(r_first), abs(r_second), direction * r_between
     difference = sizes[0] - sizes[1]
     notes += ["correlations by size, takes the variables for jointly normal", no("interval", because="a test only")]
     make_row = partial(make_row, estimate=difference, effect=difference)

@@ -52,13 +52,13 @@ def sign_flips(
     >>> round(row.estimate, 2), row.p_value
     (5.53, 0.125)
     """
-    one, two = matched(first, second, names)
-    row = paired_t(one, two, study=study, comparison=comparison, unit=unit, note=note, names=names)
+    first_values, second_values = matched(first, second, names)
+    row = paired_t(first_values, second_values, study=study, comparison=comparison, unit=unit, note=note, names=names)
     row = replace(row, test="sign_flips", statistic=None, df=None)
     if row.n == 0:
         return row
-    size = float(max(abs(one).max(), abs(two).max()))
-    flips = sign_flip_p(one - two, size=size)
+    size = float(max(abs(first_values).max(), abs(second_values).max()))
+    flips = sign_flip_p(first_values - second_values, size=size)
     notes = [flips.note, no("statistic", "df", because="p by sign flips"), *guards.smallest_p(2.0 / 2**row.n)]
     # without variance, Student's test notes that it has no p, but sign flips have one
     other_notes = row.note.replace("interval, statistic, df, p, d_z", "interval, d_z")

@@ -64,9 +64,9 @@ def paired_t(
     """
     check_confidence(confidence)
     check_alternative(alternative, f"paired_t {study}/{comparison}")
-    one, two = matched(first, second, names)
-    arms = {names[0]: one, names[1]: two}
-    n = one.size
+    first_values, second_values = matched(first, second, names)
+    arms = {names[0]: first_values, names[1]: second_values}
+    n = first_values.size
     notes = [note, *guards.zero_variance(arms), *guards.few_distinct(arms)]
     if confidence != 0.95:
         notes.append(f"{100 * confidence:g} % intervals")
@@ -74,19 +74,19 @@ def paired_t(
     everything = ("interval", "statistic", "df", "p", *EFFECT)
     if n == 0:
         return make_row(note=join_notes(*notes, no("estimate", *everything, because="no pairs")))
-    differences = one - two
+    differences = first_values - second_values
     mean = float(differences.mean())
     if n == 1:
         return make_row(estimate=mean, note=join_notes(*notes, no(*everything, because="a single pair")))
-    if is_constant(differences, float(np.max(np.abs([one, two])))):
+    if is_constant(differences, float(np.max(np.abs([first_values, second_values])))):
         reason = no(*everything, because="the differences have no variance")
         return make_row(estimate=mean, note=join_notes(*notes, reason))
 
-    result = stats.ttest_rel(one, two)
+    result = stats.ttest_rel(first_values, second_values)
     interval = result.confidence_interval(confidence)
     notes.append("d_z = mean/sd of the differences with ddof 1")
     ends = d_z_interval(float(result.statistic), n, confidence)
-    if is_constant(one) or is_constant(two):
+    if is_constant(first_values) or is_constant(second_values):
         ends = None
         notes.append(no("d_z interval", because="an arm has no variance"))
     elif ends is None:

@@ -77,8 +77,8 @@ def exact_relabelings(blocks: Sequence[IntArray]) -> IntArray:
         return columns[0]
     rows = np.array(list(product(*(range(len(column)) for column in columns))), dtype=np.int64)
     table = np.empty((len(rows), n), dtype=np.int64)
-    for which, (block, column) in enumerate(zip(blocks, columns, strict=True)):
-        table[:, block] = column[rows[:, which]]
+    for index, (block, column) in enumerate(zip(blocks, columns, strict=True)):
+        table[:, block] = column[rows[:, index]]
     return table
 
 
@@ -127,15 +127,15 @@ def permutation_p(
     def size(values: FloatArray) -> FloatArray:
         return np.abs(values) if alternative == "two-sided" else values if alternative == "greater" else -values
 
-    least = float(size(np.array([observed]))[0]) - tie
+    threshold = float(size(np.array([observed]))[0]) - tie
     count = math.prod(math.factorial(block.size) for block in blocks)
     if max(block.size for block in blocks) <= EXACT_UP_TO and count <= EXACT_RELABELINGS:
         null = size(statistic(exact_relabelings(blocks)))
-        reached = int(np.count_nonzero(null >= least))
+        reached = int(np.count_nonzero(null >= threshold))
         best = int(np.count_nonzero(null >= null.max() - tie))
         return PermutationP(reached / count, best / count, f"exact p over {count} relabelings")
     reached = sum(
-        int(np.count_nonzero(size(statistic(table)) >= least))
+        int(np.count_nonzero(size(statistic(table)) >= threshold))
         for table in random_relabelings(blocks, draws, seed, cells_per_draw)
     )
     note = f"Monte-Carlo p over {draws} relabelings with seed {seed}"
@@ -176,18 +176,18 @@ def sign_flip_p(
     unit = differences / scale
     # flips that are equal in exact arithmetic may differ by the rounding of the values subtracted
     tie = max(TIE, 4 * float(np.finfo(np.float64).eps) * (size or scale) / scale)
-    least = float(sized(np.array([unit.mean()]))[0]) - tie
+    threshold = float(sized(np.array([unit.mean()]))[0]) - tie
     if n <= EXACT_SIGNS_UP_TO:
         bits = (np.arange(2**n)[:, None] >> np.arange(n)) & 1
         null = sized((1.0 - 2.0 * bits) @ unit / n)
-        reached = int(np.count_nonzero(null >= least))
+        reached = int(np.count_nonzero(null >= threshold))
         best = int(np.count_nonzero(null >= null.max() - tie))
         return PermutationP(reached / 2**n, best / 2**n, f"exact p over {2**n} sign flips")
     generator = np.random.default_rng(seed)
     reached = 0
     for count in chunk_sizes(draws, n):
         signs = np.where(generator.random((count, n)) < 0.5, -1.0, 1.0)
-        reached += int(np.count_nonzero(sized(signs @ unit / n) >= least))
+        reached += int(np.count_nonzero(sized(signs @ unit / n) >= threshold))
     return PermutationP(
         (reached + 1) / (draws + 1), 1 / (draws + 1), f"Monte-Carlo p over {draws} sign flips with seed {seed}"
     )

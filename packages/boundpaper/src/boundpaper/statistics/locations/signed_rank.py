@@ -61,25 +61,25 @@ def wilcoxon(
     0.125
     """
     check_alternative(alternative, f"wilcoxon {study}/{comparison}")
-    one, two = matched(first, second, names)
-    arms = {names[0]: one, names[1]: two}
-    differences = at_unit_scale(np.concatenate([one, two]))
-    differences = differences[: one.size] - differences[one.size :]
+    a, b = matched(first, second, names)
+    arms = {names[0]: a, names[1]: b}
+    differences = at_unit_scale(np.concatenate([a, b]))
+    differences = differences[: a.size] - differences[a.size :]
     # tiny differences are zeros, and nearly equal differences are ties, relative to the values' magnitude, scaled to 1
-    grouped = levels(np.concatenate([np.abs(differences), [0.0, 1.0]]))
-    size, least = grouped[:-2], grouped[-2]
-    kept = size > least
-    zeros = int(np.count_nonzero(~kept))
-    make_row = partial(Estimate, study=study, comparison=comparison, test="wilcoxon_signed_rank", unit=unit, n=one.size)
+    tie_levels = levels(np.concatenate([np.abs(differences), [0.0, 1.0]]))
+    size, smallest = tie_levels[:-2], tie_levels[-2]
+    is_nonzero = size > smallest
+    zeros = int(np.count_nonzero(~is_nonzero))
+    make_row = partial(Estimate, study=study, comparison=comparison, test="wilcoxon_signed_rank", unit=unit, n=a.size)
     make_row = partial(make_row, effect_name="rank_biserial")
     notes = [note, *guards.zero_variance(arms), *guards.few_distinct(arms)]
     notes += [f"{zeros} pairs without a difference left out"] if zeros else []
-    if not kept.any():
+    if not is_nonzero.any():
         reason = no("estimate", "interval", "statistic", "df", "p", "effect", because="no pair differs")
         return make_row(note=join_notes(*notes, reason))
-    signed = np.sign(differences[kept]) * size[kept].astype(np.float64)
+    signed = np.sign(differences[is_nonzero]) * size[is_nonzero].astype(np.float64)
     pairs = signed.size
-    ties = np.unique(size[kept]).size < pairs
+    ties = np.unique(size[is_nonzero]).size < pairs
     exact = pairs <= (13 if ties else EXACT_UP_TO)
     if exact and ties:
         test = stats.wilcoxon(signed, alternative=alternative, method=stats.PermutationMethod(n_resamples=2**pairs))
@@ -88,7 +88,7 @@ def wilcoxon(
     ranks = stats.rankdata(np.abs(signed))
     positive = float(ranks[signed > 0].sum())
     share = 2 * positive / float(ranks.sum()) - 1
-    raw = one - two
+    raw = a - b
     walsh = (raw[:, None] + raw[None, :])[np.triu_indices(raw.size)] / 2
     notes.append("exact p of the signed ranks" if exact else "normal p of the signed ranks")
     notes += [*one_sided_note(alternative), no("interval", "df", "effect interval", because="the test is of ranks")]

@@ -50,13 +50,13 @@ def student_interval(values: npt.ArrayLike, confidence: float = 0.95) -> tuple[f
     array = sample(values, "values")
     if is_constant(array):
         return None
-    scaled = at_unit_scale(array)
+    unit_values = at_unit_scale(array)
     # the scale is a power of two, so scaling and unscaling are exact
-    back = float(abs(array).max()) / float(abs(scaled).max())
-    error = float(scaled.std(ddof=1)) / math.sqrt(array.size)
+    factor = float(abs(array).max()) / float(abs(unit_values).max())
+    error = float(unit_values.std(ddof=1)) / math.sqrt(array.size)
     half = float(stats.t.isf((1 - confidence) / 2, array.size - 1)) * error
-    mean = float(scaled.mean())
-    return (mean - half) * back, (mean + half) * back
+    mean = float(unit_values.mean())
+    return (mean - half) * factor, (mean + half) * factor
 
 
 def half_width(error: FloatArray, df: FloatArray, confidence: float = 0.95) -> FloatArray:
@@ -65,8 +65,8 @@ def half_width(error: FloatArray, df: FloatArray, confidence: float = 0.95) -> F
     NaN where the error is NaN or zero, or there is no degree of freedom: units without spread do not allow an interval.
     """
     tail = (1 - check_confidence(confidence)) / 2
-    known = np.isfinite(error) & (error > 0) & (df > 0)
-    return np.where(known, stats.t.isf(tail, df) * error, np.nan)
+    is_defined = np.isfinite(error) & (error > 0) & (df > 0)
+    return np.where(is_defined, stats.t.isf(tail, df) * error, np.nan)
 
 
 def t_p(t: float, df: float, alternative: Alternative = "two-sided") -> float:

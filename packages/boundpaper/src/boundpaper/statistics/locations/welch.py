@@ -71,9 +71,9 @@ def welch_t(
         # otherwise a spread of floating-point noise would give a finite but meaningless t
         sd = 0.0 if is_constant(values) else float(values.std(ddof=1))
         moments.append((float(values.mean()), sd, values.size))
-    given = join_notes(note, *guards.zero_variance(groups), *guards.few_distinct(groups))
+    all_notes = join_notes(note, *guards.zero_variance(groups), *guards.few_distinct(groups))
     return _welch_estimate(
-        *moments, study=study, comparison=comparison, unit=unit, note=given, effect=effect, confidence=confidence
+        *moments, study=study, comparison=comparison, unit=unit, note=all_notes, effect=effect, confidence=confidence
     )
 
 
@@ -193,29 +193,27 @@ def pooled_t(
     check_confidence(confidence)
     check_alternative(alternative, f"pooled_t {study}/{comparison}")
     groups = {name: sample(values, name) for name, values in zip(names, (first, second), strict=True)}
-    one, two = groups.values()
-    if min(one.size, two.size) == 0:
+    a, b = groups.values()
+    if min(a.size, b.size) == 0:
         raise ValueError(f"pooled_t {study}/{comparison}: an empty group; omit the comparison or say why")
-    make_row = partial(Estimate, study=study, comparison=comparison, test="student_t", unit=unit, n=one.size + two.size)
-    make_row = partial(make_row, estimate=float(one.mean() - two.mean()), effect_name="d_s")
-    notes = [note, f"n = {one.size} + {two.size}", *guards.zero_variance(groups), *guards.few_distinct(groups)]
-    size = d_s(one, two)
+    make_row = partial(Estimate, study=study, comparison=comparison, test="student_t", unit=unit, n=a.size + b.size)
+    make_row = partial(make_row, estimate=float(a.mean() - b.mean()), effect_name="d_s")
+    notes = [note, f"n = {a.size} + {b.size}", *guards.zero_variance(groups), *guards.few_distinct(groups)]
+    size = d_s(a, b)
     if size is None:
-        because = "a group of one unit" if min(one.size, two.size) < 2 else "neither group has variance"
+        because = "a group of one unit" if min(a.size, b.size) < 2 else "neither group has variance"
         return make_row(
             note=join_notes(*notes, no("interval", "statistic", "df", "p", "d_s", "d_s interval", because=because))
         )
-    test = stats.ttest_ind(one, two)
+    test = stats.ttest_ind(a, b)
     interval = test.confidence_interval(confidence)
-    ends = None if is_constant(one) or is_constant(two) else d_s_interval(size, one.size, two.size, confidence)
+    ends = None if is_constant(a) or is_constant(b) else d_s_interval(size, a.size, b.size, confidence)
     if ends is None:
-        lacking = (
-            "an arm has no variance" if is_constant(one) or is_constant(two) else "the noncentral t has no ends here"
-        )
+        lacking = "an arm has no variance" if is_constant(a) or is_constant(b) else "the noncentral t has no ends here"
         notes.append(no("d_s interval", because=lacking))
     notes += ["d_s = mean difference over the pooled sd with ddof 1", *one_sided_note(alternative)]
-    notes += guards.few_units(min(one.size, two.size), unit)
-    df = one.size + two.size - 2
+    notes += guards.few_units(min(a.size, b.size), unit)
+    df = a.size + b.size - 2
     return make_row(
         ci_low=float(interval.low),
         ci_high=float(interval.high),
@@ -285,8 +283,8 @@ def _welch_estimate(
     elif ends is None:
         notes.append(no(f"{effect} interval", because="the noncentral t has no finite ends here"))
     factor = hedges_factor(n_first + n_second - 2) if effect == "hedges_g" else 1.0
-    pooled = "d_s = mean difference over the pooled sd with ddof 1"
-    notes.append(pooled if effect == "d_s" else f"hedges_g = J d_s, {pooled}")
+    effect_words = "d_s = mean difference over the pooled sd with ddof 1"
+    notes.append(effect_words if effect == "d_s" else f"hedges_g = J d_s, {effect_words}")
     notes += guards.few_units(min(n_first, n_second), unit)
     if n_first + n_second <= SMALL:
         notes.append(detectable_note("|d_s|", smallest_d_s(n_first, n_second), n_first + n_second))
