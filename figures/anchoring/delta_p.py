@@ -63,8 +63,7 @@ def figure(anchoring_curves: pd.DataFrame, subjects: pd.DataFrame) -> Figure:
         short="Measured $\\Delta P$ over the layers",
         note=(
             "Models of the population, by their arms. Dotted, near zero: as many other tokens cut as the "
-            "question has. Hollow and not joined: layers that are not read, since the probe is not above chance. The "
-            "charts of the description show other models and data; of them only landmarks are known."
+            "question has. Hollow and not joined: layers that are not read, since the probe is not above chance."
         ),
     )
 
