@@ -29,7 +29,7 @@ def figure(lbp_lengths: pd.DataFrame, matched_models: pd.DataFrame, length_order
                     for mode in LOOKS
                     for path in [rows[rows["mode"] == mode]]
                 ],
-                x=Axis(label="plasticity", low=0.3, high=0.82, ticks=[0.4, 0.6, 0.8]),
+                x=Axis(label="plasticity", low=0.38, high=0.8, ticks=[0.4, 0.6, 0.8]),
                 y=Axis(label="score", low=0, high=60, ticks=[0, 20, 40, 60]),
                 title=name,
                 annotations=[

@@ -20,7 +20,7 @@ def figure(nope_recovery_recomputed: pd.DataFrame, families: pd.DataFrame) -> Fi
         for name, *ends in rows[["name", "dip", "level"]].itertuples(index=False)
     ]
     apart = (printed["reported"] - printed["recovery"]).abs().max()
-    draw_up = Points(x=rows["draw_up"], y=rows["name"], entity="total", legend=False)
+    draw_up = Points(x=rows["draw_up"], y=rows["name"], entity="rise", legend=False)
     off = max((rows[f"{name}_high"] - rows[name]).max() for name in ("recovery", "draw_up"))
     zero = (Rule(at=0, axis="x", dash="solid"),)
     short = rows.loc[rows["captured_context"] < rows["captured_context"].max(), "name"]
@@ -47,7 +47,7 @@ def figure(nope_recovery_recomputed: pd.DataFrame, families: pd.DataFrame) -> Fi
         height=44,
         share_y=True,
         letters=True,
-        entities={"dip": Style(color="okgrey", mark="square")},
+        entities={"dip": Style(color="okgrey", mark="square"), "rise": Style(color="okgrey", mark="diamond*")},
         caption=(
             "Recovery of plasticity by model: (a) the levels in the two fixed windows, joined by the recovery, the "
             "second minus the first; (b) the largest rise from a decile to a later one [@shcherb2026]. Only where the "

@@ -38,7 +38,7 @@ def figure(retrained_levels: pd.DataFrame) -> Figure:
                 title=name,
                 series=[Line(x=leads, y=list(map(law.pdf, leads)), marks=False, entity="neutral", legend=False)],
                 x=Axis(label="lead of key 1 / spread", ticks=[-2, 0, 2]),
-                y=Axis(label="share of queries", low=0, high=0.5, ticks=[0, 0.2, 0.4]),
+                y=Axis(label="share per spread", low=0, high=0.5, ticks=[0, 0.2, 0.4]),
                 shades=[Shade(low=None, high=low), Shade(low=low, high=max(0, changed))],
                 rules=[Rule(at=law.mean, axis="x", label="mean")],
                 annotations=[

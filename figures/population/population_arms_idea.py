@@ -53,7 +53,7 @@ def figure(population_record: pd.DataFrame) -> Figure:
         entities=LOOKS,
         caption=(
             f"The arms of the population, in each of {count} seeds. B, C and D start from the last weights of A "
-            "(grey) and read the same documents: B and C differ in rotation (some in extensions), C and D in steps. "
+            "(grey line), read the same documents: B and C differ in rotation (some in extensions), C and D in steps. "
             f"Solid: steps at base {BASE}; dotted: the longest extension of a seed. E starts anew."
         ),
         short="The arms of the population: what each starts from and differs in",
