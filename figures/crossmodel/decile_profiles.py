@@ -36,7 +36,7 @@ def figure(decile_profiles: pd.DataFrame, measured_profiles: pd.DataFrame, subje
                 shown.setdefault(title, []).append(_line(row["model"], middles, row[names], name, "reported"))
     for title, part_of in ((SHORT, measured_profiles[~null]), (RANDOM, measured_profiles[null])):
         for entity, name, rows in each_model(part_of):
-            look, told = (entity, short_names([name], most=16)[name]) if title == SHORT else ("neutral", "")
+            look, told = (entity, short_names([name], longest=16)[name]) if title == SHORT else ("neutral", "")
             line = _line(look, 100 * rows["position"], rows["plasticity"], told, "measured")
             shown.setdefault(title, []).append(line)
     scale = Axis(label="plasticity", low=low, high=high)

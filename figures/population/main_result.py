@@ -51,9 +51,8 @@ def figure(
             "it (B) lose, though their plasticity is lower. (a) First run: far keys found, by length of the prompt: "
             f"{seeds(found)}, so this is post hoc. (b, c) Second run, of the same plan: (b) plasticity of aligned "
             "queries, and (c) sway, the share of pairs of keys whose winner changes when they exchange positions (0 in "
-            "C, by construction: only the rotation is exchanged), by quarter of texts of four trained lengths; grey: "
-            f"beyond the trained length. {measured(again, population_members)} Thin: single seeds; thick: their mean. "
-            "Unit: one training seed."
+            "C, by construction), by quarter of texts of four trained lengths; grey: beyond the trained length. "
+            f"{measured(again, population_members)} Thin: single seeds; thick: their mean. Unit: one training seed."
         ),
         short="Retrieval, plasticity and exchange of positions with rotation and without",
     )

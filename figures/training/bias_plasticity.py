@@ -98,10 +98,10 @@ def figure(
         letters=True,
         caption=(
             "Among captured models no correlation of the plasticity drop with the bias, per token or over the window, "
-            f"survives a correction [@shcherb2026]: {int(models.sum())} captured models and "
-            f"{int((~models).sum())} checkpoints of SmolLM3-3B (joined from start to end), each over its own window, "
-            f"with the bias (a) per token and (b) per window; (c) {len(same)} models over {window:,} tokens: SmolLM3 "
-            f"at its last checkpoint, and those captured over as many, which {listed(absent)} was not."
+            f"survives a correction [@shcherb2026]: {int(models.sum())} captured models and {int((~models).sum())} "
+            "checkpoints of SmolLM3-3B (joined from start to end), each over its own window, with the bias (a) per "
+            f"token and (b) per window; (c) {len(same)} models over {window:,} tokens: SmolLM3 at its last checkpoint, "
+            f"and those captured over as many, which {listed(absent)} was not."
         ),
         note=(
             "In the panels: Pearson's $r$ with its 95 % interval; two of the models run one text network. Over "
