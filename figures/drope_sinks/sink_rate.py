@@ -60,13 +60,12 @@ def figure(sink_rate_layers: pd.DataFrame, uniform_sink: pd.DataFrame, drope_pro
         letters=True,
         height=39,
         caption=(
-            "At most lengths of these prompts evenly spread attention passes for a sink. (a) Share of heads whose "
-            "mean attention to the first token reaches the threshold, published series of both models with one "
-            "standard deviation over prompts, cut at 100 % "
-            f"({drope_protocols.set_index('section')['items']['5 (sinks)']}); behind the break the mean of layers "
-            f"{ticks[REST]} with their range, and the last layer. (b) The score $H_T / T$ of attention spread evenly "
-            f"over T tokens [@africa2026]: up to {passing} tokens it is called a sink. Shaded: lengths of the prompts "
-            "of Experiment 4, which are those of (a), and of Experiment 7."
+            "At most lengths of these prompts evenly spread attention passes for a sink. (a) Share of heads whose mean "
+            "attention to the first token reaches the threshold, published series of both models with one standard "
+            f"deviation over prompts, cut at 100 % ({drope_protocols.set_index('section')['items']['5 (sinks)']}); "
+            f"behind the break the mean of layers {ticks[REST]} with their range, and the last layer. (b) The score "
+            f"$H_T / T$ of attention spread evenly over T tokens [@africa2026]: up to {passing} tokens it is a sink. "
+            "Shaded: prompts of Experiments 4 (as in a) and 7."
         ),
         short="Sink rates by layer and evenly spread attention",
         note=(
