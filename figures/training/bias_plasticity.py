@@ -97,11 +97,11 @@ def figure(
         share_y=True,
         letters=True,
         caption=(
-            "Among captured models no correlation of the plasticity drop with the bias, per token or over the window, "
-            f"survives a correction [@shcherb2026]: {int(models.sum())} captured models and {int((~models).sum())} "
-            "checkpoints of SmolLM3-3B (joined from start to end), each over its own window, with the bias (a) per "
-            f"token and (b) per window; (c) {len(same)} models over {window:,} tokens: SmolLM3 at its last checkpoint, "
-            f"and those captured over as many, which {listed(absent)} was not."
+            "Over each model's own window no relation of the plasticity drop to the bias is shown; over equal tokens "
+            "there is one, between families [@shcherb2026]. Bias (a) per token and (b) per window of "
+            f"{int(models.sum())} captured models and {int((~models).sum())} checkpoints of SmolLM3-3B (joined); (c) "
+            f"{len(same)} models over {window:,} tokens: SmolLM3 at its last checkpoint, and those captured over as "
+            f"many, all but {listed(absent)}."
         ),
         note=(
             "In the panels: Pearson's $r$ with its 95 % interval; two of the models run one text network. Over "
