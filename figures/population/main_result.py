@@ -39,7 +39,7 @@ def figure(
         part = again[again["quantity"] == quantity]
         varies = part[part.groupby("arm")["value"].transform("max") > 0]  # of the other arms it is 0 by construction
         lines = seed_bundles(varies, factor, legend=False)
-        still = [Annotation(x=1.0, y=46.5, text="C: 0 by construction", entity="C")] if len(varies) < len(part) else []
+        still = [Annotation(x=1.0, y=46.5, text="C: 0, below this axis", entity="C")] if len(varies) < len(part) else []
         panels.append(Panel(title=title, series=lines, x=quarter, y=axis, shades=[BEYOND], annotations=still))
     return Figure(
         panels=panels,

@@ -10,7 +10,7 @@ from figures.population._runs import BEYOND, measured, seed_bundles
 
 PARTS = (-0.3, 0, 0.3)
 SHOWN = (
-    ("plasticity", "plasticity", Axis(label="of aligned queries", low=0.2, high=0.9, ticks=[0.2, 0.4, 0.6, 0.8])),
+    ("plasticity", "plasticity", Axis(label="plasticity", low=0.2, high=0.9, ticks=[0.2, 0.4, 0.6, 0.8])),
     ("sway", "sway", Axis(label="% of pairs", low=45, high=70, ticks=[50, 60, 70])),
     ("position_part", "position", Axis(label="lead of nearer key", low=-0.6, high=0.4, ticks=PARTS)),
 )
@@ -33,13 +33,13 @@ def figure(
             part = rows[(rows["base"] == base) & (rows["quantity"] == quantity)]
             first, others = part[part["arm"] == "A"].groupby("place")["value"].mean(), part[part["arm"] != "A"]
             varies = others[others.groupby("arm")["value"].transform(lambda each: each.abs().max()) > 0]
-            low, legend = (axis.low or 0) + 0.06 * ((axis.high or 0) - (axis.low or 0)), not panels
-            still = Annotation(x=1.0, y=low, text="C: 0 by construction", entity="C")
-            mean = [Points(entity="A", label="A: rotation, mean", x=first.index, y=first, legend=legend)]
+            low = Annotation(x=1.0, y=46.5, text="C: 0, below this axis", entity="C")
+            still = low if quantity == "sway" else replace(low, x=1.9, y=0.11, text="C: 0 by construction")
+            mean = [Points(entity="A", label="A: rotation, mean", x=first.index, y=first, legend=not panels)]
             panels.append(
                 Panel(
                     title=f"{title}, base {base:,}",
-                    series=[*seed_bundles(varies, legend=legend), *mean[: len(first)]],  # A's seeds would hide B
+                    series=[*seed_bundles(varies, legend=not panels), *mean[: len(first)]],  # A's seeds would hide B
                     shades=[replace(BEYOND, label="")],
                     x=Axis(label="quarter of text", ticks=TICKS),
                     y=axis,

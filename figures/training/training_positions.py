@@ -22,8 +22,8 @@ def figure(training_positions: pd.DataFrame, training_tests: pd.DataFrame) -> Fi
     names = list(dict.fromkeys(known["name"]))
     phases = known.drop_duplicates("name").set_index("name")["phase"]
     last = set(phases.drop_duplicates(keep="last").index)
-    start, steps = known.iloc[0], names[0].rpartition(" ")[2]
-    named = Annotation(x=start["middle"], y=start["plasticity"], text=f"{steps} steps", anchor="above right")
+    start, label = known.iloc[0], f"{names[0].rpartition(' ')[2]} steps"
+    named = Annotation(x=start["middle"], y=start["plasticity"], text=label, anchor="above right", entity=names[0])
     told = f", {len(known)} bins, not independent"
     panels = (
         ("middle", "position", Axis(label="position (tokens)", scale="log", base=2, ticks=TICKS)),
@@ -68,8 +68,8 @@ def figure(training_positions: pd.DataFrame, training_tests: pd.DataFrame) -> Fi
         ),
         note=(
             f"Points are the middles of the {len(known)} bins of Tables 6 and 7, a line for each checkpoint, later "
-            "ones darker. Spearman's $\\rho$ is over these bins; those of a checkpoint are not independent. Unit: mean "
-            "over heads; the study gives no uncertainty."
+            "phases darker. Spearman's $\\rho$ is over these bins; those of a checkpoint are not independent. Unit: "
+            "mean over heads; the study gives no uncertainty."
         ),
         short="SmolLM3 by position, and by the bias gathered up to it",
     )
