@@ -106,7 +106,7 @@ def test_model_with_side_outputs_between_blocks_runs_whole(monkeypatch: pytest.M
         )
         == 0
     )
-    monkeypatch.setattr(resuming, "MOST", 0)
+    monkeypatch.setattr(resuming, "MAX_BYTES", 0)
     model, ran = planted_model(), []
     blocks(model)[0].attention.register_forward_hook(lambda *given: ran.append(1))
     for _ in range(2):
