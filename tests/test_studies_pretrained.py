@@ -297,5 +297,5 @@ def test_exhibits_show_the_measured_model():
     by_layer = pretrained.pretrained_layers(patterns()[0], MODELS, SUBJECTS)
     layers = sinks_figure.figure(by_layer, by_layer[by_layer["layer"] > 0])
     assert [shade.low for shade in layers.panels[0].shades] == [layer - 0.5 for layer in by_layer["layer"] if layer > 0]
-    assert "A model: 3 of 18 heads are sinks, n = 6 texts" in layers.caption
+    assert "A model: 3 of 18 heads are sinks, $n = 6$ texts" in layers.caption
     assert tex(layers, "pretrained_sinks")

@@ -143,7 +143,7 @@ def test_missing_text_measurements_error_names_the_recipe():
 
 def test_tables_show_the_results():
     text = str(render(repeated_table.table(repeated()), "r"))
-    assert "4.00 and 1.50 nats a token" in text
+    assert "4.00 and 1.50 nats per token" in text
     assert "Source code" in str(render(kinds_table.table(kinds()), "k"))
 
 
