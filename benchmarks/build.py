@@ -6,10 +6,10 @@ Baselines: `python -c "import click"` for a command with nothing to do, and one 
 thesis (figures inlined as PGFPlots code, the same tables and the same PNG heat maps) for the TeX stage. Of the TeX
 stage TeX alone is measured: figures compiled side by side and the passes over the thesis, without what Python computes.
 Its critical path is what no number of processes can beat: the longest figure, or all of them over the cores, and then
-the thesis. The project is copied to a folder of its own, without `out/`, so nothing here is touched. Wide questions
-(`trace`, `site`, `diff`) are asked once of the built project, `trace` twice. With --against a copy of REVISION is built
-and asked as well, in the same Python environment. Prints Markdown: CPU seconds of a process and its children, and wall
-seconds, each the least of the repeats; whether each goal is met, where a command that is one process has its
+the thesis. The repository is cloned with its history, which the site shows, so nothing here is touched. Wide questions
+(`trace`, `site`, `diff`) are asked once of the built project, `trace` twice. With --against a clone of REVISION is
+built and asked as well, in the same Python environment. Prints Markdown: CPU seconds of a process and its children, and
+wall seconds, each the least of the repeats; whether each goal is met, where a command that is one process has its
 processor's seconds for those of an idle machine; and where the seconds of a whole build are.
 """
 
@@ -30,6 +30,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
+_PICTURE = re.compile(r"\\includegraphics(\[[^]]*\])?\{figures/[^}]*\}")
 IN_PRINT = re.compile(r"\\input\{tables/(\w+)\}")
 AGAIN = ", again"
 WIDE = {"trace 0.935": 5.0, f"trace 0.935{AGAIN}": 1.0, "site": 15.0, "diff HEAD": 3.0}
@@ -80,20 +81,25 @@ def write_inlined(project: Path, target: Path) -> None:
         figures[path.stem] = body[1].replace("{" + path.stem, "{figures/" + path.stem)
     for path in (target / "figures").glob("*.float.tex"):
         name = path.name.removesuffix(".float.tex")
-        text = re.sub(
-            r"\\includegraphics(\[[^]]*\])?\{figures/[^}]*\}", rf"\\input{{figures/{name}.body}}", path.read_text()
-        )
-        path.write_text(text, encoding="utf-8")
+        path.write_text(_PICTURE.sub(rf"\\input{{figures/{name}.body}}", path.read_text()), encoding="utf-8")
         (target / f"figures/{name}.body.tex").write_text(figures[name], encoding="utf-8")
     thesis = (target / "thesis.tex").read_text(encoding="utf-8")
-    needed = [
-        line
-        for line in preamble.splitlines()
-        if not re.match(r"\\(documentclass|pdftrailerid|usepackage\[T1|RequirePackage)", line)
-    ]
-    (target / "thesis.tex").write_text(
-        thesis.replace(r"\begin{document}", "\n".join(needed) + "\n\\begin{document}", 1)
-    )
+    own = re.compile(r"\\(documentclass|pdftrailerid|usepackage\[T1|RequirePackage)")
+    needed = [line for line in preamble.splitlines() if not own.match(line)]
+    thesis = thesis.replace(r"\begin{document}", "\n".join(needed) + "\n\\begin{document}", 1)
+    (target / "thesis.tex").write_text(thesis)
+
+
+def clone(folder: Path, revision: str = "") -> None:
+    """Clone the repository with its history, which the site shows: a revision, or the working tree as a commit."""
+    git = ("git", "-c", "user.name=nobody", "-c", "user.email=nobody@example.org")
+    run_quietly(*git, "clone", "-q", "--shared", "--no-checkout", str(ROOT), str(folder), cwd=ROOT)
+    if not revision:
+        ignore = shutil.ignore_patterns("out", ".git", ".venv", ".*_cache", "__pycache__")
+        shutil.copytree(ROOT, folder, ignore=ignore, dirs_exist_ok=True)
+    commit = (("reset", "-q"), ("add", "-A"), ("commit", "-qm", "Working tree", "--allow-empty"))
+    for arguments in (("checkout", "-q", revision),) if revision else commit:
+        run_quietly(*git, *arguments, cwd=folder)
 
 
 def first_table(project: Path) -> str:
@@ -116,7 +122,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as scratch:
         base = options.folder or Path(scratch)
         project = base / "project"
-        shutil.copytree(ROOT, project, ignore=shutil.ignore_patterns("out", ".*", "__pycache__"))
+        clone(project)
         build = (sys.executable, "build.py", "paper")
         cold = time_action(lambda: run_quietly(*build, cwd=project))
         rows = []
@@ -221,10 +227,7 @@ def main() -> None:
 
 
 def time_commands(project: Path) -> dict[str, Seconds]:
-    """Return wall and CPU seconds of each command of `WIDE`, run once in a built and committed project."""
-    git = ("git", "-c", "user.name=nobody", "-c", "user.email=nobody@example.org")
-    for arguments in (("init", "-q"), ("add", "-A"), ("commit", "-qm", "All")):
-        run_quietly(*git, *arguments, cwd=project)
+    """Return wall and CPU seconds of each command of `WIDE`, run once in a built project."""
     asked = {}
     for what in WIDE:
         command = (sys.executable, "build.py", *what.removesuffix(AGAIN).split())
@@ -234,9 +237,7 @@ def time_commands(project: Path) -> dict[str, Seconds]:
 
 def ratios_to(revision: str, folder: Path, now: dict[str, Seconds]) -> list[tuple[str, float, float, float]]:
     """Return name, wall ratio, CPU ratio and goal of each command of `AGAINST`, to a revision copied to `folder`."""
-    run_quietly(
-        "bash", "-c", 'set -eo pipefail; mkdir "$1"; git archive "$0" | tar -xC "$1"', revision, str(folder), cwd=ROOT
-    )
+    clone(folder, revision)
     paper = time_action(lambda: run_quietly(sys.executable, "build.py", "paper", cwd=folder))
     then = {"paper": paper, **time_commands(folder)}
     return [

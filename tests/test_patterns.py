@@ -95,7 +95,7 @@ LIMIT_S = 1.0
 SHORT = 3_000
 HARMLESS_S = LIMIT_S * (SHORT / LENGTH) ** 2 / 4
 """What takes less at `SHORT` cannot reach the limit at `LENGTH` by growing with the square."""
-TRIES = 3
+TRIES = 3  # a pause of a busy machine can count as time of the process
 
 
 class TooSlow(Exception):
@@ -128,10 +128,7 @@ def run(pattern: patterns.Pattern) -> Callable[[str], object]:
 
 
 def slow(function: Callable[[str], object], text: str, limit: float) -> bool:
-    """Return whether each of several tries to match a text takes at least `limit` seconds of process time.
-
-    No try takes more than `LIMIT_S`. A pause of a busy machine can count as time of the process, so that one slow try says nothing.
-    """
+    """Return whether each of several tries to match a text takes at least `limit` seconds of process time."""
     for _ in range(TRIES):
         start = time.process_time()
         with suppress(TooSlow), limited(LIMIT_S):
