@@ -138,9 +138,9 @@ def _chosen_cell(finding: NumberFinding) -> Candidate | None:
     numeral = finding.numeral
     line = numeral.source.text.splitlines()[numeral.source.line(numeral.start) - numeral.source.first].strip()
     click.echo(f"\n{numeral.place}: {numeral.text}\n    {line[:200]}")
-    for number, item in enumerate(finding.candidates[:9], 1):
+    for number, match in enumerate(finding.candidates[:9], 1):
         click.echo(
-            f"  {number}  \\{finding.macro}{{{item.key}}}  {item.cell.text}  ({item.cell.file}: {item.cell.place})"
+            f"  {number}  \\{finding.macro}{{{match.key}}}  {match.cell.text}  ({match.cell.file}: {match.cell.place})"
         )
     click.echo("  number of the cell (Enter: leave as typed, q: quit): ", nl=False)
     answer = sys.stdin.readline().strip()
