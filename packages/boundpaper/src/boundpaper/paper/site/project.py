@@ -158,12 +158,12 @@ class SiteProject:
     @cached_property
     def names(self) -> Mapping[str, str]:
         """Return displayed names by key: of metrics, and from the tables that the vocabulary names."""
-        own = read_vocabulary(self.root)
-        made: dict[str, str] = {}
-        for named in own.named:
+        vocabulary = read_vocabulary(self.root)
+        names: dict[str, str] = {}
+        for named in vocabulary.named:
             if named.table in self.outline.maker:
-                made |= names_of(artifact_rows(self.root, named.table), named)
-        return made | metric_names(own)
+                names |= names_of(artifact_rows(self.root, named.table), named)
+        return names | metric_names(vocabulary)
 
     @cached_property
     def claims_of(self) -> Mapping[str, tuple[Mapping[str, Any], ...]]:

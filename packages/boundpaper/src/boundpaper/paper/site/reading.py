@@ -63,10 +63,10 @@ class ChapterPages:
     @cached_property
     def numbers(self) -> Numbers:
         """Return the numbers of chapters, sections, formulas, tables and figures."""
-        described = self.project.metadata
-        own = {name: str(place) for place, name in enumerate(described.chapters, 1)}
-        own |= {name: chr(ord("A") + place) for place, name in enumerate(described.appendices)}
-        return number_chapters((name, own.get(name, ""), text) for name, text in self.texts.items())
+        paper = self.project.metadata
+        numbers = {name: str(place) for place, name in enumerate(paper.chapters, 1)}
+        numbers |= {name: chr(ord("A") + place) for place, name in enumerate(paper.appendices)}
+        return number_chapters((name, numbers.get(name, ""), text) for name, text in self.texts.items())
 
     def label(self, kind: str, name: str) -> str:
         """Return the printed number of an exhibit, as in `Figure 8.1`; empty if no chapter shows it."""
@@ -80,16 +80,16 @@ class ChapterPages:
         Raises SpecError that lists, with file and line, everything the web edition cannot show.
         """
         macros = definitions(looks.own_preamble(self.project.root))
-        made, faults = [], []
+        pages, faults = [], []
         for chapter in self.project.chapters:
             reader = self._reader(chapter.name, macros)
             html = Markup(reader.html())
             faults += reader.faults
             heads = tuple((level, at, Markup(title)) for level, at, title in reader.heads)
-            made.append(ChapterPage(chapter, self.numbers.chapters[chapter.name], html, heads))
+            pages.append(ChapterPage(chapter, self.numbers.chapters[chapter.name], html, heads))
         if faults:
             raise SpecError("\n".join(faults))
-        return tuple(made)
+        return tuple(pages)
 
     @property
     def printed(self) -> Mapping[str, set[tuple[int, str]]]:

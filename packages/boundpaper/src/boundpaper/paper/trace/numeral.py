@@ -50,13 +50,13 @@ class SearchedNumber:
     def read(cls, text: str) -> SearchedNumber | None:
         """Return the number that a text consists of, or None."""
         try:
-            match = parse(text)
+            number = parse(text)
         except DataError:
             return None
         digits = tokens(text)
-        if match.value is None or len(digits) != 1:
+        if number.value is None or len(digits) != 1:
             return None
-        return cls(digits[0], match.low, match.high, text.rstrip().endswith("%"))
+        return cls(digits[0], number.low, number.high, text.rstrip().endswith("%"))
 
     def fits(self, text: str) -> int:
         """Return how well a cell's text matches: `SAME` digits, an `EQUAL` value, a `ROUNDED` value, or 0."""
