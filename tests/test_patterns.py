@@ -130,7 +130,7 @@ def run(pattern: patterns.Pattern) -> Callable[[str], object]:
 def slow(function: Callable[[str], object], text: str, limit: float) -> bool:
     """Return whether each of several tries to match a text takes at least `limit` seconds of process time.
 
-    No try takes more than `LIMIT_S`. A pause of a busy machine can count as time of the process, so that one slow try says nothing.
+    No try takes more than `LIMIT_S`. A busy machine's pauses can count as process time, so one slow try proves nothing.
     """
     for _ in range(TRIES):
         start = time.process_time()

@@ -60,7 +60,7 @@ class ColumnRelation:
 
 
 def check(document: ReadDocument) -> Iterator[Finding]:
-    """Yield a finding for each row or column that breaks a relation: a note unless one other digit repairs it."""
+    """Yield a finding for each row or column that breaks a relation; a note unless changing one digit repairs it."""
     for table in document.tables:
         seen: set[tuple[int, str]] = set()
         for fit in accepted(table):

@@ -97,7 +97,7 @@ def check(document: ReadDocument) -> Iterator[Finding]:
 
 
 def _ranges(candidates: Sequence[TableSentence]) -> Iterator[Finding]:
-    """Check `Pines at 37-40`: both ends are values of a named column, but one value is outside; skip ranges from 0."""
+    """Find the only value of the named rows outside a range such as `Pines at 37-40`; skip ranges from 0."""
     for match in _RANGE.finditer(candidates[0].sentence.text):
         unit, ends = 10.0 ** -len(match["places"] or ""), (float(match["low"]), float(match["high"]))
         broken: list[Finding] = []
@@ -124,7 +124,7 @@ def _groups(candidates: Sequence[TableSentence], offset: int) -> Iterator[tuple[
 
 
 def _factors(candidates: Sequence[TableSentence]) -> Iterator[Finding]:
-    """Check `both about 4x`: find the only cell that is not this factor."""
+    """Find the only cell that differs from a factor stated for several rows, as in `both about 4x`."""
     sentence = candidates[0].sentence
     for number in sentence.numbers if _BOTH.search(sentence.text) else ():
         for candidate in candidates if number.unit == "x" and number.qualifier != "bound" else ():

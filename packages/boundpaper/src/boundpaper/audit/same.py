@@ -1,4 +1,4 @@
-"""Find cells of equal name in two tables or a table and a figure that differ by a digit, while most agree."""
+"""Find cells that differ by a digit between two tables, or a table and a figure, whose other cells agree."""
 
 import re
 from collections.abc import Iterator

@@ -56,7 +56,7 @@ class Cells:
     statement, source : str
         The statement, and its document and section, as for the decorator `claim`.
     parts : DeclarationPart
-        Relations (`Relation`, and `Repeats` and `Copies` of `_verdicts.copies`), whose verdicts follow each other.
+        Relations (`Relation`, and `Repeats` and `Copies` of `claims.copies`); their verdicts are in this order.
 
     Attributes
     ----------

@@ -84,7 +84,7 @@ def flatten(output: Path | None, in_place: bool) -> None:
 @click.option("--fix", is_flag=True, help="Bind each number of three or more digits that matches exactly one cell.")
 @click.option("-i", "--interactive", is_flag=True, help="Ask about each number that matches several cells.")
 @click.option(
-    "--against", metavar="REV", help="Also list stale numbers: those that match only this git revision [HEAD]."
+    "--against", metavar="REV", help="Git revision to find stale numbers: those that match only its data [HEAD]."
 )
 @click.option("--all", "every", is_flag=True, help="Also list numbers that match no cell.")
 def lint(fix: bool, interactive: bool, against: str | None, every: bool) -> None:

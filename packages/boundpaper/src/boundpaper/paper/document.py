@@ -135,7 +135,7 @@ def _run_latex(root: Path) -> bytes:
     files.write(state / "references.bib", bibliography.read(root).sound().text.encode())
     process.require("pdflatex")
     text = (out / "thesis.tex").read_text(encoding="utf-8")
-    form = formats.made(out, text, "thesis.tex", "logs/preamble.log", latex.PASS_TIMEOUT)
+    form = formats.ensure(out, text, "thesis.tex", "logs/preamble.log", latex.PASS_TIMEOUT)
     if not (state / "thesis.aux").exists():
         passes.first_passes(out, "thesis.tex", STATE, form=form, formats=formats.FOLDER)
     done = _once(out, form) or latex.latexmk("thesis.tex", cwd=out, output=STATE, form=form, formats=formats.FOLDER)

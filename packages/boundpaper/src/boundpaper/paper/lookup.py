@@ -66,7 +66,7 @@ def _has_numbers(column: pd.Series[Any]) -> bool:
 def places_where(frame: pd.DataFrame, where: dict[str, Any], index: dict[Any, Any]) -> list[int]:
     """Return the places of the rows that match `where`, compared as by `cells_equal`, counted from 0.
 
-    `index` keeps what calls on this frame prepare for the next: the places by the cells of the columns in `where`.
+    `index` caches, for further calls on this frame, the places by the cells of the columns in `where`.
     """
     numeric = {name: _has_numbers(frame[name]) for name in where}
     if (names := tuple(where)) not in index:

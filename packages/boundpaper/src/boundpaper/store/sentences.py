@@ -160,8 +160,8 @@ def anchor_of(row: Mapping[str, str], document: Sequence[DocumentSentence], text
 def table_row_of(row: Mapping[str, str], inside: Iterable[DocumentSentence]) -> DocumentSentence | None:
     """Return the table row that prints the reported value of a cell check; None if no row or several rows match.
 
-    Of the rows with this value, the check names words of the first cell and of column headings: the row with most of
-    these words matches, unless two rows tie or none has any.
+    Among the rows with this value, the row matches whose first cell and column headings share most words with the
+    check; none matches if two rows tie or no row shares a word.
     """
     reported = _normalised(row["reported"])
     if not reported:

@@ -147,7 +147,7 @@ class CheckedField:
     def spelling(self, cell: str, row: int, is_key: bool) -> str:
         """Return the fault in a text's spelling at its first occurrence; empty if there is none.
 
-        `cell` must be new to `read`. With `is_key`, cells belong to a key and must be `clean`, even without another
+        Call it once per distinct cell. With `is_key`, cells belong to a key and must be `clean`, even without another
         spelling.
         """
         if self.kind != "string" or cell in self.missing:

@@ -24,7 +24,7 @@ from boundpaper.store.text_file import text_of
 from boundpaper.typeset import addresses
 from boundpaper.typeset.words_of import words_of_html
 
-FOUND = 5
+FINDINGS = 5
 """Number of sentences on the first page."""
 _SENTENCE = re.compile(r"(?<=[.?!])\s+(?=[A-Z\\$])")
 
@@ -97,14 +97,14 @@ class ChapterPages:
         return self._cells if self.pages else {}
 
     @cached_property
-    def found(self) -> tuple[Markup, ...]:
+    def findings(self) -> tuple[Markup, ...]:
         """Return the abstract's sentences that print values of artifacts, as findings on the first page."""
         if "abstract" not in self.texts:
             return ()
         text = re.sub(r"(?m)^%.*\n", "", self.texts["abstract"])
         bound = [each for each in _SENTENCE.split(text) if "\\numberof" in each or "\\verdictof" in each]
         reader = self._reader("abstract", {})
-        return tuple(Markup(reader.read(each, 0).replace('="../', '="')) for each in bound[:FOUND])
+        return tuple(Markup(reader.read(each, 0).replace('="../', '="')) for each in bound[:FINDINGS])
 
     def _reader(self, name: str, macros: Mapping[str, tuple[int, str]]) -> ChapterReader:
         printed: dict[tuple[str, str], deque[list[dict[str, Any]]]] = defaultdict(deque)

@@ -29,7 +29,7 @@ _locks_lock = threading.Lock()
 def preamble(text: str, document: str) -> tuple[str, list[int]]:
     """Return the preamble of a document without comment lines, and the number of each line.
 
-    Comments are removed since they name the document, so that no two preambles would be equal. Raises SpecError when
+    Comment lines are removed, since they name the document and would make all preambles differ. Raises SpecError when
     the line that ends the preamble is missing.
     """
     kept: list[str] = []
@@ -43,7 +43,7 @@ def preamble(text: str, document: str) -> tuple[str, list[int]]:
     raise SpecError(f"out/{document}: no line with only {END_OF_PREAMBLE}; it must end the preamble")
 
 
-def made(out: Path, text: str, document: str, record: str, timeout: float) -> str:
+def ensure(out: Path, text: str, document: str, record: str, timeout: float) -> str:
     """Return the name of the format for a document's preamble; create the format if it does not exist.
 
     `document` is the path of `text` below `out`, and `record` the path below `out` for a copy of the log. Raises

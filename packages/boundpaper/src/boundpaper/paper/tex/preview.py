@@ -34,7 +34,7 @@ def compile_chapter(root: Path, name: str) -> bytes:
     files.write(out / state / f"{name}.tex", text.encode())
     files.write(out / state / "references.bib", bibliography.read(root).sound().text.encode())
     process.require("pdflatex")
-    form = formats.made(out, text, f"{state}/{name}.tex", "logs/preamble.log", latex.PASS_TIMEOUT)
+    form = formats.ensure(out, text, f"{state}/{name}.tex", "logs/preamble.log", latex.PASS_TIMEOUT)
     done = latex.latexmk(f"{state}/{name}.tex", cwd=out, output=state, form=form, formats=formats.FOLDER)
     log_file, pdf = (out / state / f"{name}.{end}" for end in ("log", "pdf"))
     report = log.parse(log_file.read_text(errors="replace") if log_file.is_file() else "", out)

@@ -79,14 +79,14 @@ class SearchedNumber:
 
     @cached_property
     def may_fit(self) -> Callable[[str], bool]:
-        """Return a quick test, before `fits`, whether a text may match: false positives, no false negatives."""
+        """Return a quick test to use before `fits`: a text for which it is false does not match."""
         return cache(self._may_fit)
 
     def _may_fit(self, text: str) -> bool:
         return bool(self.near(number_in(text)))
 
     def may_be_in(self, printed: str) -> bool:
-        """Return quickly whether a LaTeX file may print the number; there are false positives, no false negatives."""
+        """Return false only if a LaTeX file does not print the number; a quick test, which may be true anyway."""
         digits = printed.replace("{,}", "").replace(",", "")
         return all(run in digits for run in re.findall(r"\d+", self.text.partition("e")[0]))
 
