@@ -54,7 +54,7 @@ MADE: dict[str, Iterable[str]] = {
         "(?i)utf-?8",
     ],
     STANDS_BY_ITSELF: [rf"(?<!\w)(?<!\d\.)(?<!\s-)(?<!\d,){re.escape(piece)}(?!\w)(?![.,]\d)" for piece in NUMBERS],
-    r"packages/boundpaper/src/boundpaper/adopt/flatten.py: f'\\b{file_read}\\b'": [r"\bmulticolumn\b"],
+    r"packages/boundpaper/src/boundpaper/adopt/flatten.py: f'\\b{package}\\b'": [r"\bmulticolumn\b"],
     r"packages/boundpaper/src/boundpaper/paper/site/latex.py: f'\\\\(begin|end)\\{{{re.escape(kind)}\\}}'": [
         r"\\(begin|end)\{tabular\*\}"
     ],

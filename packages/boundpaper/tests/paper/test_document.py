@@ -110,7 +110,7 @@ def precompiled(tmp_path_factory: pytest.TempPathFactory, picture: bytes) -> Pat
     root = laid(tmp_path_factory.mktemp("precompiled"), picture)
     settle(root)
     text = document.render(root, metadata.read(root))
-    formats.made(root / "out", text, "thesis.tex", "logs/preamble.log", 60)
+    formats.ensure(root / "out", text, "thesis.tex", "logs/preamble.log", 60)
     return root / "out" / formats.FOLDER
 
 
@@ -270,7 +270,7 @@ def test_the_whole_thesis_is_built_with_its_pdf(project: Callable[..., Path], tm
     assert content(document.build(settle(other))) == thesis
     # Nothing changed: the same bytes, and one more pass updates nothing.
     assert content(document.build(job)) == thesis
-    form = formats.made(root / "out", (root / "out/thesis.tex").read_text(), "thesis.tex", "logs/preamble.log", 60)
+    form = formats.ensure(root / "out", (root / "out/thesis.tex").read_text(), "thesis.tex", "logs/preamble.log", 60)
     assert (root / f"out/{formats.FOLDER}/{form}.fmt").is_file()
     again = {"output": document.STATE, "job": "thesis", "form": form, "formats": formats.FOLDER, "timeout": 60}
     done = latex.pdflatex("thesis.tex", cwd=root / "out", **again)
@@ -538,7 +538,7 @@ def test_failed_draft_removes_its_auxiliary_files(project: Callable[..., Path]) 
     root = project("one")
     document.build(settle(root))
     out, state = root / "out", root / "out" / document.STATE
-    form = formats.made(out, (out / "thesis.tex").read_text(), "thesis.tex", "logs/preamble.log", 60)
+    form = formats.ensure(out, (out / "thesis.tex").read_text(), "thesis.tex", "logs/preamble.log", 60)
     begin = partial(passes.first_passes, out, "thesis.tex", document.STATE, form=form, formats=formats.FOLDER)
     (state / "thesis.aux").unlink()
     begin()

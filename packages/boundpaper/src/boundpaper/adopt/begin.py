@@ -51,42 +51,42 @@ def plan_init(root: Path, mains: tuple[str, ...] = (), data: tuple[str, ...] = (
             f"{root}: no CSV, TSV, JSON or Parquet file here or below; put the results there, or name them: --data FILE"
         )
     macro = "val"
-    for file_read in files:
-        if re.search(r"\\(?:new|renew|provide)command\*?\s*\{?\\val\b|\\def\s*\\val\b|\{val\}\{", file_read.code):
+    for tex in files:
+        if re.search(r"\\(?:new|renew|provide)command\*?\s*\{?\\val\b|\\def\s*\\val\b|\{val\}\{", tex.code):
             macro = "boundval"
-            words.append(f"{file_read.shown} already defines \\val, so the macro for values is called \\boundval")
+            words.append(f"{tex.shown} already defines \\val, so the macro for values is called \\boundval")
     folder = Folder(root, main, patterns, macro)
-    data_kept = list(patterns)
+    data_patterns = list(patterns)
     count, keys = 0, {}
     for name, file in cells.data_files(folder).items():
         try:
-            data_read = cells.cells_in_texts({name: (file, cells.read_content(root / file, file))}, {})
+            table = cells.cells_in_texts({name: (file, cells.read_content(root / file, file))}, {})
         except DataError as error:
-            data_kept.append(f"!{file}")
+            data_patterns.append(f"!{file}")
             words.append(f"left out: {error}")
             continue
-        count += len(data_read.cells)
-        for grid in data_read.grids.values():
+        count += len(table.cells)
+        for grid in table.grids.values():
             keys[name] = grid.key
             if grid.key == (BY_ROW,):
                 words.append(f"{file}: no columns identify its rows; rows are addressed by number")
     if not count:
         raise SpecError("\n".join([f"{root}: no data file can be read", *words]))
-    folder = Folder(root, main, tuple(data_kept), macro)
-    main_file = next(file_read for file_read in files if file_read.path == root / main[0])
+    folder = Folder(root, main, tuple(data_patterns), macro)
+    main_file = next(tex for tex in files if tex.path == root / main[0])
     kind = _CLASS.search(main_file.code)
     words.insert(0, f"{main[0]}: class {kind[1] if kind else 'unknown'}, {counted(len(files), 'file')} of LaTeX")
     words.insert(1, f"{counted(len(cells.data_files(folder)), 'file')} of data, {counted(count, 'cell')}")
     toml = _settings_text(folder, keys)
     if probe:
-        page_lines, notes = _page_table(main_file)
-        toml += page_lines
+        page_table, notes = _page_table(main_file)
+        toml += page_table
         words += notes
     lines = {}
     for name in main:
-        file_read = next(file_read for file_read in files if file_read.path == root / name)
-        if source.LINE not in file_read.code:
-            lines[file_read.path] = file_read.encoded(flatten.with_line(file_read.text, file_read.code))
+        tex = next(tex for tex in files if tex.path == root / name)
+        if source.LINE not in tex.code:
+            lines[tex.path] = tex.encoded(flatten.with_line(tex.text, tex.code))
     return InitPlan(folder, toml, lines, tuple(words))
 
 
@@ -166,9 +166,9 @@ def _data_patterns(root: Path, words: list[str]) -> tuple[str, ...]:
         else:
             patterns[pattern] = None
     still_matched = [
-        pattern_out
-        for pattern_out in excluded
-        if (PurePosixPath(pattern_out[1:]).parent / f"*{PurePosixPath(pattern_out).suffix}").as_posix() in patterns
+        pattern
+        for pattern in excluded
+        if (PurePosixPath(pattern[1:]).parent / f"*{PurePosixPath(pattern).suffix}").as_posix() in patterns
     ]
     return (*patterns, *still_matched)
 
@@ -203,5 +203,5 @@ def write_plan(planned: InitPlan) -> list[str]:
     files.write(root / ADOPTED, planned.toml.encode())
     for path, text in planned.files.items():
         files.write(path, text)
-    build_result = generate.build(read(root))
-    return [ADOPTED, *(planned.folder.shown(path) for path in planned.files), *build_result.changed]
+    result = generate.build(read(root))
+    return [ADOPTED, *(planned.folder.shown(path) for path in planned.files), *result.changed]

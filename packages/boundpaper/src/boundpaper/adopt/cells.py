@@ -68,8 +68,8 @@ def _nearest_address(address: str, addresses: Sequence[str]) -> str:
     head: list[str] = []
     for part in address.split("/"):
         level = len(head)
-        paths = [name.split("/") for name in addresses]
-        present = {path[level] for path in paths if path[:level] == head and len(path) > level}
+        split_addresses = [name.split("/") for name in addresses]
+        present = {parts[level] for parts in split_addresses if parts[:level] == head and len(parts) > level}
         if part not in present:
             from boundpaper.suggestions import similar_names
 
@@ -104,16 +104,16 @@ def data_files(folder: Folder) -> dict[str, str]:
     for pattern in folder.data:
         is_excluded = pattern.startswith("!")
         try:
-            paths = sorted(path for path in folder.root.glob(pattern.removeprefix("!")) if path.is_file())
+            paths = sorted(filter(Path.is_file, folder.root.glob(pattern.removeprefix("!"))))
         except (ValueError, NotImplementedError) as error:
             raise SpecError(f"{ADOPTED}: data: {pattern!r} matches no files here ({error})") from None
         if not paths:
             raise SpecError(f"{ADOPTED}: data: no file matches {pattern!r}; correct the pattern, or put the file there")
-        for file_path in paths:
-            name = file_path.relative_to(folder.root).as_posix()
+        for path in paths:
+            name = path.relative_to(folder.root).as_posix()
             if is_excluded:
                 names.pop(name, None)
-            elif file_path.suffix.lower() not in SUFFIXES:
+            elif path.suffix.lower() not in SUFFIXES:
                 raise SpecError(f"{ADOPTED}: data: {name} does not end in one of {', '.join(SUFFIXES)}; leave it out")
             else:
                 names[name] = None
@@ -302,11 +302,11 @@ def guess_key(header: Sequence[str], rows: Sequence[Sequence[Any]]) -> tuple[str
 
 def _all_differ(marks: Iterable[tuple[str, ...]]) -> bool:
     """Return whether all marks differ; stop reading at the first repeated mark."""
-    earlier_marks: set[tuple[str, ...]] = set()
+    seen: set[tuple[str, ...]] = set()
     for mark in marks:
-        if mark in earlier_marks:
+        if mark in seen:
             return False
-        earlier_marks.add(mark)
+        seen.add(mark)
     return True
 
 

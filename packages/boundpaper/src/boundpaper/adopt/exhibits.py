@@ -67,8 +67,8 @@ def table_of(folder: Folder, data: Data, name: str, form: str) -> str:
 
 def needed_packages(tex: str) -> list[str]:
     """Return the packages that a table's LaTeX needs, except citation packages, which the author chooses."""
-    packages = re.search(r"^% Packages: (.*)\.$", tex, re.MULTILINE)
-    return [package for package in (packages[1].split(", ") if packages else ()) if package != "natbib"]
+    listed = re.search(r"^% Packages: (.*)\.$", tex, re.MULTILINE)
+    return [package for package in (listed[1].split(", ") if listed else ()) if package != "natbib"]
 
 
 @dataclass(frozen=True)

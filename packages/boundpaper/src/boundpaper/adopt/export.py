@@ -54,11 +54,11 @@ def zip_for_arxiv(folder: Folder) -> bytes:
 def zip_for_editor(folder: Folder, since: str) -> bytes:
     """Zip `bound/` and the files that differ from a git revision, for upload to an online editor."""
     revision.require_revision(folder.root, since)
-    changed_names = revision.git_output(folder.root, "diff", "--name-only", "--relative", "-z", since, "--", ".") or b""
-    new_names = revision.git_output(folder.root, "ls-files", "--others", "--exclude-standard", "-z") or b""
-    names = {folder.root / name.decode() for name in (changed_names + new_names).split(b"\0") if name}
-    paths = {path for path in flatten.latex_inputs(folder) if path in names}
-    return _zip_files(folder, paths | {path for path in folder.generated.rglob("*") if path.is_file()})
+    changed = revision.git_output(folder.root, "diff", "--name-only", "--relative", "-z", since, "--", ".") or b""
+    untracked = revision.git_output(folder.root, "ls-files", "--others", "--exclude-standard", "-z") or b""
+    different = {folder.root / name.decode() for name in (changed + untracked).split(b"\0") if name}
+    inputs = {path for path in flatten.latex_inputs(folder) if path in different}
+    return _zip_files(folder, inputs | {path for path in folder.generated.rglob("*") if path.is_file()})
 
 
 def _zip_files(folder: Folder, paths: set[Path]) -> bytes:
@@ -70,14 +70,14 @@ def _zip_files(folder: Folder, paths: set[Path]) -> bytes:
     return zip_files({path.relative_to(folder.paper).as_posix(): path.read_bytes() for path in sorted(paths)})
 
 
-def pdf_with_changes(folder: Folder, asked: str, scratch: Path) -> bytes:
+def pdf_with_changes(folder: Folder, since: str, scratch: Path) -> bytes:
     """Return the PDF of the paper in which the differences from a git revision are marked.
 
     latexdiff compares the flattened files, so that bound numbers whose values are the same are not marked. Raises
     ThesisError when the revision is unknown, a program is not installed, or LaTeX cannot compile the result.
     """
     process.require("latexdiff")
-    old_folder = revision.unpack_files(folder.root, asked, scratch / "before")
+    old_folder = revision.unpack_files(folder.root, since, scratch / "before")
     if (old_folder / ADOPTED).is_file():
         old_paper = read(old_folder)
         flatten.write_flattened(old_paper, scratch / "old")
@@ -86,11 +86,11 @@ def pdf_with_changes(folder: Folder, asked: str, scratch: Path) -> bytes:
     flatten.write_flattened(folder, scratch / "new")
     main = Path(folder.mains[0]).name
     if not (scratch / "old" / main).is_file():
-        raise SpecError(f"{main}: absent at {asked}; name a revision that has it")
+        raise SpecError(f"{main}: absent at {since}; name a revision that has it")
     return latexdiff_pdf(scratch, main)
 
 
-def chapters_with_changes(root: Path, asked: str, scratch: Path) -> bytes:
+def chapters_with_changes(root: Path, since: str, scratch: Path) -> bytes:
     """Return the PDF of a paper built from chapters, with the differences from a git revision marked.
 
     The committed paper is built in `scratch` by the committed `build.py`; `scratch/new` contains the present paper,
@@ -100,16 +100,16 @@ def chapters_with_changes(root: Path, asked: str, scratch: Path) -> bytes:
     from boundpaper.paper.bundle import converters_text
 
     process.require("latexdiff")
-    old_folder = revision.unpack_files(root, asked, scratch / "before")
+    old_folder = revision.unpack_files(root, since, scratch / "before")
     if not (old_folder / MARK).is_file():
-        raise SpecError(f"{asked} contains no paper ({MARK} is absent); name a revision that has it")
+        raise SpecError(f"{since} contains no paper ({MARK} is absent); name a revision that has it")
     door = ("build.py",) if (old_folder / "build.py").is_file() else ("-m", "boundpaper")
     argv = (sys.executable, *door, "flatten", "-o", str(scratch / "old"))
     environment = {name: value for name, value in os.environ.items() if name != VARIABLE}
     result = process.run(argv, old_folder, TIMEOUT, environment)
     if result.returncode:
         tail = "\n".join(result.output.replace(f"{old_folder}/", "").strip().splitlines()[-2:])
-        raise ThesisError(f"{asked} does not build here, so nothing can be marked; name another revision:\n{tail}")
+        raise ThesisError(f"{since} does not build here, so nothing can be marked; name another revision:\n{tail}")
     for place in ("old", "new"):
         text = scratch / place / "thesis.tex"
         text.write_text(converters_text(text.read_text(encoding="utf-8")), encoding="utf-8")
@@ -166,7 +166,7 @@ def convert(folder: Path, main: str, form: str, first_line: int = 1) -> tuple[by
     from boundpaper.paper.tex import latex
 
     flat = Folder(folder, (main,), ("*",))
-    _adapt_for_pandoc(folder, [file_read.path for file_read in source.sources(flat)])
+    _adapt_for_pandoc(folder, [file.path for file in source.sources(flat)])
     with_latexml = form == "html" and not process.missing("latexmlc")
     if with_latexml:
         argv: tuple[str, ...] = ("latexmlc", "--dest=paper.html", "--format=html5", "--quiet", main)
@@ -175,36 +175,36 @@ def convert(folder: Path, main: str, form: str, first_line: int = 1) -> tuple[by
         cite_options = ("--citeproc",) if any(folder.glob("*.bib")) else ()
         argv = ("pandoc", "-s", *cite_options, *(("--mathml", "--self-contained") if form == "html" else ()), main)
         argv = (*argv, "-o", f"paper.{form}")
-    timeless = os.environ | {"SOURCE_DATE_EPOCH": latex.EPOCH}  # otherwise a Word file differs at every call
-    result = process.run(argv, folder, TIMEOUT, timeless)
+    environment = os.environ | {"SOURCE_DATE_EPOCH": latex.EPOCH}  # otherwise a Word file differs at every call
+    result = process.run(argv, folder, TIMEOUT, environment)
     output = folder / f"paper.{form}"
     if result.returncode or not output.is_file():
-        last_line = result.output.strip().splitlines()[-1:] or ["it wrote nothing"]
-        raise ThesisError(f"{argv[0]}: {last_line[0]}")
+        last_lines = result.output.strip().splitlines()[-1:] or ["it wrote nothing"]
+        raise ThesisError(f"{argv[0]}: {last_lines[0]}")
     return output.read_bytes(), lost_numbers(flat, output.read_bytes(), form, argv[0], first_line)
 
 
-def _adapt_for_pandoc(folder: Path, texts: list[Path]) -> None:
+def _adapt_for_pandoc(folder: Path, paths: list[Path]) -> None:
     """Replace each included PDF by a PNG written beside it, and two-column floats by plain floats, since pandoc drops
     captions of the former; take tables out of the boxes that measure them.
     """
-    for text in texts:
-        file = source.read(text, text.name)
+    for path in paths:
+        file = source.read(path, path.name)
         code = _without_boxes(_STARRED.sub(r"\1}", file.text))
         for name in set(_INCLUDED.findall(file.code)):
-            path = folder / name if name.endswith(".pdf") else folder / f"{name}.pdf"
+            pdf = folder / name if name.endswith(".pdf") else folder / f"{name}.pdf"
             if (
-                path.is_file()
+                pdf.is_file()
                 and process.run(
-                    ("pdftocairo", "-png", "-singlefile", "-r", "200", str(path), str(path.with_suffix(""))),
+                    ("pdftocairo", "-png", "-singlefile", "-r", "200", str(pdf), str(pdf.with_suffix(""))),
                     folder,
                     TIMEOUT,
                 ).returncode
                 == 0
             ):
-                code = code.replace(f"{{{name}}}", f"{{{path.with_suffix('.png').relative_to(folder).as_posix()}}}")
+                code = code.replace(f"{{{name}}}", f"{{{pdf.with_suffix('.png').relative_to(folder).as_posix()}}}")
         if code != file.text:
-            text.write_bytes(file.encoded(code))
+            path.write_bytes(file.encoded(code))
 
 
 def _without_boxes(text: str) -> str:
@@ -219,12 +219,12 @@ def _without_boxes(text: str) -> str:
 
 def lost_numbers(paper: Folder, output: bytes, form: str, program: str, first_line: int) -> list[str]:
     """List the drawings, and the numbers that occur less often in the converted paper than in the flattened one."""
-    texts = [replace(file, first=first_line if file.shown in paper.mains else 1) for file in source.sources(paper)]
+    tex_files = [replace(file, first=first_line if file.shown in paper.mains else 1) for file in source.sources(paper)]
     counts = Counter(re.findall(r"\d+(?:\.\d+)?|\.\d+", _SEPARATOR.sub("", document_words(output, form))))
     expected: Counter[str] = Counter()
     places: dict[str, str] = {}
-    for text in texts:
-        for numeral in typed_numbers(text, "boundval"):
+    for tex in tex_files:
+        for numeral in typed_numbers(tex, "boundval"):
             digits = re.sub(r"[^\d.]", "", numeral.text.replace(r"\,", ""))
             expected[digits] += 1
             places.setdefault(digits, numeral.place)
@@ -233,10 +233,10 @@ def lost_numbers(paper: Folder, output: bytes, form: str, program: str, first_li
         f"{places[digits]}: {program} left out {digits} ({count} of {expected[digits]})"
         for digits, count in absent.items()
     ]
-    for text in texts:
-        for match in re.finditer(rf"\\begin\{{({'|'.join(_DRAWN)})\}}", text.code):
+    for tex in tex_files:
+        for match in re.finditer(rf"\\begin\{{({'|'.join(_DRAWN)})\}}", tex.code):
             messages.append(
-                f"{text.place(match.start())}: {program} leaves out the drawing ({match[1]}); include it as a PDF"
+                f"{tex.place(match.start())}: {program} leaves out the drawing ({match[1]}); include it as a PDF"
             )
     return messages
 

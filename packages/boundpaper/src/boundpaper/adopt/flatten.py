@@ -16,7 +16,7 @@ def flattened_files(paper: AdoptedPaper) -> dict[Path, bytes]:
     Raises SpecError that lists every place where a value is absent or its key is an argument of a macro.
     """
     faults: list[str] = []
-    files = {file_read.path: file_read.encoded(_filled_text(paper, file_read, faults)) for file_read in paper.sources}
+    files = {file.path: file.encoded(_filled_text(paper, file, faults)) for file in paper.sources}
     for use in paper.uses:
         if use.command == "figure" and not faults:
             files[paper.folder.paper / f"figures/{use.key}.pdf"] = _built_picture(paper, use.key)
@@ -27,13 +27,13 @@ def flattened_files(paper: AdoptedPaper) -> dict[Path, bytes]:
 
 def _built_picture(paper: AdoptedPaper, name: str) -> bytes:
     """Return the PDF of a figure as `build` wrote it; raise SpecError if the paper has another picture of that name."""
-    files_made = paper.folder.paper / picture_of(name)
-    if not files_made.is_file():
-        raise SpecError(f"{paper.folder.shown(files_made)}: no such file; run `boundpaper build`")
+    picture = paper.folder.paper / picture_of(name)
+    if not picture.is_file():
+        raise SpecError(f"{paper.folder.shown(picture)}: no such file; run `boundpaper build`")
     own = paper.folder.paper / f"figures/{name}.pdf"
-    if own.is_file() and own.read_bytes() != files_made.read_bytes():
+    if own.is_file() and own.read_bytes() != picture.read_bytes():
         raise SpecError(f"{paper.folder.shown(own)}: another picture has this name; rename one of the two")
-    return files_made.read_bytes()
+    return picture.read_bytes()
 
 
 def _filled_text(paper: AdoptedPaper, file: LatexFile, faults: list[str]) -> str:
@@ -53,9 +53,9 @@ def _filled_text(paper: AdoptedPaper, file: LatexFile, faults: list[str]) -> str
         position = use.end
     text = "".join([*pieces, text[position:]])
     packages = " ".join(re.findall(r"\\(?:usepackage|RequirePackage)\s*(?:\[[^\]]*\])?\s*\{([^{}]*)\}", file.code))
-    asked = [file_read for file_read in paper.packages() if not re.search(rf"\b{file_read}\b", packages)]
-    if asked:  # keep the packages that `bound/` loads
-        text = text.replace(source.LINE, rf"\usepackage{{{','.join(asked)}}}", 1)
+    missing = [package for package in paper.packages() if not re.search(rf"\b{package}\b", packages)]
+    if missing:  # keep the packages that `bound/` loads
+        text = text.replace(source.LINE, rf"\usepackage{{{','.join(missing)}}}", 1)
     return without_line(text)
 
 
@@ -97,11 +97,11 @@ def write_flattened(folder: Folder, target: Path | None) -> list[str]:
 
     from boundpaper.store import files
 
-    files_made = flattened_files(AdoptedPaper.read(folder))
+    flattened = flattened_files(AdoptedPaper.read(folder))
     if target is None:
-        return [folder.shown(path) for path, content in files_made.items() if files.write(path, content)]
+        return [folder.shown(path) for path, content in flattened.items() if files.write(path, content)]
     names = {}
-    for path in files_made:
+    for path in flattened:
         if not path.is_relative_to(folder.paper):
             raise SpecError(f"{folder.shown(path)}: is outside {folder.paper.name}; move it there to flatten")
         names[path] = path.relative_to(folder.paper)
@@ -111,7 +111,7 @@ def write_flattened(folder: Folder, target: Path | None) -> list[str]:
             place.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(path, place)
         for path, name in names.items():
-            files.write(draft / name, files_made[path])
+            files.write(draft / name, flattened[path])
     return [str(target / name) for name in names.values()]
 
 
@@ -123,12 +123,12 @@ PARTS = frozenset({
 
 def latex_inputs(folder: Folder) -> list[Path]:
     """Return files in the main file's folder that LaTeX may read, except `bound/`, hidden files and LaTeX's output."""
-    files_made = {f"{Path(main).stem}.pdf" for main in folder.mains}
-    found = []
+    outputs = {f"{Path(main).stem}.pdf" for main in folder.mains}
+    paths = []
     for path in sorted(folder.paper.rglob("*")):
         inner = path.relative_to(folder.paper)
-        hidden = any(part.startswith(".") or part in ("node_modules", "__pycache__") for part in inner.parts)
-        away = hidden or inner.as_posix() in files_made or path.is_relative_to(folder.generated)
-        if path.suffix.lower() in PARTS and not away and path.is_file():
-            found.append(path)
-    return found
+        is_hidden = any(part.startswith(".") or part in ("node_modules", "__pycache__") for part in inner.parts)
+        is_excluded = is_hidden or inner.as_posix() in outputs or path.is_relative_to(folder.generated)
+        if path.suffix.lower() in PARTS and not is_excluded and path.is_file():
+            paths.append(path)
+    return paths

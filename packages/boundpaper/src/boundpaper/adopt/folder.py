@@ -107,10 +107,10 @@ def read(root: Path) -> Folder:
         if name in settings and (not isinstance(settings[name], kinds) or isinstance(settings[name], bool)):
             raise SpecError(f"{ADOPTED}: {name} is {settings[name]!r}; give {_kind_in_words(kinds)}")
     for name, words in _INNER.items():
-        for item, inner in settings.get(name, {}).items():
+        for key, inner in settings.get(name, {}).items():
             if not isinstance(inner, dict):
-                raise SpecError(f"{ADOPTED}: {name}.{item} is {inner!r}; write a table [{name}.{item}]")
-            _require_keys(inner, words, f"{name}.{item}: ")
+                raise SpecError(f"{ADOPTED}: {name}.{key} is {inner!r}; write a table [{name}.{key}]")
+            _require_keys(inner, words, f"{name}.{key}: ")
     page, lint = settings.get("page", {}), settings.get("lint", {})
     require(page, _PAGE, f"{ADOPTED}: page", SpecError)
     require(settings.get("cells", MOST_CELLS), at_least(1), f"{ADOPTED}: cells", SpecError)

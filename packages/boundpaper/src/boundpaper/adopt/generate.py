@@ -399,7 +399,7 @@ def trace_value(paper: AdoptedPaper, query: str) -> list[str]:
     Raises SpecError when the line has no bound value, or no bound value prints the number.
     """
     place, _, line = query.rpartition(":")
-    files = {file_read.shown: file_read for file_read in paper.sources}
+    files = {file.shown: file for file in paper.sources}
     if line.isdigit() and place.endswith((".tex", ".ltx")):
         if place not in files:
             raise SpecError(f"{place}: is not read by {paper.folder.mains[0]}{or_known(place, files)}")

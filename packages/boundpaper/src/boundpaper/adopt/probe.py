@@ -34,11 +34,11 @@ _ASKED = r"""x\par
 
 def latex_program(main: LatexFile) -> str:
     """Return the program that compiles a paper: from the line `% !TeX program = ...`, else from the packages."""
-    program = _PROGRAM.search(main.text)
-    if program and program[1].lower() in ENGINES:
-        return program[1].lower()
-    package_needed = _OF_ANOTHER.search(main.code)
-    return "pdflatex" if package_needed is None else "lualatex" if package_needed[1] == "luacode" else "xelatex"
+    named = _PROGRAM.search(main.text)
+    if named and named[1].lower() in ENGINES:
+        return named[1].lower()
+    package = _OF_ANOTHER.search(main.code)
+    return "pdflatex" if package is None else "lualatex" if package[1] == "luacode" else "xelatex"
 
 
 def page_measures(main: LatexFile, scratch: Path) -> tuple[PageMeasures, str]:
@@ -58,15 +58,15 @@ def page_measures(main: LatexFile, scratch: Path) -> tuple[PageMeasures, str]:
     head = main.text[: title.end() if title else begin] + "\n"
     (scratch / "probe.tex").write_bytes(main.encoded(head.replace("\\input{bound/bound}", "") + _ASKED))
     environment = latex.environment()
-    inputs = os.environ.get("TEXINPUTS", "").strip(":")  # where an author may keep document classes
-    environment["TEXINPUTS"] = ":".join((".", str(main.path.parent.resolve()), *([inputs] if inputs else []), ""))
+    folders = os.environ.get("TEXINPUTS", "").strip(":")  # where an author may keep document classes
+    environment["TEXINPUTS"] = ":".join((".", str(main.path.parent.resolve()), *([folders] if folders else []), ""))
     argv = (program, ENGINES[program], "-interaction=nonstopmode", "-no-shell-escape", "probe.tex")
     result = process.run(argv, scratch, TIMEOUT, environment)
-    found = dict(_TOLD.findall(result.output))
+    measures = dict(_TOLD.findall(result.output))
     try:
-        column, text, height = (float(found[name]) for name in ("column", "text", "height"))
-        font = found.get("font", "")
-        page = PageMeasures(column, text, height, font=font, size=float(found["size"]), cite=found["cite"])
+        column, text, height = (float(measures[name]) for name in ("column", "text", "height"))
+        font = measures.get("font", "")
+        page = PageMeasures(column, text, height, font=font, size=float(measures["size"]), cite=measures["cite"])
     except (KeyError, ValueError):
         raise DataError(f"{program} rejects the preamble") from None
-    return page, "" if font else found["family"]
+    return page, "" if font else measures["family"]

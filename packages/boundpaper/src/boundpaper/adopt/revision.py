@@ -43,15 +43,15 @@ def unpack_files(root: Path, revision: str, folder: Path) -> Path:
 def cells_at(folder: Folder, revision: str) -> dict[str, DataCell]:
     """Return the cells at a revision, only those of data files that changed since then."""
     file_by_table = cells.data_files(folder)
-    paths = git_output(folder.root, "diff", "--name-only", "--relative", "-z", revision, "--", *file_by_table.values())
-    names = {name.decode() for name in (paths or b"").split(b"\0") if name}
-    former: dict[str, DataCell] = {}
+    diff = git_output(folder.root, "diff", "--name-only", "--relative", "-z", revision, "--", *file_by_table.values())
+    changed_files = {name.decode() for name in (diff or b"").split(b"\0") if name}
+    old_cells: dict[str, DataCell] = {}
     for name, file in file_by_table.items():
-        raw = git_output(folder.root, "show", f"{revision}:./{file}") if file in names else None
+        raw = git_output(folder.root, "show", f"{revision}:./{file}") if file in changed_files else None
         if raw is None:
             continue
         try:
-            former |= cells.cells_in_texts({name: (file, raw)}, folder.keys).cells
+            old_cells |= cells.cells_in_texts({name: (file, raw)}, folder.keys).cells
         except (DataError, UnicodeDecodeError):
             continue  # the old file has another form, so its cells cannot be compared
-    return former
+    return old_cells

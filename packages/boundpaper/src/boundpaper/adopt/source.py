@@ -85,15 +85,15 @@ def read(path: Path, name: str) -> LatexFile:
 
 def sources(folder: Folder) -> list[LatexFile]:
     """Return the main files and the files they input, each once, in reading order, without generated files."""
-    files_found: dict[Path, LatexFile] = {}
+    files: dict[Path, LatexFile] = {}
     waiting = [folder.root / main for main in reversed(folder.mains)]
     while waiting:
         path = waiting.pop()
-        if path in files_found:
+        if path in files:
             continue
-        files_found[path] = source = read(path, folder.shown(path))
+        files[path] = source = read(path, folder.shown(path))
         waiting += reversed(list(_input_files(source, folder)))
-    return list(files_found.values())
+    return list(files.values())
 
 
 def _input_files(source: LatexFile, folder: Folder) -> Iterator[Path]:
@@ -119,7 +119,7 @@ def uses_in(source: LatexFile, macro: str) -> list[Use]:
     commands = {macro: "val", "boundval": "val", "boundrows": "rows", "boundclaim": "claim"}
     commands |= {f"bound{each}": each for each in ("table", "tabular", "figure")}
     pattern = re.compile(rf"\\({'|'.join(commands)})(?![A-Za-z@])(?:\s*\{{([^{{}}]*(?:\{{[^{{}}]*\}}[^{{}}]*)*)\}})?")
-    files_found = []
+    uses = []
     for match in pattern.finditer(source.code):
         before = source.code[: match.start()].rstrip()[-30:]
         if re.search(r"\\(?:re|provide)?(?:new)?command\*?\s*\{?$|\\(?:g|e|x)?def$|\\let$", before):
@@ -127,8 +127,8 @@ def uses_in(source: LatexFile, macro: str) -> list[Use]:
         if match[2] is None:
             raise SpecError(f"{source.place(match.start())}: \\{match[1]} without {{...}} after it")
         key = re.sub(r"\s+", " ", match[2]).strip()
-        files_found.append(Use(source, match.start(), match.end(), commands[match[1]], key))
-    return files_found
+        uses.append(Use(source, match.start(), match.end(), commands[match[1]], key))
+    return uses
 
 
 def body_span(source: LatexFile) -> tuple[int, int]:

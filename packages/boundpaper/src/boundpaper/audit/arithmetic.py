@@ -73,8 +73,8 @@ def _equations(sentence: Sentence) -> Iterator[Finding]:
         stated = result.loose if match["equal"] == "≈" or result.qualifier else result.interval
         values = [Interval(term.value, term.value) if all_whole else term.interval for term in terms]
         formulas = [FORMULAS[sign], *([FORMULAS["share"]] if sign == "/" else [])]
-        readings = [number for formula in formulas if (number := formula.of_intervals(values))]
-        if readings and not any(meets(number, stated) for number in readings):
+        readings = [reading for formula in formulas if (reading := formula.of_intervals(values))]
+        if readings and not any(meets(reading, stated) for reading in readings):
             nearest = -1 if result.unit == "%" else 0
             nearest_text = format_interval(readings[nearest])
             yield _finding(sentence, [*terms, result], nearest_text, "the value of the left side", formulas[nearest])
@@ -109,7 +109,7 @@ def _changes(sentence: Sentence) -> Iterator[Finding]:
         lead = _LEADS.search(left) if gap in ("to", "→", "->", "⟶") else None
         after = _BESIDE.match(sentence.signed, match.end())
         changes = [sentence.number(item["c"]) for item in (lead, after) if item]
-        changes = [item for item in changes if item.unit in ("%", "x", "points") and item.qualifier != "bound"]
+        changes = [number for number in changes if number.unit in ("%", "x", "points") and number.qualifier != "bound"]
         if len(changes) != 1 or (gap not in ("→", "->") and not _CUE.search(sentence.signed)):
             continue
         change = changes[0]

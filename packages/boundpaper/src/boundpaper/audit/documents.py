@@ -93,14 +93,14 @@ class ReadTable:
     @cached_property
     def columns(self) -> tuple[NumberColumn, ...]:
         """Return the columns of numbers, except the first column, which names the rows."""
-        numeric = []
+        columns = []
         for index in range(1, len(self.header)):
             texts = [row[index].strip() for row in self.rows]
             numbers = tuple(map(number.of_cell, texts))
             count = sum(text not in EMPTY for text in texts)
             if count and sum(entry is not None for entry in numbers) >= NUMERIC * count:
-                numeric.append(NumberColumn(self.header[index], index, numbers))
-        return tuple(numeric)
+                columns.append(NumberColumn(self.header[index], index, numbers))
+        return tuple(columns)
 
     @cached_property
     def labels(self) -> tuple[int, ...]:
@@ -163,10 +163,10 @@ class ReadDocument:
     def say(self, line: int, text: str, *, aside: bool = False) -> None:
         """Add the sentences of a text that begins at `line`, each with the line of its first word."""
         words, headings = list(re.finditer(r"\S+", text)), tuple(self.above.values())
-        for text_part in split_sentences(" ".join(word[0] for word in words)) if words else ():
+        for sentence in split_sentences(" ".join(word[0] for word in words)) if words else ():
             first_line = line + text.count("\n", 0, words[0].start())
-            self.sentences.append(Sentence(FileLine(self.file, first_line), text_part, headings, aside=aside))
-            words = words[len(text_part.split()) :]
+            self.sentences.append(Sentence(FileLine(self.file, first_line), sentence, headings, aside=aside))
+            words = words[len(sentence.split()) :]
 
     def add_table(self, line: int, rows: Sequence[Row], heads: int = 1, caption: str = "", kind: str = "table") -> None:
         """Add a table that has more than `heads` rows, its header; a blank first cell repeats the text above it."""
@@ -180,9 +180,9 @@ class ReadDocument:
                 label = cells[0].strip() or label
                 body.append((place, (label, *cells[1:])))
         if body:
-            lines, cells_only = zip(*body, strict=True)
+            lines, body_rows = zip(*body, strict=True)
             path = tuple(self.above.values())
-            self.tables.append(ReadTable(self.file, line, header, cells_only, lines, caption, path, kind))
+            self.tables.append(ReadTable(self.file, line, header, body_rows, lines, caption, path, kind))
 
 
 def joined(documents: Sequence[ReadDocument], *, complete: bool = False) -> ReadDocument:

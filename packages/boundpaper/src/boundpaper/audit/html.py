@@ -104,8 +104,8 @@ class OpenTable:
 
     def close(self, document: ReadDocument) -> None:
         """Add the table to a document; a table of fewer than two columns is layout and is dropped."""
-        width = range(1 + max((column for _, column in self.cells), default=0))
+        places = range(1 + max((column for _, column in self.cells), default=0))
         heads = len(list(takewhile(lambda row: row[1] and all(row[1]), self.rows)))
-        if len(width) > 1:
-            rows = [(line, [self.cells.get((row, at), "") for at in width]) for row, (line, _) in enumerate(self.rows)]
+        if len(places) > 1:
+            rows = [(line, [self.cells.get((row, at), "") for at in places]) for row, (line, _) in enumerate(self.rows)]
             document.add_table(self.rows[0][0], rows, max(heads, 1), self.caption)

@@ -76,7 +76,7 @@ def read(text: str, file: str) -> ReadDocument:
     source = LatexFile(Path(file), file, text, "utf-8")
     (start, stop), code = body_span(source), source.code
     document, ends = ReadDocument(file, "\\begin{document}" in code), closing_places(code)
-    position, outset, caption = start, 0, ""
+    position, in_float, caption = start, 0, ""
     for match in _BLOCK.finditer(code, start, stop):
         if match.start() < position:
             continue
@@ -84,8 +84,8 @@ def read(text: str, file: str) -> ReadDocument:
         line, position = source.line(match.start()), match.end()
         if match["float"]:
             if caption and match["float"].startswith("\\end"):
-                document.tables[outset:] = [replace(table, caption=caption) for table in document.tables[outset:]]
-            outset, caption = len(document.tables), ""
+                document.tables[in_float:] = [replace(table, caption=caption) for table in document.tables[in_float:]]
+            in_float, caption = len(document.tables), ""
         elif match["block"]:
             close = f"\\end{{{match['block']}}}"
             end = closing if (closing := code.find(close, position)) >= 0 else len(code)
@@ -128,7 +128,7 @@ def _tabulate(document: ReadDocument, source: LatexFile, start: int, stop: int, 
         if sign == "&":
             continue
         rules += [len(rows)] if rows and _INNER_RULE.search(cells[0]) else []
-        texts = [text for words in (_RULES.sub("", cells[0]), *cells[1:]) for text in _repeat_spanned(words)]
+        texts = [text for content in (_RULES.sub("", cells[0]), *cells[1:]) for text in _repeat_spanned(content)]
         if any(texts):
             while start < stop and (blank := _BLANK_OR_RULE.match(source.code, start, stop)):
                 start = blank.end()

@@ -20,11 +20,11 @@ _ABSOLUTE = re.compile(r"(?<=[\s|])\|([^|\s]++)\|(?=[\s|]|$)")
 def read(text: str, file: str) -> ReadDocument:
     """Read headings, tables and sentences, also from embedded HTML and LaTeX figures; findings name the file `file`."""
     blocks = MarkdownIt("commonmark", {"html": True}).enable("table")
-    reader, line_now = html.HtmlReader(document := ReadDocument(file)), 0
+    reader, reader_line = html.HtmlReader(document := ReadDocument(file)), 0
     if head := _HEAD.match(text):
         text = "\n" * head[0].count("\n") + text[head.end() :]
     for token in blocks.parse(_with_bars_escaped(text)):
-        line = token.map[0] if token.map else line_now
+        line = token.map[0] if token.map else reader_line
         if token.type == "html_block":
             html.read("\n" * line + token.content, file, document)
         elif token.type == "fence" and "\\addplot" in token.content:
@@ -32,13 +32,13 @@ def read(text: str, file: str) -> ReadDocument:
         elif token.type in ("fence", "code_block"):
             document.hidden += _HEADING.findall(token.content)
         else:
-            inner = [item for item in token.children or () if item.type != "html_inline" or _BREAK.match(item.content)]
+            inner = [node for node in token.children or () if node.type != "html_inline" or _BREAK.match(node.content)]
             token.children = inner
-            for item in inner:  # replace formulas by text, and keep only line breaks of HTML
-                item.content = _MATHS.sub(lambda match: latex.plain(match[0]), item.content)
+            for node in inner:  # replace formulas by text, and keep only line breaks of HTML
+                node.content = _MATHS.sub(lambda match: latex.plain(match[0]), node.content)
             code = blocks.renderer.render([token], blocks.options, {}).strip("\n")
-            reader.feed("\n" * (line - line_now) + code)
-            line_now = max(line_now, line) + code.count("\n")
+            reader.feed("\n" * (line - reader_line) + code)
+            reader_line = max(reader_line, line) + code.count("\n")
         if token.type == "table_open" and (before := document.sentences[-1:]):
             is_near = not before[0].level and line - before[0].place.line < 4
             reader.open[-1].caption = before[0].text if is_near else ""

@@ -91,11 +91,11 @@ def of_cell(text: str) -> Number | None:
 def in_text(text: str) -> Iterator[Number]:
     """Yield the quantities in a sentence; skip numbers in names, references, years, ranges and dimensions."""
     for match in _NUMBER.finditer(text):
-        start = text[max(0, match.start() - 24) : match.start()]
-        about = _ABOUT.search(start)
+        before = text[max(0, match.start() - 24) : match.start()]
+        about = _ABOUT.search(before)
         number = _number(match, "" if about is None else "bound" if about["bound"] else "about", False)
         year = number and not number.unit and number.decimals == 0 and number.value in _YEARS
-        if number and not year and not _NAMED.search(start):
+        if number and not year and not _NAMED.search(before):
             yield number
 
 

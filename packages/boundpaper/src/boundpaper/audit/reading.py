@@ -36,7 +36,7 @@ def read(path: Path, name: str) -> ReadDocument:
 def _with_parts(main: Path, file: str, text: str) -> ReadDocument:
     """Read a LaTeX file and the files that it inputs; the document is `complete` if all these files exist."""
     parts: list[ReadDocument] = []
-    waiting, paths, complete = [(file, text)], {main.resolve()}, not latex.OUTSIDE.search(text)
+    waiting, seen, complete = [(file, text)], {main.resolve()}, not latex.OUTSIDE.search(text)
     while waiting:
         name, content = waiting.pop()
         parts.append(latex.read(content, name))
@@ -46,8 +46,8 @@ def _with_parts(main: Path, file: str, text: str) -> ReadDocument:
             folder = Path(file).parent / (match["folder"] or "").strip()
             path = next((option for option in (folder / f"{target}.tex", folder / target) if option.is_file()), None)
             complete = complete and path is not None
-            if path and path.suffix == ".tex" and path.resolve() not in paths:
-                paths.add(path.resolve())
+            if path and path.suffix == ".tex" and path.resolve() not in seen:
+                seen.add(path.resolve())
                 inner.append((str(path), text_of(Path(), str(path))))
         waiting += reversed(inner)
     return joined(parts, complete=complete and parts[0].whole)

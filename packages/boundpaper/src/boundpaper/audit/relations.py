@@ -56,31 +56,31 @@ class ColumnRelation:
 
     def cells(self, row: int) -> list[number.Number]:
         """Return the numbers in a row: the result, then its operands."""
-        return [one for column in self.columns if (one := column.numbers[row])]
+        return [cell for column in self.columns if (cell := column.numbers[row])]
 
 
 def check(document: ReadDocument) -> Iterator[Finding]:
-    """Yield a finding for each row or column that breaks a relation: a note unless one other digit repairs it."""
+    """Yield a finding for each row or column that breaks a relation; a note unless changing one digit repairs it."""
     for table in document.tables:
-        places_told: set[tuple[int, str]] = set()
+        seen: set[tuple[int, str]] = set()
         for fit in accepted(table):
             weak = len(fit.kept) < 3 and fit.chance > 0.01
             is_sure = len(fit.broken) == 1 and _slip_chance(fit) <= (0.5 if weak else 1)
             for row, expected in fit.broken:
                 lines = [fit.table.lines[column.index if fit.table.sideways else row] for column in fit.columns]
                 places = [(line, cell.text) for line, cell in zip(lines, fit.cells(row), strict=True)]
-                if places_told.isdisjoint(places) and not _is_explained(fit, row, expected):
+                if seen.isdisjoint(places) and not _is_explained(fit, row, expected):
                     found = _finding_with_rows(fit, row, expected, FileLine(table.file, lines[0]))
                     yield found if is_sure else replace(found, level="note", why=f"{found.why}; no digit mends it")
-                places_told.add(places[0])
+                seen.add(places[0])
 
 
 @lru_cache(maxsize=512)
 def accepted(table: ReadTable) -> tuple[ColumnRelation, ...]:
     """Return the accepted relations of a table, between its columns and between its rows."""
     fits: list[ColumnRelation] = []
-    table_split = table.split_counts()
-    for side in (table_split, table_split.turned()) if table.kind == "table" else ():
+    split = table.split_counts()
+    for side in (split, split.turned()) if table.kind == "table" else ():
         totals = [*_totals(side), *_count_shares(side)]
         counts = {fit.columns[0].index: len(fit.kept) for fit in totals}
         fits += totals + [fit for fit in _pairs(side) if len(fit.kept) > counts.get(fit.columns[0].index, 0)]
@@ -100,23 +100,23 @@ def _pairs(table: ReadTable) -> Iterator[ColumnRelation]:
         formulas = named or (() if table.sideways else ("-", "/"))
         for formula, ((left, right), distance) in product(formulas, zip(pairs, distances, strict=True)):
             if fit := fit_relation(table, formula, (target, left, right), limit=limit, cued=bool(named)):
-                fitting = sum(any(_units_fit(column, fit.cells(row), False) for row in fit.kept) for column in named)
-                attempts = sum(column <= distance for column in distances) * (fitting or 2)
+                fitting = sum(any(_units_fit(cue, fit.cells(row), False) for row in fit.kept) for cue in named)
+                attempts = sum(other <= distance for other in distances) * (fitting or 2)
                 is_named = _bare_name(target.name) == _bare_name(left.name + formula + right.name)
                 surplus = len(fit.kept) - len(fit.broken)
                 if (is_named and surplus >= 0) or _is_accepted(fit, attempts, bool(named)):
                     best.append(((surplus, -distance, -fit.chance), fit))
-        yield from (fit for _, fit in sorted(best, key=lambda column: column[0], reverse=True)[:1])
+        yield from (fit for _, fit in sorted(best, key=lambda pair: pair[0], reverse=True)[:1])
 
 
 def _count_shares(table: ReadTable) -> Iterator[ColumnRelation]:
     """Yield the column of percentages that best fits the counts `k of n`, if most rows agree."""
     for count, of in pairwise(table.columns):
         if of.name == ALL_OF + count.name:
-            percent = [item for item in table.columns if any(cell and cell.unit == "%" for cell in item.numbers)]
-            siblings = [item for item in percent if item.name == f"share of {count.name}"]  # of the same cells
-            shares = siblings or [item for item in percent if not item.name.startswith("share of ")]
-            fits = [fit for item in shares if (fit := fit_relation(table, "share", (item, count, of)))]
+            percent = [column for column in table.columns if any(cell and cell.unit == "%" for cell in column.numbers)]
+            siblings = [column for column in percent if column.name == f"share of {count.name}"]  # of the same cells
+            shares = siblings or [column for column in percent if not column.name.startswith("share of ")]
+            fits = [fit for column in shares if (fit := fit_relation(table, "share", (column, count, of)))]
             for best in sorted(fits, key=lambda fit: len(fit.broken) - len(fit.kept))[:1]:
                 holds = len(best.kept) > max(1, 2 * len(best.broken)) and best.chance < 0.01
                 if holds or (len(best.kept) >= len(best.broken) == 1 and best.chance < 0.1 and _slip_chance(best) <= 1):
@@ -133,8 +133,8 @@ def _named_formulas(target: NumberColumn, columns: Sequence[NumberColumn]) -> li
     pieces = {sign: _bare_name(target.name).split(sign) for sign in "+-/"}
     from_names = [sign for sign, parts in pieces.items() if len(parts) == 2 and names.issuperset(parts)]
     name = re.sub(r"(?<![^\W_])[^\W_]++\s?[<>≤≥]", " ", target.name)  # `delta < 5` is a condition
-    words_used = {word.lower() for word in _WORD.findall(re.sub("[Δδ]", " delta ", name))}
-    formulas = from_names or [formula for formula, words in _CUES.items() if not words_used.isdisjoint(words.split())]
+    header_words = {word.lower() for word in _WORD.findall(re.sub("[Δδ]", " delta ", name))}
+    formulas = from_names or [formula for formula, words in _CUES.items() if not header_words.isdisjoint(words.split())]
     times = ["/"] * ({cell.unit for cell in target.numbers if cell} == {"x"})
     return [] if name.startswith("share of ") else formulas or times
 
@@ -153,12 +153,12 @@ def _slip_chance(fit: ColumnRelation) -> float:
     """Return the probability that changing a digit, or swapping two, repairs the row by chance; inf if none does."""
     row, expected = fit.broken[0]
     cells = fit.cells(row)
-    if cells[0].unit not in [cells_of_row[0].unit for cells_of_row in map(fit.cells, fit.kept)]:
+    if cells[0].unit not in [row_cells[0].unit for row_cells in map(fit.cells, fit.kept)]:
         return math.inf
     largest = max(abs(cell.value) for cell in fit.columns[0].numbers if cell)
     mended = [(at, cell) for at, old in enumerate(cells) for new in _slips(old.text) if (cell := number.of_cell(new))]
     for place, cell in mended:
-        result, *parts = [cells_of_row.interval for cells_of_row in (*cells[:place], cell, *cells[place + 1 :])]
+        result, *parts = [term.interval for term in (*cells[:place], cell, *cells[place + 1 :])]
         if (value := FORMULAS[fit.formula].of_intervals(parts)) and meets(value, result):
             differs = 2 * abs(value.middle - result.middle) > result.width * (1 + 1e-9)
             return min(1.0, len(mended) * (result.width + differs * expected.width) / largest)
@@ -167,8 +167,8 @@ def _slip_chance(fit: ColumnRelation) -> float:
 
 def _slips(text: str) -> Iterator[str]:
     """Yield a number with one other digit, and with two neighbouring digits swapped."""
-    for at in (digit.start() for digit in re.finditer(r"\d", text)):
-        yield from (text[:at] + sign + text[at + 1 :] for sign in "0123456789" if sign != text[at])
+    for at in (match.start() for match in re.finditer(r"\d", text)):
+        yield from (text[:at] + digit + text[at + 1 :] for digit in "0123456789" if digit != text[at])
         if text[at + 1 : at + 2].isdigit() and text[at] != text[at + 1]:
             yield text[:at] + text[at + 1] + text[at] + text[at + 2 :]
 
@@ -184,22 +184,22 @@ def fit_relation(
         second = sorted(abs(cell.value - times) for cell in results)[-2]
         width = second if times else max(second, min(width, 3 * second))  # the largest value may be the wrong one
     elif width and formula == "-" and not cued and not total:  # where an operand hardly varies, the other says it all
-        sizes = [[cell.value for cell in item.numbers if cell] or [0.0] for item in columns]
-        width = max(1e-9, min(max(item) - min(item) for item in sizes))
+        values_by_column = [[cell.value for cell in column.numbers if cell] or [0.0] for column in columns]
+        width = max(1e-9, min(max(values) - min(values) for values in values_by_column))
     no_sign = formula in _SIGNED and not any(cell.text[0] in "+-−" for cell in results)
     kept, broken, swapped, copies = [], [], 0, 0
     chance, sharp = 1.0, 2.0  # probability of a match within the intervals, or to the digit: two attempts
-    known: set[tuple[float, ...]] = set()
+    seen: set[tuple[float, ...]] = set()
     exact = columns[-1].name.startswith(ALL_OF)
     for row in range(len(table.rows) if width or total else 0):
-        numbers = [cell for item in columns if (cell := item.numbers[row]) and not cell.qualifier and not cell.marked]
+        numbers = [cell for column in columns if (cell := column.numbers[row]) and not (cell.qualifier or cell.marked)]
         values = tuple(cell.value for cell in numbers)
-        if len(numbers) < len(columns) or (values in known and not total) or not _units_fit(formula, numbers, total):
+        if len(numbers) < len(columns) or (values in seen and not total) or not _units_fit(formula, numbers, total):
             continue
         if not any(values[1:]) if total else 0.0 in values[1:]:
             continue
-        known.add(values)
-        stated, *parts = [item for column in columns if (item := column.intervals[row])]
+        seen.add(values)
+        stated, *parts = [interval for column in columns if (interval := column.intervals[row])]
         parts = [Interval(value, value) for value in values[1:]] if exact else parts
         if (expected := FORMULAS[formula].of_intervals(parts)) is None:
             continue
@@ -234,8 +234,8 @@ def _units_fit(formula: str, numbers: Sequence[number.Number], total: bool) -> b
     if formula == "+" and numbers[0].decimals < max(cell.decimals for cell in numbers[1:]):
         return False  # a sum has all digits of its parts
     if total:  # an overall percentage between those of its parts is not their sum
-        is_share = formula == "+" and (unit == "x" or (unit == "%" and min(sizes) <= numbers[0].value <= max(sizes)))
-        return len({unit, *units}) == 1 and not is_share
+        cannot_add = formula == "+" and (unit == "x" or (unit == "%" and min(sizes) <= numbers[0].value <= max(sizes)))
+        return len({unit, *units}) == 1 and not cannot_add
     if formula in ("-", "+") and len(set(units)) == 1:
         return unit in ("", units[0]) or (unit in ("points", "%") and units[0] in ("%", "points", ""))
     return len(set(units)) == 1 and unit in {"/": ("", "x"), "relative": ("",), "lost": ("",)}.get(formula, ("", "%"))
@@ -250,7 +250,7 @@ def _totals(table: ReadTable) -> Iterator[ColumnRelation]:
         left = [column for column in parts if column.index < target.index]
         right = [column for column in parts if column.index > target.index]
         fits = [
-            fit for group in (parts, left, [item for item in left if item.index > last], right) if len(group) > 1
+            fit for group in (parts, left, [column for column in left if column.index > last], right) if len(group) > 1
             for formula in (("+", "mean") if match["sum"] else ("mean", "+"))
             if (fit := fit_relation(table, formula, (target, *group), total=True))
         ]  # fmt: skip
@@ -265,8 +265,8 @@ def _total_accepted(fit: ColumnRelation) -> bool:
     if right:
         return (chance < 0.01 and right >= 2 * wrong) or (chance < 0.1 and wrong == 1 and _slip_chance(fit) <= 1)
     numbers, aim = fit.cells(fit.broken[0][0]), fit.broken[0][1].middle
-    counts = fit.formula == "+" and len(numbers) > 3 and not any(cell.decimals or cell.unit for cell in numbers)
-    return wrong == 1 and counts and abs(aim - numbers[0].value) <= 0.02 * abs(numbers[0].value)
+    are_counts = fit.formula == "+" and len(numbers) > 3 and not any(cell.decimals or cell.unit for cell in numbers)
+    return wrong == 1 and are_counts and abs(aim - numbers[0].value) <= 0.02 * abs(numbers[0].value)
 
 
 def _finding_with_rows(fit: ColumnRelation, row: int, expected: Interval, place: FileLine) -> Finding:
@@ -305,11 +305,11 @@ def _is_explained(fit: ColumnRelation, row: int, expected: Interval) -> bool:
     sharp = second and second.width <= 4 * result.interval.width
     if second and sharp and (meets(second, result.interval) or meets(-second, result.interval)):
         return True
-    lacks = result.interval - expected
+    remainder = result.interval - expected
     rows, used = fit.table.rows, {column.index for column in fit.columns}
-    for fitting in fit.kept:  # a number that other rows have too explains nothing
-        used.update(index for index, cell in enumerate(rows[fitting]) if any(v.value for v in number.in_text(cell)))
+    for kept_row in fit.kept:  # a number that other rows have too explains nothing
+        used.update(index for index, cell in enumerate(rows[kept_row]) if any(v.value for v in number.in_text(cell)))
     cells = [number.in_text(cell) for index, cell in enumerate(rows[row]) if index not in used]
     values = [[v.interval for v in cell if v.value and v.decimals == result.decimals] for cell in cells]
     parts = [v for terms in values for v in (*terms, sum(terms, Interval(0, 0)))]
-    return fit.formula in ("+", "-") and any(meets(lacks, v) or meets(-lacks, v) for v in parts if v.middle)
+    return fit.formula in ("+", "-") and any(meets(remainder, v) or meets(-remainder, v) for v in parts if v.middle)

@@ -67,8 +67,8 @@ def as_page(findings: Sequence[Finding], files: Sequence[str]) -> str:
         for line, text in enumerate(Path(file).read_text(encoding="utf-8", errors="replace").splitlines(), 1):
             place = FileLine(file, line)
             findings_here = [item for item in findings if item.place == place]
-            looks = [item.level for item in findings_here] + ["other" for item in findings if item.other == place]
-            mark = f' class="{looks[0]}"' if looks else ""
+            classes = [item.level for item in findings_here] + ["other" for item in findings if item.other == place]
+            mark = f' class="{classes[0]}"' if classes else ""
             parts.append(f'<pre id="{html.escape(str(place))}"{mark}>{html.escape(text) or "&nbsp;"}</pre>')
             for item in findings_here:
                 words = html.escape(f"[{item.kind}] {item.told}. {item.why} ({item.id})")

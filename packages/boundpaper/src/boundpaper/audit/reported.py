@@ -67,12 +67,12 @@ def check(document: ReadDocument) -> Iterator[Finding]:
 
 def _interval(text: str) -> Interval:
     """Return the rounding interval of a printed number, which may begin with a decimal point."""
-    number_read = number.of_cell(re.sub(r"^(-?)\.", r"\g<1>0.", text.replace("\u2212", "-").replace("\u2013", "-")))
-    return number_read.interval if number_read else Interval(math.inf, math.inf)
+    printed = number.of_cell(re.sub(r"^(-?)\.", r"\g<1>0.", text.replace("\u2212", "-").replace("\u2013", "-")))
+    return printed.interval if printed else Interval(math.inf, math.inf)
 
 
-def _finding(sentence: Sentence, match: re.Match[str], value: str, reason: str, level: Level = "error") -> Finding:
-    return Finding("statistic", level, sentence.place, match[0].strip(), reason, value)
+def _finding(sentence: Sentence, match: re.Match[str], expected: str, reason: str, level: Level = "error") -> Finding:
+    return Finding("statistic", level, sentence.place, match[0].strip(), reason, expected)
 
 
 def _wrong_p_values(sentence: Sentence, match: re.Match[str]) -> Iterator[Finding]:
@@ -94,12 +94,12 @@ def _wrong_p_values(sentence: Sentence, match: re.Match[str]) -> Iterator[Findin
     law, degrees, tails = _LAWS.get(test, ("chdtrc", 1, 1))  # scipy has lower tails of symmetric laws, else upper ones
     ends = [-size if tails == 2 else size for size in sizes]
     true = Interval(*(tails * float(getattr(special, law)(*(df1, df2)[:degrees], end)) for end in ends))
-    for law_p in (true, true * 0.5) if _ONE_SIDED.search(sentence.text) else (true,):
-        if law_p.low <= p.middle if sign in "<≤" else law_p.high >= p.middle if sign in ">≥" else meets(law_p, p):
+    for exact in (true, true * 0.5) if _ONE_SIDED.search(sentence.text) else (true,):
+        if exact.low <= p.middle if sign in "<≤" else exact.high >= p.middle if sign in ">≥" else meets(exact, p):
             return
     is_below = p.middle < 0.05 or (sign == "<" and p.middle <= 0.05)
-    is_crossed = is_below != (true.low < 0.05) and not true.low < 0.05 < true.high
-    changes = p.middle >= 0.05 > true.high if sign in ">≥" else is_crossed
+    crosses = is_below != (true.low < 0.05) and not true.low < 0.05 < true.high
+    changes = p.middle >= 0.05 > true.high if sign in ">≥" else crosses
     why = "recomputed from the statistic as printed" + ("; the decision at .05 changes" if changes else "")
     yield _finding(sentence, match, f"p from {true.low:.2g} to {true.high:.2g}", why, "error" if changes else "warning")
 

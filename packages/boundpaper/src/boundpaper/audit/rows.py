@@ -56,9 +56,9 @@ class TableSentence:
                 name = _joined_name(text[token.start() : end.end()])
                 if len(name) > 2 and name[0].isalpha() and (rows := rows_by_name.get(name)):
                     sizes = _SIZES.match(text, end.end())
-                    sizes_named = _SIZE.findall(sizes["sizes"].lower()) if sizes else []
-                    sizes_read = ((row, re.search(rf"{_SIZE.pattern}$", self.table.keys[row].lower())) for row in rows)
-                    fitting = tuple(row for row, size in sizes_read if size and size[0] in sizes_named)
+                    named_sizes = _SIZE.findall(sizes["sizes"].lower()) if sizes else []
+                    row_sizes = ((row, re.search(rf"{_SIZE.pattern}$", self.table.keys[row].lower())) for row in rows)
+                    fitting = tuple(row for row, size in row_sizes if size and size[0] in named_sizes)
                     mentions.append((end.end(), fitting or rows))
                     break
         return mentions
@@ -68,19 +68,19 @@ class TableSentence:
         """Return columns whose header words (except vague ones) or initials all occur in or before the sentence."""
         text = f"{self.before} {self.sentence.text}"
         initials = ("".join(sign for sign in name if sign.isupper()).lower() for name in _CAPITALS.findall(text))
-        terms = words(text) | frozenset(column for column in initials if len(column) > 1)
+        terms = words(text) | frozenset(word for word in initials if len(word) > 1)
         return [column for column in self.table.columns if (header := words(column.name) - _DULL) and header <= terms]
 
     def cells(self, column: NumberColumn, rows: Sequence[int]) -> Cells:
         """Return the numbers of a column in the given rows."""
         return {(row, column): number for row in rows if (number := column.numbers[row]) and not number.marked}
 
-    def odd_cell(self, said: str, cells: Cells, cell_place: tuple[int, NumberColumn]) -> Finding:
+    def odd_cell(self, quote: str, cells: Cells, odd: tuple[int, NumberColumn]) -> Finding:
         """Make a finding on the only cell that differs from what the sentence says."""
-        (row, column), text = cell_place, cells[cell_place].text
+        (row, column), text = odd, cells[odd].text
         name, source = f"{column.name} of {self.table.names[row]}", FileLine(self.table.file, self.table.lines[row])
         reason = f"{name} is {text}; {len(cells) - 1} of {len(cells)} named cells agree"
-        return Finding("rows", "warning", self.sentence.place, said.strip(), reason, text, (said, name), source)
+        return Finding("rows", "warning", self.sentence.place, quote.strip(), reason, text, (quote, name), source)
 
 
 def check(document: ReadDocument) -> Iterator[Finding]:
@@ -97,13 +97,13 @@ def check(document: ReadDocument) -> Iterator[Finding]:
 
 
 def _ranges(candidates: Sequence[TableSentence]) -> Iterator[Finding]:
-    """Check `Pines at 37-40`: both ends are values of a named column, but one value is outside; skip ranges from 0."""
+    """Find the only value of the named rows outside a range such as `Pines at 37-40`; skip ranges from 0."""
     for match in _RANGE.finditer(candidates[0].sentence.text):
         unit, ends = 10.0 ** -len(match["places"] or ""), (float(match["low"]), float(match["high"]))
         broken: list[Finding] = []
         for candidate, column, cells in _groups(candidates, match.start()) if 0 < ends[0] <= ends[1] else ():
-            ends_met = [{row for (row, _), number in cells.items() if abs(number.value - end) <= unit} for end in ends]
-            if not all(ends_met) or len(ends_met[0] | ends_met[1]) < 2:
+            end_rows = [{row for (row, _), number in cells.items() if abs(number.value - end) <= unit} for end in ends]
+            if not all(end_rows) or len(end_rows[0] | end_rows[1]) < 2:
                 continue
             wide = Interval(ends[0] - unit, ends[1] + unit)
             outside = [place for place, number in cells.items() if not meets(number.interval, wide)]
@@ -124,12 +124,12 @@ def _groups(candidates: Sequence[TableSentence], offset: int) -> Iterator[tuple[
 
 
 def _factors(candidates: Sequence[TableSentence]) -> Iterator[Finding]:
-    """Check `both about 4x`: find the only cell that is not this factor."""
+    """Find the only cell that differs from a factor stated for several rows, as in `both about 4x`."""
     sentence = candidates[0].sentence
     for number in sentence.numbers if _BOTH.search(sentence.text) else ():
         for candidate in candidates if number.unit == "x" and number.qualifier != "bound" else ():
             cells = _factor_cells(candidate)
-            failing = [place for place, value in cells.items() if not meets(value.loose, number.loose)]
+            failing = [place for place, cell in cells.items() if not meets(cell.loose, number.loose)]
             is_stated = any(meets(cells[place].loose, value.loose) for place in failing for value in sentence.numbers)
             if is_stated or (cells and not failing):
                 break
@@ -137,13 +137,13 @@ def _factors(candidates: Sequence[TableSentence]) -> Iterator[Finding]:
                 yield candidate.odd_cell(number.text, cells, failing[0])
 
 
-def _factor_cells(candidates: TableSentence) -> Cells:
+def _factor_cells(candidate: TableSentence) -> Cells:
     """Return factors (`x`) of rows whose words are in the sentence: all of one row, or one of each for `A/B`."""
-    text, table = candidates.sentence.text, candidates.table
+    text, table = candidate.sentence.text, candidate.table
     terms = words(text)
     word_counts = {row: len(key_words) for row, key in enumerate(table.keys) if (key_words := words(key)) <= terms}
-    largest = max(word_counts.values(), default=0)
-    best = [row for row, count in word_counts.items() if count == largest > 1]
-    cells = {place: number for column in table.columns for place, number in candidates.cells(column, best).items()}
+    most_words = max(word_counts.values(), default=0)
+    best = [row for row, count in word_counts.items() if count == most_words > 1]
+    cells = {place: number for column in table.columns for place, number in candidate.cells(column, best).items()}
     factors = {place: number for place, number in cells.items() if number.unit == "x" and not number.qualifier}
     return factors if len(factors) in (2, 3) and (len(best) == 1) != ("/" in text and len(best) == 2) else {}

@@ -1,4 +1,4 @@
-"""Find cells of equal name in two tables or a table and a figure that differ by a digit, while most agree."""
+"""Find cells that differ by a digit between two tables, or a table and a figure, whose other cells agree."""
 
 import re
 from collections.abc import Iterator
@@ -93,9 +93,9 @@ def _matching_cells(first: WordedTable, second: WordedTable) -> Iterator[tuple[W
             matches = by_own[groups[0]] if len(groups) == 1 else []
         if len(matches) == 1:
             fits.append((left, matches[0]))
-    used = [id(right) for _, right in fits]
+    right_ids = [id(right) for _, right in fits]
     for left, right in fits:
-        if used.count(id(right)) == 1 and len({left.number.unit, right.number.unit} - {""}) < 2:
+        if right_ids.count(id(right)) == 1 and len({left.number.unit, right.number.unit} - {""}) < 2:
             yield left, right
 
 

@@ -32,7 +32,7 @@ def _sections(document: ReadDocument) -> Iterator[Finding]:
     texts = [*document.hidden, *(item.text for item in headings)]
     numbers = [number for text in texts if (match := _SEVERAL.match(text)) for number in match[0].split(",")]
     parts = [number.strip().split(".") for number in numbers]
-    numbers_used = {".".join(item[:end]) for item in parts for end in range(1, len(item) + 1)}
+    used_numbers = {".".join(part[:end]) for part in parts for end in range(1, len(part) + 1)}
     for heading in headings:
         match = _NUMBERED.match(heading.text)
         if match and match["titled"] and not any(map(_VERSIONS.search, heading.path)):
@@ -41,17 +41,17 @@ def _sections(document: ReadDocument) -> Iterator[Finding]:
     levels = Counter((path, len(outer)) for path, outer in by_parent)
     for (path, parent), sections in by_parent.items():
         falls = [b for (a, _), (b, _) in pairwise(sections) if a > b]
-        lasts = {position for position, _ in sections}
-        slips = max(lasts) + len(sections) - 2 * len(lasts) + len(falls)  # numbers left out, repeated, out of order
+        present = {position for position, _ in sections}
+        slips = max(present) + len(sections) - 2 * len(present) + len(falls)  # numbers left out, repeated, out of order
         if len(sections) < max(3, 3 * slips) or levels[path, len(parent)] > 1:
             continue  # numbers with many slips are names of something else
-        one_fall = len(falls) == 1 != falls[0] and len(lasts) == len(sections)
+        one_fall = len(falls) == 1 != falls[0] and len(present) == len(sections)
         for (n, previous), (m, heading) in pairwise(sections):
             if m == n:
                 reason = f"follows a section of the same number, {previous.text!r}"
             elif m < n and one_fall:
                 reason = f"it comes after {previous.text!r}"
-            elif n + 1 < m <= n + 3 and ".".join(map(str, (*parent, n + 1))) not in numbers_used:
+            elif n + 1 < m <= n + 3 and ".".join(map(str, (*parent, n + 1))) not in used_numbers:
                 reason = f"follows {previous.text!r}: a number is skipped"
             else:
                 continue

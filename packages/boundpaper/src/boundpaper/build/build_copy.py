@@ -37,12 +37,12 @@ def build_in_copy(project: Session, *keys: str) -> Path:
     when a step failed, after printing every failure.
     """
     root, aside = project.root, project.root / ASIDE
-    every = steps_of_results(project.graph)
+    result_steps = steps_of_results(project.graph)
     _link_folders(root, aside)
     if (seed := digest(root / STATE)) != _copied_state(aside):
-        _fill_copy(project, aside, project.graph.order(every))
+        _fill_copy(project, aside, project.graph.order(result_steps))
         write(aside / _SEED, seed.encode())
-    Session(aside, debug=project.debug).build(keys or every)
+    Session(aside, debug=project.debug).build(keys or result_steps)
     return aside / RESULTS
 
 
@@ -55,15 +55,15 @@ def _copied_state(aside: Path) -> str | None:
 
 def _link_folders(root: Path, aside: Path) -> None:
     """Link every folder of the project, and everything beside the results."""
-    wanted = {aside / room: root / room for room in LINKED if (root / room).is_dir()}
-    wanted |= {
+    targets = {aside / room: root / room for room in LINKED if (root / room).is_dir()}
+    targets |= {
         aside / "artifacts" / path.name: path for path in (root / "artifacts").iterdir() if path.name != "results"
     }
     (aside / RESULTS).mkdir(parents=True, exist_ok=True)
     for link in (*aside.iterdir(), *(aside / "artifacts").iterdir()):
-        if link.is_symlink() and (link not in wanted or link.readlink() != wanted[link].absolute()):
+        if link.is_symlink() and (link not in targets or link.readlink() != targets[link].absolute()):
             link.unlink()
-    for link, target in wanted.items():
+    for link, target in targets.items():
         if not link.is_symlink():
             link.symlink_to(target.absolute())
 

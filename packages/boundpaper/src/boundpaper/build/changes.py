@@ -81,12 +81,12 @@ def summary(changes: Sequence[Change], most: int = PAGE) -> list[str]:
     if len(verdicts) > len(shown):
         shown.append(f"... and {len(verdicts) - len(shown)} more verdicts; `python build.py claims --check` names them")
     room = most - len(lines) - len(shown) - 1
-    for name, own in list(by_result.items())[:room]:
-        shown.append(f"result {name}: {len(own)} differences" if len(own) > 1 else str(own[0]))
-        if len(own) > 1 and own[0].weight[0] < 3:
-            shown[-1] += f", the largest {own[0].words}"
-    left = f"... and {len(by_result) - room} more results; " if len(by_result) > room else ""
-    return [*lines, *shown, f"{left}--all lists every cell"]
+    for name, group in list(by_result.items())[:room]:
+        shown.append(f"result {name}: {len(group)} differences" if len(group) > 1 else str(group[0]))
+        if len(group) > 1 and group[0].weight[0] < 3:
+            shown[-1] += f", the largest {group[0].words}"
+    rest = f"... and {len(by_result) - room} more results; " if len(by_result) > room else ""
+    return [*lines, *shown, f"{rest}--all lists every cell"]
 
 
 def at_revision(root: Path, revision: str, path: str) -> str | None:
@@ -95,10 +95,10 @@ def at_revision(root: Path, revision: str, path: str) -> str | None:
     Raises DataError when the folder is not a git checkout, or the revision is unknown.
     """
     try:
-        found = _run_git(root, "rev-parse", "--verify", "--quiet", f"{revision}^{{commit}}")
+        result = _run_git(root, "rev-parse", "--verify", "--quiet", f"{revision}^{{commit}}")
     except FileNotFoundError:
         raise DataError("git is not installed; `apt-get install -y git`") from None
-    if found.returncode:
+    if result.returncode:
         inside = _run_git(root, "rev-parse", "--git-dir").returncode == 0
         raise DataError(
             f"no revision {revision!r}; `git log --oneline` lists them"
@@ -116,8 +116,8 @@ def _run_git(root: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 def files_at(root: Path, revision: str, folder: str, suffix: str) -> set[str]:
     """Return the names, at a revision, of a folder's files with `suffix`."""
     at_revision(root, revision, folder)
-    listed = _run_git(root, "ls-tree", "--name-only", f"{revision}:./{folder}")
-    return {name.removesuffix(suffix) for name in listed.stdout.split("\n") if name.endswith(suffix)}
+    listing = _run_git(root, "ls-tree", "--name-only", f"{revision}:./{folder}")
+    return {name.removesuffix(suffix) for name in listing.stdout.split("\n") if name.endswith(suffix)}
 
 
 def results(root: Path, revision: str, tolerance: float, built: Path) -> Iterator[Change]:
@@ -161,14 +161,14 @@ def _frame_changes(result: str, old: Columns, new: Columns, tolerance: float) ->
     for key in before:
         if key not in after:
             yield Change(result, f"row {key}", "present", "")
-    known = [key for key in after if key in before]
-    cells: dict[str, list[Change]] = {key: [] for key in known}
+    common = [key for key in after if key in before]
+    cells: dict[str, list[Change]] = {key: [] for key in common}
     for column in shared:
-        left, right = ([held[column][place[key]] for key in known] for held, place in ((old, before), (new, after)))
+        left, right = ([table[column][rows[key]] for key in common] for table, rows in ((old, before), (new, after)))
         if left == right:
             continue
         differs = ~same_cells(column, pd.Series(left, dtype=object), pd.Series(right, dtype=object), tolerance)
-        for key, then, now in itertools.compress(zip(known, left, right, strict=True), differs):
+        for key, then, now in itertools.compress(zip(common, left, right, strict=True), differs):
             cells[key].append(Change(result, f"{key}, {column}", then, now))
     for key in after:
         yield from cells[key] if key in before else [Change(result, f"row {key}", "", "present")]
@@ -179,7 +179,7 @@ def _key_columns(old: Columns, new: Columns) -> list[str]:
     chosen: list[str] = []
     for name in itertools.islice((name for name, cells in new.items() if not all(map(_is_number, cells))), 6):
         chosen.append(name)
-        rows = [list(zip(*(table[each] for each in chosen), strict=True)) for table in (old, new)]
+        rows = [list(zip(*(table[column] for column in chosen), strict=True)) for table in (old, new)]
         if all(len(set(each)) == len(each) for each in rows):
             return chosen
     return []

@@ -59,9 +59,9 @@ class Closures:
         if not self._exists(stub):
             return []
         homes = self.reader.python(stub)["imports"]
-        found = [home for home in homes if home != name and wanted in ("*", home.rpartition(".")[2])]
-        modules = [part for home in found for part in (home, home.rpartition(".")[0])]
-        inner = [part for home in found if home.endswith(".*") for part in self._stub_files(home)]
+        matching = [home for home in homes if home != name and wanted in ("*", home.rpartition(".")[2])]
+        modules = [part for home in matching for part in (home, home.rpartition(".")[0])]
+        inner = [part for home in matching if home.endswith(".*") for part in self._stub_files(home)]
         return [stub, *inner, *(file for module in modules if module for file in self._files_of_module(module))]
 
     def _files_of_module(self, name: str) -> tuple[str, ...]:

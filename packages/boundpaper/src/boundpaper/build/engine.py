@@ -63,7 +63,7 @@ class Engine:
         sorter.prepare()
         ahead = self._longest_chains(order)
         serial: deque[str] = deque()
-        side: list[str] = []
+        parallel: list[str] = []
         apart: list[str] = []
         running: dict[Future[StepOutput], str] = {}
         before: dict[str, dict[str, str]] = {}
@@ -74,10 +74,10 @@ class Engine:
             self._remove_old_outputs()
             while sorter.is_active():
                 for key in sorter.get_ready():
-                    (side if self.graph.steps[key].kind.parallel else serial).append(key)
-                side.sort(key=ahead.__getitem__)
-                while side and len(running) < self.jobs and not (workers.begun and apart):
-                    key = side.pop()
+                    (parallel if self.graph.steps[key].kind.parallel else serial).append(key)
+                parallel.sort(key=ahead.__getitem__)
+                while parallel and len(running) < self.jobs and not (workers.begun and apart):
+                    key = parallel.pop()
                     hashes = self._hashes_if_due(self.graph.steps[key])
                     if hashes is None:
                         sorter.done(key)
@@ -191,16 +191,16 @@ class Engine:
     def _origins(self, step: Step, message: str) -> str:
         """Return the sources of the results that a step's error names; empty if it names none."""
         results = [name for name in step.artifacts if name in message and f"result:{name}" in self.graph.steps]
-        of = {name: ", ".join(self.graph.steps[f"result:{name}"].artifacts) for name in results}
-        origins = [f"{name} is computed from {sources}" for name, sources in of.items()]
+        sources_of = {name: ", ".join(self.graph.steps[f"result:{name}"].artifacts) for name in results}
+        origins = [f"{name} is computed from {sources}" for name, sources in sources_of.items()]
         return f"; {'; '.join(origins)}" if origins else ""
 
     def _finish_step(self, step: Step, result: Callable[[], StepOutput], hashes: dict[str, str]) -> None:
         try:
-            found = result()
-            for text in found.notes:
+            output = result()
+            for text in output.notes:
                 self.report("note", step.key, text)
-            self._store_outputs(step, found.contents, hashes, found.seconds)
+            self._store_outputs(step, output.contents, hashes, output.seconds)
             self.outcome.built.append(step.key)
             self.report("built", step.key, "")
         except Exception as error:

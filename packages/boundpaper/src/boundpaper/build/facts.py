@@ -65,14 +65,14 @@ def _function(node: ast.FunctionDef) -> Facts:
 def _declarations(tree: ast.Module) -> Iterator[Facts]:
     """Yield the steps that a file declares as `name = Cells("A statement.", ...)`."""
     variables = {name: value for node in tree.body for name, value in _assigned_variables(node)}
-    made: dict[str, ast.AST] = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}
-    made |= variables
+    definitions: dict[str, ast.AST] = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}
+    definitions |= variables
     for name, value in variables.items():
         if _called_name(value) in _DECLARING and not name.startswith("_"):
             yield {
                 "name": name,
                 "line": value.lineno,
-                "artifacts": list(dict.fromkeys(_artifacts_named(value, made, set()))),
+                "artifacts": list(dict.fromkeys(_artifacts_named(value, definitions, set()))),
                 "options": [],
                 "doc": " ".join(" ".join(_first_text(value)).split()),
                 "by": _called_name(value),
@@ -98,15 +98,15 @@ def _assigned_variables(node: ast.stmt) -> Iterator[tuple[str, ast.expr]]:
             yield target.id, node.value
 
 
-def _artifacts_named(node: ast.AST, made: Mapping[str, ast.AST], seen: set[str]) -> Iterator[str]:
+def _artifacts_named(node: ast.AST, definitions: Mapping[str, ast.AST], seen: set[str]) -> Iterator[str]:
     """Yield the artifacts that an expression names, directly or through variables of the file, in order."""
     if _called_name(node) == _READING:
         yield from _first_text(node)
-    if isinstance(node, ast.Name) and node.id in made and node.id not in seen:
+    if isinstance(node, ast.Name) and node.id in definitions and node.id not in seen:
         seen.add(node.id)
-        yield from _artifacts_named(made[node.id], made, seen)
+        yield from _artifacts_named(definitions[node.id], definitions, seen)
     for part in ast.iter_child_nodes(node):
-        yield from _artifacts_named(part, made, seen)
+        yield from _artifacts_named(part, definitions, seen)
 
 
 def function_named(name: str) -> Callable[..., Any]:
@@ -129,9 +129,9 @@ class FactReader:
         self._changed = False
         self._facts: dict[str, Any] = {}
         try:
-            found: dict[str, Any] = read_kept(cache) if cache else {}
-            if found.get("format") == _FORMAT and all(_is_entry(known) for known in found["facts"].values()):
-                self._facts = found["facts"]
+            content: dict[str, Any] = read_kept(cache) if cache else {}
+            if content.get("format") == _FORMAT and all(_is_entry(entry) for entry in content["facts"].values()):
+                self._facts = content["facts"]
         except (OSError, ValueError, KeyError, AttributeError, TypeError, RecursionError):
             pass  # unreadable or damaged cache: read every file again
 
@@ -143,11 +143,11 @@ class FactReader:
 
     def digests(self, paths: Iterable[str]) -> dict[str, str]:
         """Return content hashes of files, in order; one call per step is fast for tens of thousands of inputs."""
-        known, named = self._hashes, list(paths)
-        for path in named:
-            if path not in known:
+        hashes, names = self._hashes, list(paths)
+        for path in names:
+            if path not in hashes:
                 self.digest(path)
-        return {path: known[path] for path in named}
+        return {path: hashes[path] for path in names}
 
     def forget(self, path: str) -> None:
         """Drop the memoised hash of a file that may have changed."""
@@ -169,9 +169,9 @@ class FactReader:
         return self._cached_facts(path, reader, parse)
 
     def _cached_facts(self, path: str, reader: str, parse: Callable[[str], Facts]) -> Facts:
-        known = self._facts.get(path)
+        entry = self._facts.get(path)
         stamp = f"{self.digest(path)} {reader}"
-        if not known or known["stamp"] != stamp:
+        if not entry or entry["stamp"] != stamp:
             try:
                 facts = parse((self.root / path).read_text(encoding="utf-8-sig"))
             except UnicodeDecodeError as error:
@@ -179,9 +179,9 @@ class FactReader:
                 place = f"{line}" if reader else f"line {line}"
                 words = f"{place}: not UTF-8 (byte {error.start}); save the file in that encoding"
                 facts = {"imports": [], "functions": [], "declared": [], "calls": [], "error": words}
-            known = self._facts[path] = {"stamp": stamp, **facts}
+            entry = self._facts[path] = {"stamp": stamp, **facts}
             self._changed = True
-        return known
+        return entry
 
     def save(self) -> None:
         """Save the facts if any are new; if the cache cannot be written, the next run reads the facts again."""
@@ -191,20 +191,20 @@ class FactReader:
             self._changed = False
 
 
-def _is_entry(known: Any) -> bool:
+def _is_entry(entry: Any) -> bool:
     """Return whether a cached entry has the form that `FactReader` writes."""
-    if not isinstance(known["stamp"], str) or not isinstance(known["error"], str):
+    if not isinstance(entry["stamp"], str) or not isinstance(entry["error"], str):
         return False
-    if "functions" not in known:
+    if "functions" not in entry:
         return all(
             isinstance(function, str) and isinstance(name, str) and isinstance(line, int)
-            for function, name, line in known["calls"]
+            for function, name, line in entry["calls"]
         )
-    return all(isinstance(name, str) for name in known["imports"]) and all(
+    return all(isinstance(name, str) for name in entry["imports"]) and all(
         isinstance(item["name"], str)
         and isinstance(item["doc"], str)
         and isinstance(item["line"], int)
         and all(isinstance(name, str) for name in (*item["artifacts"], *item["options"]))
         and isinstance(item.get("by", ""), str)
-        for item in (*known["functions"], *known["declared"])
+        for item in (*entry["functions"], *entry["declared"])
     )

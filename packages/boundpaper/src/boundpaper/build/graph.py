@@ -205,8 +205,8 @@ class _Loader:
         if kind.follows:
             needs[f"{kind.follows}:{step.name}"] = None
         if kind.calls:
-            reads, wrong = self._chapter_reads(step)
-            faults += wrong
+            reads, read_faults = self._chapter_reads(step)
+            faults += read_faults
         for need in kind.gathers:
             needs.update(dict.fromkeys(key for key, other in self.steps.items() if other.kind.name == need))
             faults += self.unread.get(need, ())
@@ -242,7 +242,7 @@ class _Loader:
         if SCHEMA in files:
             files |= {f"{folder}/{TABLES}" for folder in self._closures.folders.values()}
         for path in [*artifacts.values(), *([step.file] if step.kind.folders else [])]:
-            files |= self._held(path, step.kind.checks)
+            files |= self._tables_at(path, step.kind.checks)
         return tuple(sorted(files))
 
     def _matching_files(self, pattern: str) -> frozenset[str]:
@@ -266,15 +266,15 @@ class _Loader:
         """Return the tables that the paper's vocabulary names, as calls, and the fault of the vocabulary, if any."""
         return self.reader.calls(VOCABULARY, _TABLES) if (self.root / VOCABULARY).is_file() else None
 
-    def _held(self, path: str, sealed: bool) -> frozenset[str]:
+    def _tables_at(self, path: str, sealed: bool) -> frozenset[str]:
         """Return the tables in a folder, with `sealed` also their manifests; for a file, return only that file."""
         if (path, sealed) not in self._parts:
-            held = frozenset({path})
+            tables = frozenset({path})
             if (self.root / path).is_dir():
-                wanted = (*SUFFIXES, ".json") if sealed else SUFFIXES
-                parts = (part for suffix in wanted for part in (self.root / path).glob(f"*{suffix}"))
-                held = frozenset(part.relative_to(self.root).as_posix() for part in parts)
-            self._parts[path, sealed] = held
+                suffixes = (*SUFFIXES, ".json") if sealed else SUFFIXES
+                parts = (part for suffix in suffixes for part in (self.root / path).glob(f"*{suffix}"))
+                tables = frozenset(part.relative_to(self.root).as_posix() for part in parts)
+            self._parts[path, sealed] = tables
         return self._parts[path, sealed]
 
     def _facts(self, step: Step) -> Facts:
@@ -293,14 +293,14 @@ class _Loader:
                     hint = suggest(name, [other.name for other in self.steps.values() if other.kind.name == "claim"])
                     faults.append(f"{step.file}:{line}: no claim called {name!r}; {hint}".rstrip("; "))
             else:
-                kind, wanted = function, name
+                kind, exhibit = function, name
                 if function == "supplement":
-                    kind, _, wanted = name.partition("/")
+                    kind, _, exhibit = name.partition("/")
                 if kind not in ("table", "figure"):
                     faults.append(f"{step.file}:{line}: supplement({name!r}): write 'table/NAME' or 'figure/NAME'")
-                elif f"{kind}:{wanted}" not in self.steps:
+                elif f"{kind}:{exhibit}" not in self.steps:
                     names = [other.name for other in self.steps.values() if other.kind.name == kind]
-                    fault = f"{step.file}:{line}: no {kind} called {wanted!r}; {suggest(wanted, names)}"
+                    fault = f"{step.file}:{line}: no {kind} called {exhibit!r}; {suggest(exhibit, names)}"
                     faults.append(fault.rstrip("; "))
         return reads, faults
 

@@ -62,19 +62,19 @@ class Job:
             return {name: armour.frame(each) for name, each in by_name.items()}
         return self._examined_rows(by_name) if self.kind in EXAMINING else by_name
 
-    def _examined_rows(self, found: dict[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
+    def _examined_rows(self, frames: dict[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
         """Drop source rows that only concern other documents; results are unchanged."""
         from boundpaper.store.documents import THESIS, document_scope
         from boundpaper.store.paper_vocabulary import read as vocabulary
 
         sources = {name for name, path in self.artifacts.items() if path.startswith("artifacts/sources/")}
         if not sources:
-            return found
+            return frames
         place = getattr(self.load(), "stated", None)
-        whose = document_scope(self.root, place.document if place else THESIS)
-        named = [each for each in vocabulary(self.root).named if each.table in found]
-        added = {each.key: whose.others(found[each.table], each.key) for each in named}
-        return {name: whose.examined(each, added) if name in sources else each for name, each in found.items()}
+        scope = document_scope(self.root, place.document if place else THESIS)
+        tables = [each for each in vocabulary(self.root).named if each.table in frames]
+        foreign_keys = {each.key: scope.others(frames[each.table], each.key) for each in tables}
+        return {name: scope.examined(each, foreign_keys) if name in sources else each for name, each in frames.items()}
 
     def load(self) -> Callable[..., Any]:
         """Import the step's file and return its function."""
@@ -123,8 +123,8 @@ class Job:
                 if columns and not columns <= {*frame.columns}:
                     continue
                 for column in frame.select_dtypes(exclude="number"):
-                    if held := quoted & set(map(str, frame[column].unique())):
-                        return f" ({min(held)!r} is in {name}, column {column})"
+                    if common := quoted & set(map(str, frame[column].unique())):
+                        return f" ({min(common)!r} is in {name}, column {column})"
         return ""
 
 

@@ -23,8 +23,8 @@ def new_paper(folder: Path, title: str, date: str) -> list[str]:
     `title` and `date` go on the title page. Raises SpecError when the folder exists and is not empty, or is inside
     another paper.
     """
-    if above := next((each for each in folder.resolve().parents if (each / MARK).is_file()), None):
-        raise SpecError(f"{folder}: is inside the paper {above}; name a folder outside it")
+    if outer := next((each for each in folder.resolve().parents if (each / MARK).is_file()), None):
+        raise SpecError(f"{folder}: is inside the paper {outer}; name a folder outside it")
     files = {HIDDEN.get(name, name): text for name, text in _frame_files(title, date).items()}
     with new_folder(folder) as frame:
         for name, text in sorted(files.items()):
@@ -36,7 +36,7 @@ def _frame_files(title: str, date: str) -> dict[str, str]:
     """Return the files of an empty paper by path, with title, date and name filled in."""
     cell = io.StringIO()
     csv.writer(cell, lineterminator="").writerow([title])
-    filled = {
+    replacements = {
         "@title@": json.dumps(title, ensure_ascii=False),  # quoted as one line of YAML or TOML
         "@plain@": title,
         "@cell@": cell.getvalue(),
@@ -46,8 +46,8 @@ def _frame_files(title: str, date: str) -> dict[str, str]:
     }
     texts = {}
     for path in sorted(path for path in FRAME.rglob("*") if path.is_file() and path.suffix != ".pyc"):
-        pattern = "|".join(filled)
-        text = re.sub(pattern, lambda match: filled[match[0]], path.read_text(encoding="utf-8"))
+        pattern = "|".join(replacements)
+        text = re.sub(pattern, lambda match: replacements[match[0]], path.read_text(encoding="utf-8"))
         texts[path.relative_to(FRAME).as_posix()] = text
     return texts
 

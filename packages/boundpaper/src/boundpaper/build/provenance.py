@@ -30,22 +30,22 @@ def build(job: Job) -> dict[str, bytes]:
 
 
 def _inventory_row(job: Job, name: str, kind: str, file: str) -> dict[str, object]:
-    described = resource(job.root, name) or {}
-    origins = described.get("origin") or []
-    awaited = f"awaits {described['awaits']}" if "awaits" in described else ""
+    table = resource(job.root, name) or {}
+    origins = table.get("origin") or []
+    awaited = f"awaits {table['awaits']}" if "awaits" in table else ""
     commands = {"source": "transcribed", "result": f"python build.py analyze {name}", "measurement": awaited}
-    note = manifest(job.root, file)
-    versions = note.get("versions", {})
-    rows, hashed = recorded_content(job.root, name, file)
+    facts = manifest(job.root, file)
+    versions = facts.get("versions", {})
+    rows, content_hash = recorded_content(job.root, name, file)
     return {
         "artifact": name,
         "kind": kind,
         "file": file.removeprefix("artifacts/"),
         "rows": rows,
-        "origin": "; ".join(_origin_in_words(origin) for origin in origins) or str(described.get("title", "computed")),
-        "command": note.get("command", commands.get(kind, "")),
+        "origin": "; ".join(_origin_in_words(origin) for origin in origins) or str(table.get("title", "computed")),
+        "command": facts.get("command", commands.get(kind, "")),
         "versions": "; ".join(f"{library} {version}" for library, version in sorted(versions.items())),
-        "hash": hashed[:12],
+        "hash": content_hash[:12],
     }
 
 

@@ -14,5 +14,5 @@ def build(job: Job) -> dict[str, str | bytes]:
     if not isinstance(frame, pd.DataFrame):
         raise SpecError(f"{job.file}: {job.function}() returned a {type(frame).__name__}; return a DataFrame")
     path = f"artifacts/results/{job.name}.csv"
-    made = bytes_to_keep(job.root / path, text(frame, job.name).encode())
-    return {path: made, **result_record(job.name, path, made)}
+    content = bytes_to_keep(job.root / path, text(frame, job.name).encode())
+    return {path: content, **result_record(job.name, path, content)}

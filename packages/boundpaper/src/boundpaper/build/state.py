@@ -17,14 +17,14 @@ class State:
         self.path = path
         self._changed, self._next_save = False, 0.0
         try:
-            found = read_kept(path)
-            steps = _restore_entries(found["steps"], found["files"]) if found["format"] == _FORMAT else {}
+            content = read_kept(path)
+            steps = _restore_entries(content["steps"], content["files"]) if content["format"] == _FORMAT else {}
             self.steps: dict[str, Any] = steps if _is_state(steps) else {}
         except (OSError, ValueError, KeyError, TypeError, AttributeError, IndexError, RecursionError):
             self.steps = {}  # unreadable or damaged state: build everything
 
     def record(self, key: str, entry: dict[str, Any] | None) -> None:
-        """Set a step's entry, or remove it if `entry` is None; save at most each second, and 1/30 of the time."""
+        """Set a step's entry, or remove it if `entry` is None; saving takes at most 1/30 of the time of a build."""
         if entry is None:
             del self.steps[key]
         else:

@@ -24,11 +24,11 @@ def install_tex() -> bool:
         return False
     print(f"installing TeX: {TEX_INSTALL}", file=sys.stderr)
     # Otherwise dpkg waits for the disk after each of ten thousand files, which doubles the time.
-    quick = {**os.environ, "DPKG_FORCE": "unsafe-io"}
-    done = subprocess.run(["bash", "-c", TEX_INSTALL], stdout=subprocess.DEVNULL, env=quick, check=False)
-    if done.returncode:
-        print(f"the installation failed (exit code {done.returncode}); run the line above by hand", file=sys.stderr)
-    return done.returncode == 0
+    environment = {**os.environ, "DPKG_FORCE": "unsafe-io"}
+    result = subprocess.run(["bash", "-c", TEX_INSTALL], stdout=subprocess.DEVNULL, env=environment, check=False)
+    if result.returncode:
+        print(f"the installation failed (exit code {result.returncode}); run the line above by hand", file=sys.stderr)
+    return result.returncode == 0
 
 
 if __name__ == "__main__":

@@ -29,8 +29,8 @@ Stamp = tuple[int, int, int, int]
 
 def are_unchanged(root: Path, keys: Iterable[str]) -> bool:
     """Return whether the steps `keys` and the steps they need were up to date, and no file was touched since."""
-    kept = _read_kept_stamps(root)
-    return kept is not None and set(keys) <= set(kept["steps"]) and _is_unchanged(root, kept)
+    record = _read_kept_stamps(root)
+    return record is not None and set(keys) <= set(record["steps"]) and _is_unchanged(root, record)
 
 
 class FileStamps:
@@ -50,33 +50,33 @@ class FileStamps:
         An existing valid record of more steps is kept.
         """
         names = set(steps)
-        known = {
+        hashes = {
             path: value for entry in entries for side in ("inputs", "outputs") for path, value in entry[side].items()
         }
-        known[STATE] = digest(self.root / STATE)  # removing it is a request to build again
-        others = sorted(path for path in known if path not in self._before)
+        hashes[STATE] = digest(self.root / STATE)  # removing it is a request to build again
+        outside = sorted(path for path in hashes if path not in self._before)
         if not all(stamp and max(stamp[:2]) < self._since for stamp in self._before.values()):
             return False
         if _stamps_of(self.root, _project_paths(self.root)) != self._before:
             return False
-        stamps = self._stamps_after_build(others, known)
+        stamps = self._stamps_after_build(outside, hashes)
         if stamps is None:
             return False
-        kept = _read_kept_stamps(self.root)
-        if kept is not None and names < set(kept["steps"]) and _is_unchanged(self.root, kept):
+        record = _read_kept_stamps(self.root)
+        if record is not None and names < set(record["steps"]) and _is_unchanged(self.root, record):
             return True
-        content = {"format": _FORMAT, "steps": sorted(names), "paths": [*self._before, *others]}
+        content = {"format": _FORMAT, "steps": sorted(names), "paths": [*self._before, *outside]}
         content["stamps"] = _stamps_hash({**self._before, **stamps})
         keep_value(self.root / FILE, content)
         return True
 
-    def _stamps_after_build(self, paths: list[str], known: Mapping[str, str]) -> dict[str, Stamp | None] | None:
+    def _stamps_after_build(self, paths: list[str], hashes: Mapping[str, str]) -> dict[str, Stamp | None] | None:
         """Return the stamps of files that the build wrote or read elsewhere; None if a file changed meanwhile."""
         mark, stamps = self._since, _stamps_of(self.root, paths)
         for _ in range(_TRIES):
             if all(stamp is None or max(stamp[:2]) < mark for stamp in stamps.values()):
                 late = [path for path, stamp in stamps.items() if stamp and max(stamp[:2]) >= self._since]
-                return stamps if all(digest(self.root / path) == known.get(path) for path in late) else None
+                return stamps if all(digest(self.root / path) == hashes.get(path) for path in late) else None
             time.sleep(_TICK)
             os.utime(self.mark)
             mark, stamps = self.mark.stat().st_mtime_ns, _stamps_of(self.root, paths)
@@ -106,8 +106,8 @@ def _stamps_of(root: Path, paths: Iterable[str]) -> dict[str, Stamp | None]:
     stamps: dict[str, Stamp | None] = {}
     for path in paths:
         try:
-            it = stat(join(place, path))
-            stamps[path] = (it.st_mtime_ns, it.st_ctime_ns, it.st_size, it.st_ino)
+            status = stat(join(place, path))
+            stamps[path] = (status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino)
         except (OSError, ValueError):  # ValueError: a path with a NUL character
             stamps[path] = None
     return stamps
@@ -117,16 +117,16 @@ def _stamps_hash(stamps: Mapping[str, Stamp | None]) -> str:
     return hashlib.blake2b(repr(list(stamps.items())).encode(), digest_size=16).hexdigest()
 
 
-def _is_unchanged(root: Path, kept: Mapping[str, Any]) -> bool:
-    stamps: str = kept["stamps"]
-    return _stamps_hash(_stamps_of(root, kept["paths"])) == stamps
+def _is_unchanged(root: Path, record: Mapping[str, Any]) -> bool:
+    stamps: str = record["stamps"]
+    return _stamps_hash(_stamps_of(root, record["paths"])) == stamps
 
 
 def _read_kept_stamps(root: Path) -> dict[str, Any] | None:
     try:
-        found: dict[str, Any] = read_kept(root / FILE)
-        sound = found["format"] == _FORMAT and isinstance(found["stamps"], str)
-        listed = isinstance(found["steps"], list) and isinstance(found["paths"], list)
-        return found if sound and listed and {*map(type, found["steps"]), *map(type, found["paths"])} <= {str} else None
+        kept: dict[str, Any] = read_kept(root / FILE)
+        sound = kept["format"] == _FORMAT and isinstance(kept["stamps"], str)
+        listed = isinstance(kept["steps"], list) and isinstance(kept["paths"], list)
+        return kept if sound and listed and {*map(type, kept["steps"]), *map(type, kept["paths"])} <= {str} else None
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return None

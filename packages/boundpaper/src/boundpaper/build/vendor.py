@@ -24,7 +24,7 @@ def write_wheels(folder: Path, packages: tuple[str, ...]) -> list[Path]:
     the same each time. `packages` are names of installed packages with one module each, such as `boundpaper`. Raises
     SpecError when a package is not installed, or its installed version differs from that of its code.
     """
-    made = []
+    wheels = []
     for name in packages:
         try:
             installed = distribution(name)
@@ -34,36 +34,36 @@ def write_wheels(folder: Path, packages: tuple[str, ...]) -> list[Path]:
             raise SpecError(f"{name} is {version}, but {installed.version} is installed; install it again, then retry")
         path = folder / FOLDER / f"{name}-{installed.version}-py3-none-any.whl"
         write(path, _wheel_content(name, installed))
-        made.append(path)
-    return made
+        wheels.append(path)
+    return wheels
 
 
 def _wheel_content(name: str, installed: Distribution) -> bytes:
     package = Path(import_module(name).__path__[0])
-    described = f"{name}-{installed.version}.dist-info"
+    dist_info = f"{name}-{installed.version}.dist-info"
     contents = {
         f"{name}/{path.relative_to(package).as_posix()}": path.read_bytes()
         for path in sorted(package.rglob("*"))
         if path.is_file() and "__pycache__" not in path.parts and path.suffix not in (".nbi", ".nbc")
     }
     contents |= {
-        f"{described}/{file}": text.encode() for file in _RECORDED if (text := installed.read_text(file)) is not None
+        f"{dist_info}/{file}": text.encode() for file in _RECORDED if (text := installed.read_text(file)) is not None
     }
-    contents[f"{described}/WHEEL"] = _WHEEL.encode()
-    contents[f"{described}/RECORD"] = _record_file(contents, f"{described}/RECORD").encode()
-    packed = io.BytesIO()
-    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+    contents[f"{dist_info}/WHEEL"] = _WHEEL.encode()
+    contents[f"{dist_info}/RECORD"] = _record_file(contents, f"{dist_info}/RECORD").encode()
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
         for file, content in contents.items():
             entry = zipfile.ZipInfo(file, TIME)
             entry.compress_type, entry.external_attr = zipfile.ZIP_DEFLATED, 0o644 << 16
             archive.writestr(entry, content)
-    return packed.getvalue()
+    return buffer.getvalue()
 
 
-def _record_file(contents: dict[str, bytes], own: str) -> str:
+def _record_file(contents: dict[str, bytes], record_path: str) -> str:
     """Return the RECORD of a wheel: its files with their hashes, as PEP 427 requires."""
     lines = []
     for file, content in contents.items():
         digest = base64.urlsafe_b64encode(hashlib.sha256(content).digest()).rstrip(b"=").decode()
         lines.append(f"{file},sha256={digest},{len(content)}")
-    return "\n".join([*lines, f"{own},,", ""])
+    return "\n".join([*lines, f"{record_path},,", ""])

@@ -81,7 +81,7 @@ def build(job: Job) -> dict[str, str]:
 
 
 def _require_margin(verdict: Verdict, statement: str, context: str) -> None:
-    """Raise an error if `holds` on a statement of no difference comes without a margin: a large p proves nothing."""
+    """Refuse `holds` without a margin on a statement that nothing differs, since a large p proves nothing."""
     has_p_value = verdict.p_value is not None or verdict.p_adjusted is not None
     if verdict.verdict == "holds" and has_p_value and verdict.margin is None and _SAME.search(statement):
         raise SpecError(

@@ -8,15 +8,15 @@ from boundpaper.store.canonical import agree
 Rows = dict[str, dict[str, str]]
 
 
-def changes(before: str, new_text: str) -> list[str]:
+def changes(old: str, new: str) -> list[str]:
     """Return the differences between two ledgers, one per line: changed, lost and new verdicts, then other columns.
 
-    `before` and `new_text` are two versions of `claims.csv`. The list is empty if both have the same rows, with numbers
+    `old` and `new` are two versions of `claims.csv`. The list is empty if both have the same rows, with numbers
     equal within the tolerance of results.
     """
-    if before == new_text or agree(before.encode(), new_text.encode()):
+    if old == new or agree(old.encode(), new.encode()):
         return []
-    old_rows, new_rows = _rows_by_claim(before), _rows_by_claim(new_text)
+    old_rows, new_rows = _rows_by_claim(old), _rows_by_claim(new)
     lines = [
         f"{claim}: {old_rows[claim]['verdict']} -> {row['verdict']}"
         for claim, row in new_rows.items()
@@ -42,12 +42,12 @@ def _other_columns(old: Rows, new: Rows) -> list[str]:
                 differing.setdefault(f"{column} (a new column)", []).append(claim)
             elif then[column] != row[column] and not _nearly_equal(then[column], row[column]):
                 differing.setdefault(column, []).append(claim)
-    lost_names = sorted({name for row in old.values() for name in row} - {name for row in new.values() for name in row})
+    lost = sorted({name for row in old.values() for name in row} - {name for row in new.values() for name in row})
     lines = [
         f"{column}: differs in {len(claims)} {'row' if len(claims) == 1 else 'rows'}, for example {claims[0]}"
         for column, claims in differing.items()
     ]
-    lines += [f"{column}: no longer a column" for column in lost_names]
+    lines += [f"{column}: no longer a column" for column in lost]
     return lines
 
 

@@ -131,7 +131,7 @@ def compare(
         Key of the ledger row, if a claim makes several rows.
     statement : str
         What this row states; by default the claim's statement.
-    kind : {"statement", "cell"}
+    kind : {"statement", "cell check"}
         Whether the number is printed in prose or in a table cell.
     ci : pair of float or None
         Confidence interval of the recomputed number.
@@ -216,7 +216,7 @@ def about(
         Key of the ledger row, if a claim makes several rows.
     statement : str
         What this row states; by default the claim's statement.
-    kind : {"statement", "cell"}
+    kind : {"statement", "cell check"}
         Whether the number is printed in prose or in a table cell.
 
     Raises

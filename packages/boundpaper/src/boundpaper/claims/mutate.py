@@ -76,7 +76,7 @@ def public_steps(folder: Path) -> Iterator[tuple[str, Callable[..., Any]]]:
     """Yield a folder's steps by name, functions or declarations; names that begin with `_` are helpers."""
     for path in sorted(folder.rglob("*.py")):
         parts = path.relative_to(folder.parents[1]).with_suffix("").parts
-        if any(folder_name.startswith("_") for folder_name in parts):
+        if any(part.startswith("_") for part in parts):
             continue
         module = importlib.import_module(".".join(parts))
         for name, step in inspect.getmembers(module):
@@ -230,19 +230,19 @@ def _changed_cells(frame: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
     numeric = [name for name in _changeable_columns(frame) if pd.api.types.is_numeric_dtype(frame[name])]
     for row in range(len(frame)):
         if "printed" in frame.columns:
-            for words, change in _PRINTED.items():
+            for label, change in _PRINTED.items():
                 texts = list(frame["printed"])
                 texts[row] = change(texts[row])
                 if texts[row] != frame["printed"].iloc[row]:
-                    yield from _reprinted_frames(f"row {row + 2}, printed {words}", frame, texts)
+                    yield from _reprinted_frames(f"row {row + 2}, printed {label}", frame, texts)
         for column in numeric:
-            for words, number in _NUMBERS.items() if not pd.api.types.is_bool_dtype(frame[column]) else _BOOLS.items():
+            for label, number in _NUMBERS.items() if not pd.api.types.is_bool_dtype(frame[column]) else _BOOLS.items():
                 new_frame = frame.copy()
                 values = number(frame[column])
                 new_frame[column] = [
                     new if at == row else old for at, (old, new) in enumerate(zip(frame[column], values, strict=True))
                 ]
-                yield f"row {row + 2}, {column} {words}", new_frame
+                yield f"row {row + 2}, {column} {label}", new_frame
 
 
 def _without_rows(frame: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:

@@ -232,8 +232,8 @@ def main(arguments: list[str]) -> int:
         writer.writerows(rows)
         write(root / PLANTED, text.getvalue().encode())
     for document in judged_sources(root):
-        is_detected = [row["detected"] == "true" for row in rows if row["document"] == document]
-        print(f"{document}: {sum(is_detected)} of {len(is_detected)} detected")
+        detected = [row["detected"] == "true" for row in rows if row["document"] == document]
+        print(f"{document}: {sum(detected)} of {len(detected)} detected")
     print(f"all: {sum(row['detected'] == 'true' for row in rows)} of {len(rows)} detected")
     return 0
 

@@ -56,7 +56,7 @@ class Cells:
     statement, source : str
         The statement, and its document and section, as for the decorator `claim`.
     parts : DeclarationPart
-        Relations (`Relation`, and `Repeats` and `Copies` of `_verdicts.copies`), whose verdicts follow each other.
+        Relations (`Relation`, and `Repeats` and `Copies` of `claims.copies`); their verdicts are in this order.
 
     Attributes
     ----------
@@ -85,7 +85,7 @@ class Cells:
             [inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD) for name in self.artifacts]
         )
 
-    def __call__(self, *frames: pd.DataFrame, **frames_by_name: pd.DataFrame) -> list[Verdict]:
+    def __call__(self, *frames: pd.DataFrame, **named: pd.DataFrame) -> list[Verdict]:
         """Return the verdicts, given the frames of the artifacts in order or by name.
 
         Raises
@@ -94,13 +94,13 @@ class Cells:
             When a frame is missing, or no part reads a given frame.
         """
         try:
-            frame_by_name = self.__signature__.bind(*frames, **frames_by_name).arguments
+            arguments = self.__signature__.bind(*frames, **named).arguments
         except TypeError as error:
             raise SpecError(
                 f"a declared check reads {', '.join(self.artifacts)}: {error}; write each name out as Artifact('...') "
                 "in the file of the check"
             ) from None
-        return [verdict for relation in self.parts for verdict in relation.verdicts(frame_by_name)]
+        return [verdict for relation in self.parts for verdict in relation.verdicts(arguments)]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -120,11 +120,11 @@ class CombinedTerm(Term):
 
     def read(self, frames: Frames, keys: Keys) -> TermValue:
         """Return the value, with a range unless all inputs are exact, and with decimals if there is only one input."""
-        parts = [value_read.read(frames, keys) for value_read in self.of]
-        value = self.number(*(value_read.number for value_read in parts))
-        if all(value_read.interval is None for value_read in parts):
+        parts = [term.read(frames, keys) for term in self.of]
+        value = self.number(*(part.number for part in parts))
+        if all(part.interval is None for part in parts):
             return TermValue(f"{value:g}", value, None)
-        interval = self.interval(*(value_read.interval or rounding.exact(value_read.number) for value_read in parts))
+        interval = self.interval(*(part.interval or rounding.exact(part.number) for part in parts))
         return TermValue(f"{value:g}", value, interval, parts[0].decimals if len(parts) == 1 else None)
 
     def cells(self) -> Iterator[ArtifactCell]:

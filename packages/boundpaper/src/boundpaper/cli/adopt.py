@@ -84,7 +84,7 @@ def flatten(output: Path | None, in_place: bool) -> None:
 @click.option("--fix", is_flag=True, help="Bind each number of three or more digits that matches exactly one cell.")
 @click.option("-i", "--interactive", is_flag=True, help="Ask about each number that matches several cells.")
 @click.option(
-    "--against", metavar="REV", help="Also list stale numbers: those that match only this git revision [HEAD]."
+    "--against", metavar="REV", help="Git revision to find stale numbers: those that match only its data [HEAD]."
 )
 @click.option("--all", "every", is_flag=True, help="Also list numbers that match no cell.")
 def lint(fix: bool, interactive: bool, against: str | None, every: bool) -> None:
@@ -138,9 +138,9 @@ def _chosen_cell(finding: NumberFinding) -> Candidate | None:
     numeral = finding.numeral
     line = numeral.source.text.splitlines()[numeral.source.line(numeral.start) - numeral.source.first].strip()
     click.echo(f"\n{numeral.place}: {numeral.text}\n    {line[:200]}")
-    for number, item in enumerate(finding.candidates[:9], 1):
+    for number, match in enumerate(finding.candidates[:9], 1):
         click.echo(
-            f"  {number}  \\{finding.macro}{{{item.key}}}  {item.cell.text}  ({item.cell.file}: {item.cell.place})"
+            f"  {number}  \\{finding.macro}{{{match.key}}}  {match.cell.text}  ({match.cell.file}: {match.cell.place})"
         )
     click.echo("  number of the cell (Enter: leave as typed, q: quit): ", nl=False)
     answer = sys.stdin.readline().strip()

@@ -86,12 +86,12 @@ def _show_claims(names: Sequence[str]) -> None:
                     wanted.update(dict.fromkeys(name.partition(".")[0] for name in row.get("repeats", "").split()))
     all_rows = with_origins(list(rows.values()))
     for name in names:
-        rows_shown = [row for row in all_rows if name in (row["claim"], row["claim"].partition(".")[0])]
-        if not rows_shown:
+        matches = [row for row in all_rows if name in (row["claim"], row["claim"].partition(".")[0])]
+        if not matches:
             from boundpaper.suggestions import suggest
 
             raise click.UsageError(f"no verdict called {name!r}; {suggest(name, list(rows))}")
-        for row, place in zip(rows_shown, places_of_rows(root(), rows_shown), strict=True):
+        for row, place in zip(matches, places_of_rows(root(), matches), strict=True):
             click.echo("\n".join(full_text(row, place)))
 
 

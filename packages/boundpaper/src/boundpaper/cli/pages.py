@@ -23,8 +23,8 @@ def site(jobs: int | None) -> None:
         chosen = [step for step in steps.values() if step.kind.name in {*kinds, "claim", "figure"}]
         exhibit_jobs = {step.key: project.job(step) for step in chosen if step.kind.name in EXHIBITS}
         pages = SiteProject(root(), tuple(outline_nodes(chosen)), exhibit_jobs)
-        files, changed_files = write_site(pages, jobs or 0)
-    click.echo(f"out/site/index.html ({files} files, {changed_files} changed)")
+        count, changed = write_site(pages, jobs or 0)
+    click.echo(f"out/site/index.html ({count} files, {changed} changed)")
 
 
 @click.command()
@@ -42,10 +42,10 @@ def annotate(folder: Path) -> None:
     with session() as project:
         project.build(["ledger:claims", "places:claim_places"])
         sources = [step.name for step in project.graph.steps.values() if step.kind.name == "source"]
-        annotated, other_files = write_pages(root(), folder, sources)
+        annotated, unknown = write_pages(root(), folder, sources)
     for document in annotated:
         click.echo(document.words)
-    for name in other_files:
+    for name in unknown:
         click.echo(f"{name}: not one of the judged documents", err=True)
     click.echo("out/annotated/index.html")
 

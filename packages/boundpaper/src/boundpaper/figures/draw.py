@@ -186,11 +186,11 @@ def draw_bars(canvas: Canvas, item: PreparedSeries) -> list[Plot]:
         else:
             canvas.say(x, y + 0.8 * side, text, "north" if falls else "south", size="scriptsize", fill=paper)
     if s.reported is not None:
-        values_given = [
+        reported = [
             canvas.point(*xy(p, r)) for p, r in zip(places, s.reported, strict=True) if r is not None and r == r
         ]
-        if values_given:
-            plots.append({"kind": "reported", "rows": values_given})
+        if reported:
+            plots.append({"kind": "reported", "rows": reported})
     return plots
 
 

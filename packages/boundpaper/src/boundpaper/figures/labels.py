@@ -23,8 +23,8 @@ def spread_along(wanted: Sequence[float], heights: Sequence[float], low: float, 
     for i in order:
         members, start = [i], wanted[i] - heights[i] / 2
         while blocks and blocks[-1][1] + sum(heights[j] for j in blocks[-1][0]) > start:
-            upper_block, _ = blocks.pop()
-            members = upper_block + members
+            previous, _ = blocks.pop()
+            members = previous + members
             offset, wishes = 0.0, 0.0
             for j in members:
                 wishes += wanted[j] - heights[j] / 2 - offset
@@ -98,9 +98,9 @@ def place_labels(
     best: tuple[float, list[int]] | None = None
     for attempt in range(_ATTEMPTS):
         start = first if not attempt else [rng.randrange(len(o)) for o in options]
-        placed_labels = _descend(points, options, start)
-        if best is None or placed_labels[0] < best[0]:
-            best = placed_labels
+        placed = _descend(points, options, start)
+        if best is None or placed[0] < best[0]:
+            best = placed
         if best[0] < _CONFLICT:
             break
     return [o[k][0] for o, k in zip(options, best[1] if best else [], strict=True)]
@@ -118,23 +118,23 @@ Point = tuple[float, float]
 
 def _descend(points: Sequence[Point], options: Sequence[Places], start: Sequence[int]) -> tuple[float, list[int]]:
     """Move one label at a time to its best place until none moves; return the total cost and the chosen places."""
-    choice = list(start)
+    chosen = list(start)
     for _ in range(20):
         has_moved = False
         for i, costs_here in enumerate(options):
-            others = [(options[j][choice[j]][0], points[j]) for j in range(len(options)) if j != i]
+            others = [(options[j][chosen[j]][0], points[j]) for j in range(len(options)) if j != i]
             costs = [cost + _conflict_cost(box, points[i], others) if cost < 100 else cost for box, cost in costs_here]
             k = min(range(len(costs_here)), key=lambda k, costs=costs: (costs[k], k))  # type: ignore[misc]
-            if costs[k] < costs[choice[i]] - 1e-9:
-                choice[i], has_moved = k, True
+            if costs[k] < costs[chosen[i]] - 1e-9:
+                chosen[i], has_moved = k, True
         if not has_moved:
             break
     total = 0.0
     for i, costs_here in enumerate(options):
-        others = [(options[j][choice[j]][0], points[j]) for j in range(i)]
-        box, cost = costs_here[choice[i]]
+        others = [(options[j][chosen[j]][0], points[j]) for j in range(i)]
+        box, cost = costs_here[chosen[i]]
         total += cost + _conflict_cost(box, points[i], others)
-    return total, choice
+    return total, chosen
 
 
 def _conflict_cost(box: PlacedLabel, point: Point, other_labels: Sequence[tuple[PlacedLabel, Point]]) -> float:

@@ -16,7 +16,7 @@ from boundpaper.figures.text import cell
 
 def name_points(canvas: Canvas) -> None:
     """Place the names of all labelled points of a panel in one search."""
-    spots_named: list[tuple[float, float]] = []
+    named_spots: list[tuple[float, float]] = []
     texts: list[str] = []
     colors: list[str] = []
     obstacles: list[tuple[float, float]] = []
@@ -27,7 +27,7 @@ def name_points(canvas: Canvas) -> None:
             obstacles += spots
             for i, text in enumerate(s.labels or ()):
                 if str(text):
-                    spots_named.append(spots[i])
+                    named_spots.append(spots[i])
                     texts.append(str(text))
                     colors.append((item.looks[i] if item.looks else item.look).text)
             for i in range(len(s.x)):
@@ -44,7 +44,7 @@ def name_points(canvas: Canvas) -> None:
                 obstacles += _points_between(a, b)
     for name in edge_names(canvas.ready):
         if name.end is not None and _stops_short(canvas, name):
-            spots_named.append(canvas.mm(name.end, name.at))
+            named_spots.append(canvas.mm(name.end, name.at))
             texts.append(name.lines[0])
             colors.append(name.color)
     for rule in canvas.ready.panel.rules:
@@ -58,8 +58,8 @@ def name_points(canvas: Canvas) -> None:
     # a white box hides grid lines, bands and fits behind a name
     clear: dict[str, Any] = {"size": "scriptsize", "fill": "white, fill opacity=0.75, text opacity=1"}
     widths = [width(t, "scriptsize") for t in texts]
-    placed_labels = place_labels(spots_named, widths, 3.1, (canvas.x.length, canvas.y.length), obstacles, MARK_MM)
-    for spot, text, color, box in zip(spots_named, texts, colors, placed_labels, strict=True):
+    boxes = place_labels(named_spots, widths, 3.1, (canvas.x.length, canvas.y.length), obstacles, MARK_MM)
+    for spot, text, color, box in zip(named_spots, texts, colors, boxes, strict=True):
         x, y = spot
         if box.left > x:
             canvas.say(box.left, box.middle[1], cell(text), "west", color, **clear)

@@ -28,9 +28,9 @@ class FieldValues(tuple[Any, ...]):
 
     def __new__(cls, values: Iterable[Any], field: str = "") -> FieldValues:
         """Create the tuple and store the name."""
-        values_read = super().__new__(cls, values)
-        values_read.field = field
-        return values_read
+        column = super().__new__(cls, values)
+        column.field = field
+        return column
 
 
 @dataclass(frozen=True, kw_only=True)

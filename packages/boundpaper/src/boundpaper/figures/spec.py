@@ -287,8 +287,8 @@ class Figure:
         LatexError, MissingDependency
             When LaTeX cannot compile the figure, or is not installed.
         """
-        picture_path: Path = self._pictures().save(self, Path(path))
-        return picture_path
+        saved: Path = self._pictures().save(self, Path(path))
+        return saved
 
     def _repr_png_(self) -> bytes:
         content: bytes = self._pictures().content_of(self, "png")

@@ -95,11 +95,11 @@ def symlog_ticks(low: float, high: float, threshold: float) -> list[float]:
 
 def without_crowded(scale: Scale, at: Sequence[float], room: float) -> list[float]:
     """Return the ticks, except those closer than `room` mm to a larger tick or to zero."""
-    kept_ticks: list[float] = [v for v in at if v == 0]
+    kept: list[float] = [v for v in at if v == 0]
     for value in sorted(at, key=lambda v: -abs(v)):
-        if all(abs(scale.at(value) - scale.at(k)) >= room for k in kept_ticks):
-            kept_ticks.append(value)
-    return sorted(kept_ticks)
+        if all(abs(scale.at(value) - scale.at(k)) >= room for k in kept):
+            kept.append(value)
+    return sorted(kept)
 
 
 def tick_texts(at: Sequence[float], sign: str = "", *, equal: bool = True) -> list[str]:

@@ -93,7 +93,7 @@ def _axis_fault(columns_shown: list[_Shown], axis: Axis, unit_names: set[str]) -
     for column in columns_shown:
         by_field.setdefault(column.field, []).append(column)
     groups = list(by_field.values())
-    for first, second in ((groups[0], column) for column in groups[1:]):
+    for first, second in ((groups[0], group) for group in groups[1:]):
         if not {units.plain(column.unit) for column in first} & {units.plain(column.unit) for column in second}:
             return (
                 f"{first[0]} and {second[0]} have different units in {SCHEMA}; convert one of them, or draw them in "

@@ -158,10 +158,10 @@ def _heat_map_plot(item: PreparedSeries, canvas: Canvas, picture: str) -> Plot:
     if max(rows, columns) >= RASTER_FROM:
         return {**plot, "picture": picture}
     bar = bar_scale(s, canvas.y.length)
-    matrix_seen = as_seen(s, canvas.x.reverse, not canvas.y.reverse)  # LaTeX counts rows from below
+    matrix = as_seen(s, canvas.x.reverse, not canvas.y.reverse)  # LaTeX counts rows from below
     cells = [
         (number(c + 0.5), number(r + 0.5), "nan" if v is None else number(bar.drawn(v)))
-        for r, line_ in enumerate(reversed(matrix_seen))
+        for r, line_ in enumerate(reversed(matrix))
         for c, v in enumerate(line_)
     ]
     return {**plot, "picture": "", "rows": cells}

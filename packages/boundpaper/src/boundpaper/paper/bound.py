@@ -51,13 +51,13 @@ class Word(str):
 def bound(value: Any, origins: Iterable[Origin]) -> Any:
     """Return a number or text with origins attached, or any other value unchanged."""
     kinds: tuple[tuple[type, type], ...] = ((int, Whole), (float, Fraction), (str, Word))
-    kept = tuple(dict.fromkeys(origins))
-    if isinstance(value, bool) or not kept:
+    distinct = tuple(dict.fromkeys(origins))
+    if isinstance(value, bool) or not distinct:
         return value
     for plain, kind in kinds:
         if isinstance(value, plain):
             copy = kind(value)
-            copy.origins = kept
+            copy.origins = distinct
             return copy
     return value
 

@@ -33,8 +33,8 @@ def bundle_files(out: Path) -> list[str]:
     record = out / STATE / "thesis.fls"
     if not record.is_file() or not (out / STATE / "thesis.bbl").is_file():
         raise SpecError("the thesis has not been compiled yet: run `python build.py paper` first")
-    read = re.findall(r"(?m)^INPUT (.*)$", record.read_text(encoding="utf-8"))
-    names = {name.removeprefix("./") for name in read if not Path(name).is_absolute()}
+    inputs = re.findall(r"(?m)^INPUT (.*)$", record.read_text(encoding="utf-8"))
+    names = {name.removeprefix("./") for name in inputs if not Path(name).is_absolute()}
     return sorted(name for name in names if not name.startswith("state/") and (out / name).is_file())
 
 
@@ -56,28 +56,28 @@ def make(out: Path, *, flat: bool = True) -> bytes:
 
 def _tar_files(members: Mapping[str, bytes]) -> bytes:
     """Return a `.tar.gz` of files by path."""
-    packed = io.BytesIO()
+    buffer = io.BytesIO()
     with (
-        gzip.GzipFile(filename="", mode="wb", fileobj=packed, mtime=int(latex.EPOCH)) as stream,
+        gzip.GzipFile(filename="", mode="wb", fileobj=buffer, mtime=int(latex.EPOCH)) as stream,
         tarfile.open(fileobj=stream, mode="w", format=tarfile.USTAR_FORMAT) as archive,
     ):
         for name, content in sorted(members.items()):
             member = tarfile.TarInfo(name)
             member.size, member.mtime, member.mode = len(content), int(latex.EPOCH), 0o644
             archive.addfile(member, io.BytesIO(content))
-    return packed.getvalue()
+    return buffer.getvalue()
 
 
 def zip_files(members: Mapping[str, bytes]) -> bytes:
     """Return a `.zip` of files by path."""
-    packed = io.BytesIO()
-    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in sorted(members.items()):
             member = zipfile.ZipInfo(name, time.gmtime(int(latex.EPOCH))[:6])
             member.compress_type = zipfile.ZIP_DEFLATED
             member.create_system, member.external_attr = 3, 0o100644 << 16  # Unix, whatever system packs it
             archive.writestr(member, content)
-    return packed.getvalue()
+    return buffer.getvalue()
 
 
 def unpack(bundle: bytes, folder: Path) -> None:
@@ -93,18 +93,18 @@ def unpack(bundle: bytes, folder: Path) -> None:
 def flatten(members: Mapping[str, bytes]) -> dict[str, bytes]:
     r"""Return one `thesis.tex` with every `\input` replaced by its file, and the pictures without folders."""
     texts = {name: content.decode() for name, content in members.items() if name.endswith(".tex")}
-    kept: dict[str, bytes] = {}
-    named: dict[str, str] = {}
+    pictures: dict[str, bytes] = {}
+    flat_names: dict[str, str] = {}
     for name in members:
         if name not in texts:
-            named[name] = name.replace("/", "-")
-            if named[name] in kept:
-                raise SpecError(f"{name}: another file of the bundle is called {named[name]} too; rename one")
-            kept[named[name]] = members[name]
+            flat_names[name] = name.replace("/", "-")
+            if flat_names[name] in pictures:
+                raise SpecError(f"{name}: another file of the bundle is called {flat_names[name]} too; rename one")
+            pictures[flat_names[name]] = members[name]
     text = _inline_inputs("thesis.tex", texts, ())
-    for name, flat in named.items():
+    for name, flat in flat_names.items():
         text = text.replace(f"{{{name}}}", f"{{{flat}}}")
-    return {**kept, "thesis.tex": text.encode()}
+    return {**pictures, "thesis.tex": text.encode()}
 
 
 def _inline_inputs(name: str, texts: Mapping[str, str], above: tuple[str, ...]) -> str:
@@ -166,8 +166,8 @@ def try_out(bundle: bytes, thesis: bytes) -> None:
     Raises LatexError when it does not compile, or its pages or words differ.
     """
     with temporary() as folder:
-        made = dry_run(bundle, folder)
-    if made == thesis:
+        compiled = dry_run(bundle, folder)
+    if compiled == thesis:
         return
-    if (pdf.page_count(made), pdf.whole_text(made)) != (pdf.page_count(thesis), pdf.whole_text(thesis)):
+    if (pdf.page_count(compiled), pdf.whole_text(compiled)) != (pdf.page_count(thesis), pdf.whole_text(thesis)):
         raise LatexError("the pages of the bundle differ from those of out/thesis.pdf, so it is not written")

@@ -94,11 +94,11 @@ def render(
     environment = _environment(frames, shown, cited)
     try:
         code = environment.compile(template, name=file, filename=file)
-        made = jinja2.Template.from_code(environment, code, dict(environment.globals))
+        compiled = jinja2.Template.from_code(environment, code, dict(environment.globals))
         if printed is not None:
-            _link(environment, made, file, printed)
+            _link(environment, compiled, file, printed)
         with limit_resources(SECONDS, MEMORY):
-            text = made.render()
+            text = compiled.render()
     except jinja2.TemplateSyntaxError as error:
         raise SpecError(f"{file}:{error.lineno}: {error.message}") from error
     except jinja2.exceptions.SecurityError as error:
@@ -224,7 +224,7 @@ def _environment(frames: Mapping[str, pd.DataFrame], shown: set[str], cited: dic
     return environment
 
 
-def _link(environment: jinja2.Environment, made: jinja2.Template, file: str, printed: list[dict[str, Any]]) -> None:
+def _link(environment: jinja2.Environment, compiled: jinja2.Template, file: str, printed: list[dict[str, Any]]) -> None:
     """Make the environment print bound values and exhibits as links, and record each printed value."""
     show = environment.finalize
     assert show is not None
@@ -236,15 +236,15 @@ def _link(environment: jinja2.Environment, made: jinja2.Template, file: str, pri
             frame = inspect.currentframe()
             while frame and frame.f_code.co_filename != file:
                 frame = frame.f_back
-            line = made.get_corresponding_lineno(frame.f_lineno) if frame else 0
+            line = compiled.get_corresponding_lineno(frame.f_lineno) if frame else 0
             printed.append({"line": line, "shown": str(text), "origins": [each.record() for each in origins]})
         return link_to_origin(text, origins)
 
     environment.finalize = finalize
     for kind in ("table", "figure"):
-        included = environment.globals[kind]
-        made.globals[kind] = lambda name, /, kind=kind, included=included: Latex(
-            rf"\exhibit{{{kind}/{name}}}{included(name)}"
+        include = environment.globals[kind]
+        compiled.globals[kind] = lambda name, /, kind=kind, include=include: Latex(
+            rf"\exhibit{{{kind}/{name}}}{include(name)}"
         )
 
 

@@ -111,12 +111,12 @@ def data_package_files(root: Path) -> Iterator[CrateFile]:
     """Yield the complete data package, with size and hash of every table, then the tables and their manifests."""
     tables = list(_described_tables(root))
     sums = {part.name.removeprefix("artifacts/"): part.content for part in tables if part.name.endswith(CSV)}
-    described = standard_package(root)
-    for entry in described["resources"]:
+    package = standard_package(root)
+    for entry in package["resources"]:
         content = sums[entry["path"]]
         entry |= {"bytes": len(content), "hash": f"sha256:{hashlib.sha256(content).hexdigest()}"}
     yield CrateFile(
-        f"{json.dumps(described, ensure_ascii=False, allow_nan=False, indent=1)}\n".encode(), PACKAGE, PACKAGE_WORDS
+        f"{json.dumps(package, ensure_ascii=False, allow_nan=False, indent=1)}\n".encode(), PACKAGE, PACKAGE_WORDS
     )
     yield from tables
 
@@ -162,29 +162,29 @@ def lay_out(root: Path, folder: Path) -> int:
         from rocrate.rocrate import ROCrate
     except ModuleNotFoundError:
         raise MissingDependency.package("rocrate", "press") from None
-    described, edition = metadata.read(root), edition_of(root)
+    paper, edition = metadata.read(root), edition_of(root)
     cited = citation(root)
     if NOBODY in [each.get("name") for each in cited.get("authors", [])]:
         raise SpecError(f"{CITATION}: its author is {NOBODY!r}; write the authors there and in {metadata.FILE}")
     when = datetime.fromtimestamp(edition.time or int(latex.EPOCH), UTC).date().isoformat()
     shutil.rmtree(folder, ignore_errors=True)
     crate = ROCrate(version=PROFILE)
-    crate.name = described.title
-    crate.description = str(full_package(root).get("description") or described.title)
+    crate.name = paper.title
+    crate.description = str(full_package(root).get("description") or paper.title)
     crate.datePublished = datetime.fromisoformat(when)
-    crate.keywords = list(described.keywords)
-    crate.license = _licence_entity(crate, described.licence, _only_licence(cited.get("license", "")))
-    written_by = authors(root, described)
-    creators = [_author_entity(crate, number, each) for number, each in enumerate(written_by, 1)]
+    crate.keywords = list(paper.keywords)
+    crate.license = _licence_entity(crate, paper.licence, _only_licence(cited.get("license", "")))
+    people = authors(root, paper)
+    creators = [_author_entity(crate, number, each) for number, each in enumerate(people, 1)]
     crate.creator = creators[0] if len(creators) == 1 else creators
-    known = next((each.ror for each in written_by if each.ror and each.affiliation == described.publisher), None)
-    about = {"@type": "Organization", "name": described.publisher, **({"url": known} if known else {})}
-    published = described.publisher and crate.add(ContextEntity(crate, known or "#publisher", properties=about))
-    crate.publisher = published or creators[0]
-    version = described.version or str(cited.get("version", ""))
+    ror = next((each.ror for each in people if each.ror and each.affiliation == paper.publisher), None)
+    organisation = {"@type": "Organization", "name": paper.publisher, **({"url": ror} if ror else {})}
+    publisher = paper.publisher and crate.add(ContextEntity(crate, ror or "#publisher", properties=organisation))
+    crate.publisher = publisher or creators[0]
+    version = paper.version or str(cited.get("version", ""))
     if version:
         crate.root_dataset["version"] = version
-    if identifier := _identifier_entity(crate, described.identifier, edition.words):
+    if identifier := _identifier_entity(crate, paper.identifier, edition.words):
         crate.root_dataset["identifier"] = identifier
     sums = []
     for part in crate_files(root):
@@ -240,23 +240,23 @@ def version(root: Path) -> str:
     return str(described_project(root)["project"]["version"])
 
 
-def _file_entity(part: CrateFile, content: bytes, found: str) -> dict[str, Any]:
+def _file_entity(part: CrateFile, content: bytes, digest: str) -> dict[str, Any]:
     kind = TYPES.get(Path(part.name).suffix) or mimetypes.guess_type(part.name)[0] or "text/plain"
     return {
         "name": part.name.rpartition("/")[2],
         "description": part.words,
         "encodingFormat": kind,
         "contentSize": str(len(content)),
-        "sha256": found,
+        "sha256": digest,
     }
 
 
-def authors(root: Path, described: metadata.Metadata) -> tuple[metadata.Author, ...]:
+def authors(root: Path, paper: metadata.Metadata) -> tuple[metadata.Author, ...]:
     """Return the paper's authors: from its metadata, else from `CITATION.cff`.
 
     Raises SpecError when neither names anybody.
     """
-    people = described.authors or tuple(_cited_author(each) for each in citation(root).get("authors", []))
+    people = paper.authors or tuple(_cited_author(each) for each in citation(root).get("authors", []))
     named = tuple(each for each in people if each.name and each.name != NOBODY)
     if not named:
         raise SpecError(f"{metadata.FILE}: `author` names nobody; name the author before publishing")
@@ -286,21 +286,22 @@ def _only_licence(licence: str | list[str]) -> str:
     return licence if isinstance(licence, str) else licence[0] if len(licence) == 1 else ""
 
 
-def _author_entity(crate: Any, number: int, given: metadata.Author) -> Any:
+def _author_entity(crate: Any, number: int, author: metadata.Author) -> Any:
     from rocrate.model.contextentity import ContextEntity
 
-    about: dict[str, Any] = {"@type": "Person" if given.is_person else "Organization", "name": given.name}
-    if given.affiliation:
-        where = given.ror or f"#organisation-{number}"
-        organisation = {"@type": "Organization", "name": given.affiliation, **({"url": given.ror} if given.ror else {})}
+    about: dict[str, Any] = {"@type": "Person" if author.is_person else "Organization", "name": author.name}
+    if author.affiliation:
+        where = author.ror or f"#organisation-{number}"
+        address = {"url": author.ror} if author.ror else {}
+        organisation = {"@type": "Organization", "name": author.affiliation, **address}
         about["affiliation"] = {"@id": crate.add(ContextEntity(crate, where, properties=organisation)).id}
-    about |= {key: value for key, value in (("email", given.email), ("url", given.url)) if value}
-    if given.email:
-        reached = {"@type": "ContactPoint", "name": f"Contact of {given.name}", "email": given.email}
-        reached["contactType"] = "author"
-        contact = crate.add(ContextEntity(crate, f"mailto:{given.email}", properties=reached))
+    about |= {key: value for key, value in (("email", author.email), ("url", author.url)) if value}
+    if author.email:
+        contact_point = {"@type": "ContactPoint", "name": f"Contact of {author.name}", "email": author.email}
+        contact_point["contactType"] = "author"
+        contact = crate.add(ContextEntity(crate, f"mailto:{author.email}", properties=contact_point))
         about["contactPoint"] = {"@id": contact.id}
-    return crate.add(ContextEntity(crate, given.orcid or f"#author-{number}", properties=about))
+    return crate.add(ContextEntity(crate, author.orcid or f"#author-{number}", properties=about))
 
 
 def _identifier_entity(crate: Any, address: str, edition: str) -> Any:
@@ -322,13 +323,13 @@ def _identifier_entity(crate: Any, address: str, edition: str) -> Any:
     )
 
 
-def _canonical(found: dict[str, Any], when: str) -> dict[str, Any]:
+def _canonical(description: dict[str, Any], when: str) -> dict[str, Any]:
     """Return the description in a fixed order, without the time of creation."""
-    for entity in found["@graph"]:
+    for entity in description["@graph"]:
         if entity["@id"] == "./":
             entity["datePublished"] = when
             entity["hasPart"] = sorted(entity["hasPart"], key=lambda part: str(part["@id"]))
-    found["@graph"].sort(
+    description["@graph"].sort(
         key=lambda entity: (entity["@id"] != "ro-crate-metadata.json", entity["@id"] != "./", entity["@id"])
     )
-    return found
+    return description

@@ -44,14 +44,14 @@ def build(job: Job) -> dict[str, str | bytes]:
     undefined references and citations, missing characters and boxes over 5 pt too wide; MissingDependency without
     LaTeX.
     """
-    described = metadata.read(job.root)
-    text = render(job.root, described)
+    paper = metadata.read(job.root)
+    text = render(job.root, paper)
     files.write(job.root / "out" / "thesis.tex", text.encode())
-    _check(job.root, described)
+    _check(job.root, paper)
     return {"out/thesis.tex": text, "out/thesis.pdf": compile_thesis(job.root)}
 
 
-def render(root: Path, described: Metadata, *, preview: int = 0) -> str:
+def render(root: Path, paper: Metadata, *, preview: int = 0) -> str:
     """Return the text of `thesis.tex`: preamble, title page, abstract, lists, chapters, appendices, bibliography.
 
     A `preview`, the number of its one chapter, omits the title page and the lists.
@@ -61,14 +61,14 @@ def render(root: Path, described: Metadata, *, preview: int = 0) -> str:
     from boundpaper.typeset.text import escape, prose
 
     edition = edition_of(root)
-    site = edition.site or (site_address(described.site) if described.site else "")
+    site = edition.site or (site_address(paper.site) if paper.site else "")
     file, template = looks.template(root)
     titles = ("title", "subtitle", "author", "institution", "date", "version", "licence")
     info = {
-        "title": plain_words(described.title),
-        "author": plain_words(described.author) or crate.cited_authors(root),
+        "title": plain_words(paper.title),
+        "author": plain_words(paper.author) or crate.cited_authors(root),
         "subject": f"Artifacts of {edition.words}" if edition.words else "",
-        "keywords": ", ".join(map(plain_words, described.keywords)),
+        "keywords": ", ".join(map(plain_words, paper.keywords)),
         "creator": "LaTeX with hyperref",
         "producer": "pdfTeX",
     }
@@ -78,16 +78,16 @@ def render(root: Path, described: Metadata, *, preview: int = 0) -> str:
             environment()
             .from_string(template)
             .render(
-                {name: prose(getattr(described, name), "latex") for name in titles},
-                placed=_authors_with_places(described),
-                keywords=[prose(word, "latex") for word in described.keywords],
-                authors=prose(described.author, "latex") or escape(crate.cited_authors(root), "latex"),
+                {name: prose(getattr(paper, name), "latex") for name in titles},
+                placed=_authors_with_places(paper),
+                keywords=[prose(word, "latex") for word in paper.keywords],
+                authors=prose(paper.author, "latex") or escape(crate.cited_authors(root), "latex"),
                 preamble=looks.preamble(root),
                 template=file,
                 preview=preview,
                 abstract="abstract" in metadata.templates(root) and not preview,
-                chapters=described.chapters,
-                appendices=described.appendices,
+                chapters=paper.chapters,
+                appendices=paper.appendices,
                 revision=edition.words,
                 xmp=packet,
                 identity=hashlib.sha256(packet.encode()).hexdigest()[:32],
@@ -100,13 +100,13 @@ def render(root: Path, described: Metadata, *, preview: int = 0) -> str:
         raise SpecError(f"{file}:{getattr(error, 'lineno', 0) or 0}: {error.message}") from error
 
 
-def _authors_with_places(described: Metadata) -> list[tuple[str, str]]:
+def _authors_with_places(paper: Metadata) -> list[tuple[str, str]]:
     """Return name and affiliation of each author in LaTeX; empty if no author has an affiliation."""
     from boundpaper.typeset.text import prose
 
-    if not any(each.affiliation for each in described.authors):
+    if not any(each.affiliation for each in paper.authors):
         return []
-    return [(prose(each.name, "latex"), prose(each.affiliation, "latex")) for each in described.authors]
+    return [(prose(each.name, "latex"), prose(each.affiliation, "latex")) for each in paper.authors]
 
 
 def compile_thesis(root: Path) -> bytes:
@@ -135,22 +135,22 @@ def _run_latex(root: Path) -> bytes:
     files.write(state / "references.bib", bibliography.read(root).sound().text.encode())
     process.require("pdflatex")
     text = (out / "thesis.tex").read_text(encoding="utf-8")
-    form = formats.made(out, text, "thesis.tex", "logs/preamble.log", latex.PASS_TIMEOUT)
+    form = formats.ensure(out, text, "thesis.tex", "logs/preamble.log", latex.PASS_TIMEOUT)
     if not (state / "thesis.aux").exists():
         passes.first_passes(out, "thesis.tex", STATE, form=form, formats=formats.FOLDER)
     done = _once(out, form) or latex.latexmk("thesis.tex", cwd=out, output=STATE, form=form, formats=formats.FOLDER)
-    found = log.read(out, f"{STATE}/thesis.log", "logs/thesis.log")
-    if done.timed_out or done.returncode or found.errors:
+    report = log.read(out, f"{STATE}/thesis.log", "logs/thesis.log")
+    if done.timed_out or done.returncode or report.errors:
         if done.timed_out:
             raise LatexError("LaTeX took too long and was stopped", "out/thesis.tex", 0, looks.template(root)[0])
         complaints = bibtex.bibtex_complaints(state / "thesis.blg")
         # Incomplete auxiliary files of a stopped run would make the next run fail.
         shutil.rmtree(state)
-        if complaints and not found.errors:
+        if complaints and not report.errors:
             raise LatexError("bibtex: " + "; ".join(complaints), bibliography.FILE)
-        raise log.latex_failure(_all_errors(out, found), "out/thesis.tex", done.output)
+        raise log.latex_failure(_all_errors(out, report), "out/thesis.tex", done.output)
     (state / RUNNING).unlink()
-    faults = [f"out/{finding}" if finding.file else str(finding) for finding in found.warnings]
+    faults = [f"out/{finding}" if finding.file else str(finding) for finding in report.warnings]
     faults += [f"{bibliography.FILE}: {complaint}" for complaint in bibtex.bibtex_complaints(state / "thesis.blg")]
     if faults:
         raise LatexError(
@@ -172,13 +172,13 @@ def _once(out: Path, form: str) -> process.CompletedProgram | None:
     done = latex.pdflatex(
         "thesis.tex", cwd=out, output=STATE, job="thesis", form=form, formats=formats.FOLDER, record=True
     )
-    report = state / "thesis.log"
-    if done.timed_out or done.returncode or not report.is_file():
+    log_file = state / "thesis.log"
+    if done.timed_out or done.returncode or not log_file.is_file():
         return None
-    found = log.parse(report.read_text(encoding="utf-8", errors="replace"), out)
+    report = log.parse(log_file.read_text(encoding="utf-8", errors="replace"), out)
     after = _auxiliary_hashes(state)
     same = all(after.get(path) == known for path, known in before.items() if path.suffix != ".pdf")
-    return done if same and not found.errors and not found.rerun else None
+    return done if same and not report.errors and not report.rerun else None
 
 
 def _auxiliary_hashes(state: Path) -> dict[Path, str]:
@@ -189,18 +189,18 @@ def _auxiliary_hashes(state: Path) -> dict[Path, str]:
 
 def _is_stale(state: Path) -> bool:
     """Return whether the entries have changed since the `.bbl` was made."""
-    entries, made = state / "references.bib", state / "thesis.bbl"
-    return entries.stat().st_mtime_ns > made.stat().st_mtime_ns
+    entries, bbl = state / "references.bib", state / "thesis.bbl"
+    return entries.stat().st_mtime_ns > bbl.stat().st_mtime_ns
 
 
-def _all_errors(out: Path, found: log.Log) -> log.Log:
-    """Return all errors of the document: those in `found`, and those after the error at which the run stopped."""
-    if not found.errors:
-        return found
-    every, _ = _run_past_errors(out, "thesis.tex")
-    known = {(each.file, each.line, each.message) for each in found.errors}
-    others = tuple(each for each in every.errors if (each.file, each.line, each.message) not in known)
-    return replace(found, errors=(*found.errors, *others))
+def _all_errors(out: Path, report: log.Log) -> log.Log:
+    """Return all errors of the document: those in `report`, and those after the error at which the run stopped."""
+    if not report.errors:
+        return report
+    full, _ = _run_past_errors(out, "thesis.tex")
+    listed = {(each.file, each.line, each.message) for each in report.errors}
+    others = tuple(each for each in full.errors if (each.file, each.line, each.message) not in listed)
+    return replace(report, errors=(*report.errors, *others))
 
 
 def draft_thesis(root: Path) -> list[str]:
@@ -214,10 +214,10 @@ def draft_thesis(root: Path) -> list[str]:
     text = render(root, metadata.read(root)).replace(r"\begin{document}", MISSING + r"\begin{document}", 1)
     name = f"{DRAFT}.tex"
     files.write(out / name, text.encode())
-    found, made = _run_past_errors(out, name)
-    if made:
-        files.write(out / "thesis-draft.pdf", made)
-    return [f"out/{each}" if each.file else str(each) for each in found.errors]
+    report, pdf = _run_past_errors(out, name)
+    if pdf:
+        files.write(out / "thesis-draft.pdf", pdf)
+    return [f"out/{each}" if each.file else str(each) for each in report.errors]
 
 
 def _run_past_errors(out: Path, document: str) -> tuple[log.Log, bytes]:
@@ -226,17 +226,17 @@ def _run_past_errors(out: Path, document: str) -> tuple[log.Log, bytes]:
     shutil.rmtree(scratch, ignore_errors=True)
     scratch.mkdir(parents=True)
     latex.pdflatex_past_errors(document, cwd=out, output=DRAFT, job="thesis")
-    report, made = scratch / "thesis.log", scratch / "thesis.pdf"
-    found = log.Log((), (), False)
-    if report.is_file():
-        found = log.parse(report.read_text(encoding="utf-8", errors="replace"), out)
-    content = made.read_bytes() if made.is_file() else b""
+    log_file, pdf = scratch / "thesis.log", scratch / "thesis.pdf"
+    report = log.Log((), (), False)
+    if log_file.is_file():
+        report = log.parse(log_file.read_text(encoding="utf-8", errors="replace"), out)
+    content = pdf.read_bytes() if pdf.is_file() else b""
     shutil.rmtree(scratch)
-    return found, content
+    return report, content
 
 
-def _check(root: Path, described: Metadata) -> None:
-    listed = [*described.chapters, *described.appendices]
+def _check(root: Path, paper: Metadata) -> None:
+    listed = [*paper.chapters, *paper.appendices]
     if "abstract" in metadata.templates(root):
         listed.insert(0, "abstract")
     files_of = [f"paper/chapters/{name}.tex.j2" for name in listed]
@@ -262,10 +262,10 @@ def _cited_by_exhibits(root: Path, templates: Mapping[str, str], lines: Mapping[
         text = path.read_text(encoding="utf-8")
         for key in lint.cited_keys(text):
             if key not in lines:
-                own = next((root / f"{kind}s").rglob(f"{name}.py"), None)
-                source = own.relative_to(root).as_posix() if own else log.origin(text, 0)
-                written = (root / source).read_text(encoding="utf-8") if source and (root / source).is_file() else ""
-                line = lint.line_of(written, written.index(f"@{key}")) if f"@{key}" in written else 1
+                script = next((root / f"{kind}s").rglob(f"{name}.py"), None)
+                source = script.relative_to(root).as_posix() if script else log.origin(text, 0)
+                code = (root / source).read_text(encoding="utf-8") if source and (root / source).is_file() else ""
+                line = lint.line_of(code, code.index(f"@{key}")) if f"@{key}" in code else 1
                 fault = f"the {kind} {name!r} cites {key!r}, which is not in {bibliography.FILE}{or_known(key, lines)}"
                 findings.append(lint.ChapterFault(source or f"out/{kind}s/{path.name}", line, fault))
     return findings

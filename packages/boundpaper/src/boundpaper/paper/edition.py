@@ -56,8 +56,8 @@ class Edition:
 def read(root: Path) -> Edition:
     """Return the last edition, or an empty edition if there is none or its file cannot be read."""
     try:
-        kept = json.loads((root / FILE).read_text(encoding="utf-8"))
-        return Edition(**{name: type(value)(kept[name]) for name, value in asdict(Edition()).items()})
+        record = json.loads((root / FILE).read_text(encoding="utf-8"))
+        return Edition(**{name: type(value)(record[name]) for name, value in asdict(Edition()).items()})
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return Edition()
 

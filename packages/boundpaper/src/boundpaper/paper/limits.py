@@ -31,8 +31,8 @@ def limit_resources(seconds: float, memory: int) -> Iterator[None]:
     signal.setitimer(signal.ITIMER_VIRTUAL, seconds)
     try:
         if _STATUS.exists():
-            most = int(_STATUS.read_text().split()[0]) * resource.getpagesize() + memory
-            resource.setrlimit(resource.RLIMIT_AS, (most if soft < 0 else min(most, soft), hard))
+            limit = int(_STATUS.read_text().split()[0]) * resource.getpagesize() + memory
+            resource.setrlimit(resource.RLIMIT_AS, (limit if soft < 0 else min(limit, soft), hard))
         yield
     finally:
         resource.setrlimit(resource.RLIMIT_AS, (soft, hard))

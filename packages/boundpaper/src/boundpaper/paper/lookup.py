@@ -63,24 +63,24 @@ def _has_numbers(column: pd.Series[Any]) -> bool:
     return is_numeric_dtype(column) and not is_bool_dtype(column)
 
 
-def places_where(frame: pd.DataFrame, where: dict[str, Any], known: dict[Any, Any]) -> list[int]:
+def places_where(frame: pd.DataFrame, where: dict[str, Any], index: dict[Any, Any]) -> list[int]:
     """Return the places of the rows that match `where`, compared as by `cells_equal`, counted from 0.
 
-    `known` keeps what calls on this frame prepare for the next: the places by the cells of the columns in `where`.
+    `index` caches, for further calls on this frame, the places by the cells of the columns in `where`.
     """
     numeric = {name: _has_numbers(frame[name]) for name in where}
-    if (names := tuple(where)) not in known:
+    if (names := tuple(where)) not in index:
         cells = [
             frame[name].to_numpy(float, na_value=NAN) if numeric[name] else frame[name].astype(str) for name in names
         ]
-        known[names] = {}
+        index[names] = {}
         for place, key in enumerate(zip(*cells, strict=True)):
-            known[names].setdefault(key, []).append(place)
+            index[names].setdefault(key, []).append(place)
     try:
         wanted = tuple(float(str(cell)) if numeric[name] else str(cell) for name, cell in where.items())
     except ValueError:
         return []
-    return list(known[names].get(wanted, ())) if where else list(range(len(frame)))
+    return list(index[names].get(wanted, ())) if where else list(range(len(frame)))
 
 
 def _why_absent(frame: pd.DataFrame, artifact: str, where: dict[str, Any], column: str, wanted: object) -> str:

@@ -132,26 +132,26 @@ def read(root: Path) -> Metadata:
         raise SpecError(f"{FILE}: no such file; write it with title, date and the order of the chapters") from None
     if not isinstance(loaded, dict):
         raise SpecError(f"{FILE}: must contain fields, as in `title: ...`")
-    if asked := next((word for word in CLASSES if word in loaded), None):
-        raise SpecError(f"{FILE}: {asked}: {OWN_CLASS}")
+    if refused := next((word for word in CLASSES if word in loaded), None):
+        raise SpecError(f"{FILE}: {refused}: {OWN_CLASS}")
     require(loaded, FIELDS, FILE, SpecError)
     for name in ("title", "date"):
         if not loaded.get(name):
             raise SpecError(f"{FILE}: {name} is missing")
-    made: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in loaded.items()}
-    made["authors"] = _read_authors(loaded.get("author", ""))
-    made["author"] = _joined_names([each.name for each in made["authors"]])
-    metadata = Metadata(**made)
+    data: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in loaded.items()}
+    data["authors"] = _read_authors(loaded.get("author", ""))
+    data["author"] = _joined_names([each.name for each in data["authors"]])
+    metadata = Metadata(**data)
     for pattern in metadata.names:
-        if wrong := pattern_fault(pattern):
-            raise SpecError(f"{FILE}: {pattern!r} in names {wrong}")
+        if fault := pattern_fault(pattern):
+            raise SpecError(f"{FILE}: {pattern!r} in names {fault}")
     _check_chapters(root, metadata)
     return metadata
 
 
-def _read_authors(given: str | Sequence[str | dict[str, Any]]) -> tuple[Author, ...]:
-    listed_authors = [given] if isinstance(given, str) else given
-    made = [Author(each) if isinstance(each, str) else Author(**each) for each in listed_authors if each]
+def _read_authors(value: str | Sequence[str | dict[str, Any]]) -> tuple[Author, ...]:
+    entries = [value] if isinstance(value, str) else value
+    made = [Author(each) if isinstance(each, str) else Author(**each) for each in entries if each]
     return tuple(Author(**{**vars(each), "orcid": re.sub(ORCID, r"https://orcid.org/\1", each.orcid)}) for each in made)
 
 

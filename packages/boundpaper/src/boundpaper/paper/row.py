@@ -35,7 +35,7 @@ DIGITS = 2
 
 
 class Format(Protocol):
-    """A number format of `artifacts.numbers`."""
+    """A number format of `boundpaper.typeset.numbers`."""
 
     def show(self, value: object, format: Output = "latex") -> str:
         """Return a number as LaTeX."""

@@ -15,11 +15,11 @@ def split_sentences(line: str) -> tuple[str, ...]:
     A verdict mark belongs to the sentence before it. Full stops of abbreviations, inline headings and citation notes do
     not end a sentence.
     """
-    shown = _EXPRESSION.sub(lambda match: ("\0" if _MARK.match(match[0]) else "\1") * len(match[0]), line)
-    if heading := re.match(r"\\paragraph\*?\{[^}]*\}", shown):
-        shown = "\1" * heading.end() + shown[heading.end() :]
-    shown = re.sub(r"\\cite\w*\*?(?:\[[^\]]*\])+", lambda match: "\1" * len(match[0]), shown)
-    ends = [match for match in _STOP.finditer(shown) if match["word"] not in _ABBREVIATIONS]
+    masked = _EXPRESSION.sub(lambda match: ("\0" if _MARK.match(match[0]) else "\1") * len(match[0]), line)
+    if heading := re.match(r"\\paragraph\*?\{[^}]*\}", masked):
+        masked = "\1" * heading.end() + masked[heading.end() :]
+    masked = re.sub(r"\\cite\w*\*?(?:\[[^\]]*\])+", lambda match: "\1" * len(match[0]), masked)
+    ends = [match for match in _STOP.finditer(masked) if match["word"] not in _ABBREVIATIONS]
     starts = [0, *(match.end("gap") for match in ends)]
     stops = [*(match.start("gap") for match in ends), len(line)]
     return tuple(line[start:stop] for start, stop in zip(starts, stops, strict=True))

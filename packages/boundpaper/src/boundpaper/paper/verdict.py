@@ -37,9 +37,9 @@ class Latex(Word):
     @classmethod
     def of(cls, text: str, origins: tuple[Origin, ...]) -> Latex:
         """Return a text as LaTeX with origins."""
-        made = cls(text)
-        made.origins = origins
-        return made
+        latex = cls(text)
+        latex.origins = origins
+        return latex
 
 
 @dataclass(frozen=True)

@@ -79,10 +79,10 @@ def without_commands(text: str, silent: Mapping[str, int]) -> str:
 
 def closing_places(text: str) -> dict[int, int]:
     """Map the offset of each opening brace to the offset after its closing brace."""
-    found, opened = {}, []
+    closing, opened = {}, []
     for match in _BRACE.finditer(text):
         if match[0] == "{":
             opened.append(match.start())
         elif match[0] == "}" and opened:
-            found[opened.pop()] = match.end()
-    return found
+            closing[opened.pop()] = match.end()
+    return closing

@@ -47,8 +47,8 @@ def packet(*, title: str, author: str, subject: str, keywords: str, creator: str
 
 
 def _xml_element(name: str, text: str) -> str:
-    shown = "".join(sign if sign in PLAIN else f"&#{ord(sign)};" for sign in text)
-    return f"<{name}>{shown}</{name}>" if text else ""
+    escaped = "".join(sign if sign in PLAIN else f"&#{ord(sign)};" for sign in text)
+    return f"<{name}>{escaped}</{name}>" if text else ""
 
 
 def _xml_list(name: str, kind: str, text: str) -> str:

@@ -62,7 +62,7 @@ def degradation(
     check_count(disrupted_right, disrupted_n, place)
     if not 0 <= chance < 1:
         raise ValueError(f"{place}: chance is {chance}; give the accuracy of random guesses, at least 0 and below 1")
-    base, disrupted_share = base_right / base_n, disrupted_right / disrupted_n
+    base_share, disrupted_share = base_right / base_n, disrupted_right / disrupted_n
     make_row = partial(
         Estimate, study=study, comparison=comparison, test="degradation", unit=unit, n=base_n + disrupted_n
     )
@@ -81,6 +81,6 @@ def degradation(
     low, high = percentile_interval(ratios, confidence)
     if not is_above_chance.all():
         notes.append(f"{draws - int(is_above_chance.sum())} of {draws} draws at or below chance dropped")
-    value = (base - disrupted_share) / (base - chance)
+    value = (base_share - disrupted_share) / (base_share - chance)
     # with 0 or n right the posterior excludes the edge, which is the estimate
     return make_row(estimate=value, ci_low=min(low, value), ci_high=max(high, value), note=join_notes(*notes))

@@ -109,12 +109,12 @@ def shared_decimals(values: Iterable[float], decimals: int) -> int:
     A column of 3.00, 6.00 and 14.00 was rounded to units and printed with two zeros. With fewer than `FEWEST` values
     common zeros may be chance, so `decimals` is returned.
     """
-    number_list = list(values)
-    if len(number_list) < FEWEST or not any(number_list):
+    numbers = list(values)
+    if len(numbers) < FEWEST or not any(numbers):
         return decimals
     fewest = decimals
     while fewest > -12 and all(
-        abs(value * 10.0 ** (fewest - 1) - round(value * 10.0 ** (fewest - 1))) < SLACK for value in number_list
+        abs(value * 10.0 ** (fewest - 1) - round(value * 10.0 ** (fewest - 1))) < SLACK for value in numbers
     ):
         fewest -= 1
     return fewest
@@ -133,7 +133,7 @@ def mean(values: Iterable[Interval]) -> Interval:
     ranges = list(values)
     if not ranges:
         raise ValueError("mean of 0 intervals; give at least one")
-    return Interval(sum(end.low for end in ranges) / len(ranges), sum(end.high for end in ranges) / len(ranges))
+    return Interval(sum(each.low for each in ranges) / len(ranges), sum(each.high for each in ranges) / len(ranges))
 
 
 def ratio(numerator: Interval, denominator: Interval) -> Interval:

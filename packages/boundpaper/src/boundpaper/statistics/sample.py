@@ -23,9 +23,9 @@ def sample(values: npt.ArrayLike, name: str) -> FloatArray:
     array = np.asarray(values, dtype=np.float64)
     if array.ndim != 1:
         raise ValueError(f"{name} has shape {array.shape}; give one number per unit, shape (n,)")
-    lost = int(np.count_nonzero(~np.isfinite(array)))
-    if lost:
-        raise ValueError(f"{name}: {lost} of {array.size} values are missing or infinite; drop them and note it")
+    missing = int(np.count_nonzero(~np.isfinite(array)))
+    if missing:
+        raise ValueError(f"{name}: {missing} of {array.size} values are missing or infinite; drop them and note it")
     return array
 
 
@@ -66,9 +66,9 @@ def levels(values: FloatArray) -> IntArray:
     """
     if values.size == 0:
         return np.zeros(0, dtype=np.int64)
-    unit_values = at_unit_scale(values)
-    order = np.argsort(unit_values, kind="stable")
-    steps = np.diff(unit_values[order], prepend=unit_values[order[0]]) > NOISE * float(np.max(np.abs(unit_values)))
+    scaled = at_unit_scale(values)
+    order = np.argsort(scaled, kind="stable")
+    steps = np.diff(scaled[order], prepend=scaled[order[0]]) > NOISE * float(np.max(np.abs(scaled)))
     ranks = np.empty(values.size, dtype=np.int64)
     ranks[order] = np.cumsum(steps)
     return ranks

@@ -55,10 +55,10 @@ def draw_up_interval(low: npt.ArrayLike, high: npt.ArrayLike) -> Interval:
     """
     lows, highs = _checked_bounds(low, high)
     first, second = np.triu_indices(lows.size, 1)
-    smallest = lows[second] - highs[first]
-    lowest = float(smallest.max())
+    least_rises = lows[second] - highs[first]
+    lowest = float(least_rises.max())
     if lowest < 0:
-        lowest = float((smallest / (second - first)).max())
+        lowest = float((least_rises / (second - first)).max())
     return Interval(lowest, float((highs[second] - lows[first]).max()))
 
 

@@ -88,7 +88,7 @@ def agree(old: bytes, new: bytes, tolerance: float = TOLERANCE) -> bool:
     import pandas as pd
 
     try:
-        before, after = (pd.read_csv(io.BytesIO(text), dtype=str, keep_default_na=False) for text in (old, new))
+        before, after = (pd.read_csv(io.BytesIO(content), dtype=str, keep_default_na=False) for content in (old, new))
     except (pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeDecodeError):
         return False
     if list(before.columns) != list(after.columns) or len(before) != len(after):

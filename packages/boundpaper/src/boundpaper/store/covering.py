@@ -18,22 +18,22 @@ def missing_rows(root: Path, resource: dict[str, Any], path: str) -> list[str]:
     covers = resource.get("covers")
     if not covers:
         return []
-    other_table = f"artifacts/sources/{covers['resource']}.csv"
+    other_path = f"artifacts/sources/{covers['resource']}.csv"
     values_by_key: dict[str, set[str]] = {}
     for _, row in rows(root / path):
         values_by_key.setdefault(row[covers["key"]], set()).add(row[covers["field"]])
     scope = document_scope(root)
     lacks: dict[str, str] = {}
-    for number, row in rows(root / other_table):
+    for number, row in rows(root / other_path):
         is_required = all(row[name] == word for name, word in covers["when"].items())
         name = row[covers["key"]]
         if not is_required or name in lacks or scope.foreign(row.get("source", "")):
             continue
-        absent_values = [value for value in covers["values"] if value not in values_by_key.get(name, set())]
-        if absent_values:
+        missing = [value for value in covers["values"] if value not in values_by_key.get(name, set())]
+        if missing:
             kind = " and ".join(covers["when"].values())
             lacks[name] = (
-                f"no {covers['field']} {', '.join(absent_values)} of {name!r}, which {other_table}, row {number}, "
+                f"no {covers['field']} {', '.join(missing)} of {name!r}, which {other_path}, row {number}, "
                 f"{f'says is {kind}' if kind else 'has'}; add the rows, with a reason for unknown values"
             )
     return list(lacks.values())

@@ -114,7 +114,7 @@ def standard_package(root: Path) -> dict[str, Any]:
     model. Tables without rows are omitted. The package declares version 2 of the standard.
     """
     package = {"$schema": PROFILE, **full_package(root)}
-    resources = [entry_in_full for entry in package["resources"] for entry_in_full in _standard_resources(root, entry)]
+    resources = [resource for entry in package["resources"] for resource in _standard_resources(root, entry)]
     return {**{key: value for key, value in package.items() if key not in OWN}, "resources": resources}
 
 
@@ -181,56 +181,56 @@ def _full_resource(
     name = entry.get("name") if isinstance(entry, dict) else None
     if not isinstance(name, str):
         raise DataError(f"{source}: resource {number} has no `name`")
-    spot = f"{source}: {name}"
-    require(entry, standard_words.resource, spot)
+    where = f"{source}: {name}"
+    require(entry, standard_words.resource, where)
     kind = entry.get("kind", "source" if "origin" in entry else "result")
     if "path" not in entry and kind not in ROOMS:
-        raise DataError(f"{spot}: `kind` is {str(kind)[:80]!r}; a table is a {', a '.join(ROOMS)}")
+        raise DataError(f"{where}: `kind` is {str(kind)[:80]!r}; a table is a {', a '.join(ROOMS)}")
     described = {"path": ROOMS[kind].format(name) if "path" not in entry else entry["path"], **entry}
     if "path" not in entry:
         described["kind"] = kind
     if described["path"] not in [room.format(name) for room in ROOMS.values()]:
         several = "is a list of files; put their rows into one" if isinstance(described["path"], list) else ""
         problem = several or f"is {str(described['path'])[:80]!r}"
-        raise DataError(f"{spot}: `path` {problem}; write sources/{name}.csv or similar")
+        raise DataError(f"{where}: `path` {problem}; write sources/{name}.csv or similar")
     if described["path"].startswith("measurements/") and (sums := [key for key in SUMS if key in described]):
-        raise DataError(f"{spot}: leave out `{sums[0]}`; the manifests beside measurements have it for each file")
+        raise DataError(f"{where}: leave out `{sums[0]}`; the manifests beside measurements have it for each file")
     described.setdefault("kind", next(kind for kind, path in ROOMS.items() if path.format(name) == described["path"]))
     short = {key: described.pop(key) for key in ("fields", "key", "refers") if key in described}
     schema = described.get("schema", short)
-    described["schema"] = _shared(schema, shared, spot) if isinstance(schema, str) else _schema(schema, columns, spot)
+    described["schema"] = _shared(schema, shared, where) if isinstance(schema, str) else _schema(schema, columns, where)
     if not isinstance(described.get("range", {}), dict):
-        raise DataError(f"{spot}: `range` must map metrics to [low, high]")
-    require(described.get("range", {}), standard_words.RANGE, f"{spot}.range")
+        raise DataError(f"{where}: `range` must map metrics to [low, high]")
+    require(described.get("range", {}), standard_words.RANGE, f"{where}.range")
     if "covers" in described and (not isinstance(described["covers"], dict) or set(described["covers"]) != set(COVERS)):
-        raise DataError(f"{spot}: `covers` needs {', '.join(COVERS)}")
+        raise DataError(f"{where}: `covers` needs {', '.join(COVERS)}")
     return described
 
 
-def _shared(name: str, shared: dict[str, Any], place: str) -> dict[str, Any]:
+def _shared(name: str, shared: dict[str, Any], where: str) -> dict[str, Any]:
     """Return a shared schema by name."""
     if name not in shared:
         raise DataError(
-            f"{place}: `schema` is {name!r}, which is not in `shared`; {suggest(name, shared)}"
+            f"{where}: `schema` is {name!r}, which is not in `shared`; {suggest(name, shared)}"
             "write the schema here, or the name of a shared schema (files are not supported)"
         )
     return dict(shared[name])
 
 
-def _schema(shape: Any, columns: dict[str, dict[str, Any]], context: str) -> dict[str, Any]:
-    if not isinstance(shape, dict) or not isinstance(shape.get("fields"), list) or not shape["fields"]:
-        raise DataError(f"{context}: `schema` has no list of `fields`")
-    require(shape, standard_words.schema, f"{context}.schema")
-    schema = {key: value for key, value in shape.items() if key not in ("key", "refers")}
-    items = [item for entry in shape["fields"] for item in (entry if isinstance(entry, list) else [entry])]
-    columns_here = [_full_field(item, place, columns, context) for place, item in enumerate(items, 1)]
+def _schema(raw: Any, columns: dict[str, dict[str, Any]], where: str) -> dict[str, Any]:
+    if not isinstance(raw, dict) or not isinstance(raw.get("fields"), list) or not raw["fields"]:
+        raise DataError(f"{where}: `schema` has no list of `fields`")
+    require(raw, standard_words.schema, f"{where}.schema")
+    schema = {key: value for key, value in raw.items() if key not in ("key", "refers")}
+    items = [item for entry in raw["fields"] for item in (entry if isinstance(entry, list) else [entry])]
+    columns_here = [_full_field(item, place, columns, where) for place, item in enumerate(items, 1)]
     schema["fields"] = [column.field for column in columns_here]
-    key = shape.get("key", [column.field["name"] for column in columns_here if column.mark == "*"])
+    key = raw.get("key", [column.field["name"] for column in columns_here if column.mark == "*"])
     if key:
         schema["primaryKey"] = key
-    refers = shape.get("refers", {})
+    refers = raw.get("refers", {})
     if not isinstance(refers, dict):
-        raise DataError(f"{context}: `refers` must map a column to the table, or table.column, that it names")
+        raise DataError(f"{where}: `refers` must map a column to the table, or table.column, that it names")
     refers = {**refers, **{column.field["name"]: column.refers for column in columns_here if column.refers}}
     if refers:
         schema["foreignKeys"] = [_foreign_key(column, str(target)) for column, target in refers.items()]
@@ -239,16 +239,16 @@ def _schema(shape: Any, columns: dict[str, dict[str, Any]], context: str) -> dic
     for key in keys:
         key_fields, target_fields = as_list(key["fields"]), as_list(key["reference"]["fields"])
         if len(key_fields) != len(target_fields) or not key_fields:
-            raise DataError(f"{context}: a foreign key and its `reference` need the same number of `fields`")
+            raise DataError(f"{where}: a foreign key and its `reference` need the same number of `fields`")
     key_columns = [
         as_list(schema.get("primaryKey")),
         *schema.get("uniqueKeys", []),
         *(as_list(key["fields"]) for key in keys),
     ]
-    for column in (column for columns_named in key_columns for column in columns_named):
+    for column in (column for group in key_columns for column in group):
         if column not in names:
             raise DataError(
-                f"{context}: a key names the column {column!r}, which is not a field; "
+                f"{where}: a key names the column {column!r}, which is not a field; "
                 f"{suggest(str(column), names)}name a field"
             )
     return schema
@@ -272,33 +272,33 @@ class DescribedField(NamedTuple):
     refers: str = ""
 
 
-def _full_field(item: Any, place: int, columns: dict[str, dict[str, Any]], context: str) -> DescribedField:
+def _full_field(item: Any, place: int, columns: dict[str, dict[str, Any]], where: str) -> DescribedField:
     """Return a column in full, given its name, its name with changes, or a full field."""
     if isinstance(item, str):
         name, mark = _split_mark(item)
         if name not in columns:
             suggestion = suggest(name, list(columns))
             raise DataError(
-                f"{context}: no {name!r} among `columns`; {suggestion}or describe it: {{{item}: words, type: ...}}"
+                f"{where}: no {name!r} among `columns`; {suggestion}or describe it: {{{item}: words, type: ...}}"
             )
-        return _build_column(name, columns[name], mark, context)
+        return _build_column(name, columns[name], mark, where)
     if isinstance(item, dict) and item and "name" not in item and "constraints" not in item:
         (marked_name, words), *changes = item.items()
         name, mark = _split_mark(str(marked_name))
         unknown_key = next((str(key) for key, _ in changes if key not in PROPERTIES), None)
         if unknown_key is not None:
-            raise DataError(f"{context}, {name}: unknown key {unknown_key!r}{or_known(unknown_key, PROPERTIES)}")
+            raise DataError(f"{where}, {name}: unknown key {unknown_key!r}{or_known(unknown_key, PROPERTIES)}")
         if not isinstance(words, str | None):
-            raise DataError(f"{context}, {name}: {str(words)!r} is not a text; describe the column")
+            raise DataError(f"{where}, {name}: {str(words)!r} is not a text; describe the column")
         description = columns.get(name, {}) | dict(changes) | ({"description": words} if words else {})
-        return _build_column(name, description, mark, context)
+        return _build_column(name, description, mark, where)
     if not isinstance(item, dict) or not isinstance(item.get("name"), str):
-        raise DataError(f"{context}: field {place} has no `name`")
+        raise DataError(f"{where}: field {place} has no `name`")
     if not isinstance(item.get("type"), str) or not isinstance(item.get("constraints", {}), dict):
-        raise DataError(f"{context}, {item['name']}: no `type`, or `constraints` that are not a mapping")
-    require(item, standard_words.field, f"{context}, {item['name']}")
+        raise DataError(f"{where}, {item['name']}: no `type`, or `constraints` that are not a mapping")
+    require(item, standard_words.field, f"{where}, {item['name']}")
     if item["type"] in ("integer", "number"):
-        require(item.get("constraints", {}), standard_words.LIMITS, f"{context}, {item['name']}")
+        require(item.get("constraints", {}), standard_words.LIMITS, f"{where}, {item['name']}")
     return DescribedField(item)
 
 
@@ -306,7 +306,7 @@ def _split_mark(word: str) -> tuple[str, str]:
     return (word[:-1], word[-1]) if word.endswith(MARKS) else (word, "")
 
 
-def _build_column(name: str, description: dict[str, Any], mark: str, context: str) -> DescribedField:
+def _build_column(name: str, description: dict[str, Any], mark: str, where: str) -> DescribedField:
     """Return a column built from its description; a null property removes the property of the column dictionary."""
     limits = {"required": True} if mark in ("!", "*") else {}
     limits |= {key: description[key] for key in CONSTRAINTS if description.get(key) is not None}
@@ -314,7 +314,7 @@ def _build_column(name: str, description: dict[str, Any], mark: str, context: st
     field = {"name": name, "type": description.get("type") or "string", **properties}
     field |= {"constraints": limits} if limits else {}
     field |= {"optional": True} if mark == "~" else {}
-    require(field, standard_words.field, f"{context}, {name}")
+    require(field, standard_words.field, f"{where}, {name}")
     if field["type"] in ("integer", "number"):
-        require(limits, standard_words.LIMITS, f"{context}, {name}")
+        require(limits, standard_words.LIMITS, f"{where}, {name}")
     return DescribedField(field, mark, str(description.get("refers") or ""))

@@ -93,7 +93,7 @@ class DocumentScope:
         return frozenset(frame.loc[frame["source"].map(self.foreign).astype(bool), key])
 
     def examined(self, frame: pd.DataFrame, foreign_keys: Mapping[str, Collection[str]]) -> pd.DataFrame:
-        """Return the rows of a source that a step receives: no row from other documents or on items only found there.
+        """Return a source's rows for a step, without rows of other documents and rows on items that only those have.
 
         Thus a row or document that is added to the sources appears in exhibits that read the sources, but changes no
         result or verdict about other documents. `foreign_keys` maps columns to keys of items that only other documents

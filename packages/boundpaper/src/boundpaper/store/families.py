@@ -101,7 +101,7 @@ def _read_families(root: Path, stamp: tuple[Stamp, ...]) -> tuple[Family, ...]:
                 raise DataError(f"{_table_path(settings['table'])}: {look_key} of {name!r}: {broken.words}")
         order = _whole_number(words.pop("order"), settings["table"])
         found_families.append(Family(name=name, order=order, members=members, **words))
-    return tuple(sorted(found_families, key=lambda table: table.order))
+    return tuple(sorted(found_families, key=lambda family: family.order))
 
 
 def _member_maker(root: Path, vocabulary: Vocabulary) -> Callable[[str, str], Member]:
@@ -134,15 +134,15 @@ def _table_path(table: str) -> str:
 
 def _rows(root: Path, table: str, *columns: str) -> list[dict[str, Any]]:
     """Return the rows of a source table, with the given columns."""
-    found_rows = []
+    selected = []
     for _, row in rows(root / _table_path(table)):
         try:
-            found_rows.append({column: row[column] or "" for column in columns})
+            selected.append({column: row[column] or "" for column in columns})
         except KeyError as error:
             raise DataError(
                 f"{_table_path(table)}: no column {error}; it has {', '.join(str(name) for name in row)}"
             ) from None
-    return found_rows
+    return selected
 
 
 def _whole_number(cell: str, table: str) -> int:

@@ -66,11 +66,11 @@ def convert_all(root: Path) -> list[Path]:
             if not standing:
                 name = stem.relative_to(root).as_posix()
                 raise DataError(f"{name}: {name}.json seals neither the CSV nor the Parquet file; remove the wrong one")
-        (sealed_file,) = standing
-        old_content = sealed_file.read_bytes()
-        file = put(root, stem.parent.name, stem.name, table_text(sealed_file))
-        if file != sealed_file or file.read_bytes() != old_content:
-            changed_files.append(sealed_file)
+        (current,) = standing
+        old_content = current.read_bytes()
+        file = put(root, stem.parent.name, stem.name, table_text(current))
+        if file != current or file.read_bytes() != old_content:
+            changed_files.append(current)
         manifest_file = file.with_suffix(".json")
         content = manifest(root, file.relative_to(root).as_posix())
         if content and (text := manifest_text(content)) != manifest_file.read_bytes():

@@ -134,9 +134,9 @@ def _read_vocabulary(root: Path, stamp: tuple[int, int]) -> Vocabulary:
     return _vocabulary_of_text(text_of(root, VOCABULARY))
 
 
-def _vocabulary_of_text(words_of_file: str) -> Vocabulary:
+def _vocabulary_of_text(file_text: str) -> Vocabulary:
     """Return the vocabulary in a file's text; empty for a file of only comments."""
-    content = yaml_in(words_of_file, VOCABULARY)
+    content = yaml_in(file_text, VOCABULARY)
     if content is None:
         return EMPTY
     require(content, RULE, VOCABULARY)

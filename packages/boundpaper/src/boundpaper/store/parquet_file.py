@@ -87,8 +87,8 @@ def typed_columns(path: Path, types: Mapping[str, Any]) -> dict[str, pd.Series] 
         table = _table(path)
         for name, column in zip(table.column_names, table.columns, strict=True):
             kind, wanted = _column_kind(path, name, column), types.get(name, "")
-            plain = {"float64": pa.types.is_floating, "Int64": pa.types.is_integer, "boolean": pa.types.is_boolean}
-            if not plain.get(str(wanted), pa.types.is_string)(kind) or not wanted:
+            checks = {"float64": pa.types.is_floating, "Int64": pa.types.is_integer, "boolean": pa.types.is_boolean}
+            if not checks.get(str(wanted), pa.types.is_string)(kind) or not wanted:
                 return None
             values = column.cast(kind)
             columns[name] = pd.Series(values.to_numpy() if wanted == "float64" else values.to_pylist(), dtype=wanted)

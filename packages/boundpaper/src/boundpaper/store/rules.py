@@ -31,7 +31,7 @@ def require(content: Any, rule: Rule, place: str, error: type[ThesisError] = Dat
     """Raise an error if a rule finds a fault.
 
     `content` is the content of a file or a part of it, and `place` names the file and the part. Raises `error` with the
-    text `WHERE: PATH: what is wrong`.
+    text `PLACE: PATH: what is wrong`.
     """
     if broken := rule(content):
         path = broken.path.removeprefix(".")

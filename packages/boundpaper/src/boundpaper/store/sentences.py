@@ -101,11 +101,11 @@ def heading_of(section: str, document: Sequence[DocumentSentence]) -> str:
         words = re.compile(rf"\bFig(?:ure|\.) {figure[1]}\b")
         return next((item.headings[-1] for item in document if item.headings and words.search(item.text)), "")
     pieces = re.findall(r"(?:Table|Finding) \d+", section)
-    figures = [chain[-1] for chain in chains for piece in pieces if chain[-1].startswith(f"{piece}:")]
-    if figures and "Tables" not in section:
-        deeper = [chain[-1] for chain in chains if len(chain) > 1 and chain[-2] == figures[0]]
-        section = section.partition(figures[0].partition(":")[0])[2].strip(", ")
-        return next((name for name in deeper if section and _word_stems(section) <= _word_stems(name)), figures[0])
+    named = [chain[-1] for chain in chains for piece in pieces if chain[-1].startswith(f"{piece}:")]
+    if named and "Tables" not in section:
+        deeper = [chain[-1] for chain in chains if len(chain) > 1 and chain[-2] == named[0]]
+        section = section.partition(named[0].partition(":")[0])[2].strip(", ")
+        return next((name for name in deeper if section and _word_stems(section) <= _word_stems(name)), named[0])
     section_stems = _word_stems(section)
     best, score = "", 0.0
     for chain in chains:
@@ -160,8 +160,8 @@ def anchor_of(row: Mapping[str, str], document: Sequence[DocumentSentence], text
 def table_row_of(row: Mapping[str, str], inside: Iterable[DocumentSentence]) -> DocumentSentence | None:
     """Return the table row that prints the reported value of a cell check; None if no row or several rows match.
 
-    Of the rows with this value, the check names words of the first cell and of column headings: the row with most of
-    these words matches, unless two rows tie or none has any.
+    Among the rows with this value, the row matches whose first cell and column headings share most words with the
+    check; none matches if two rows tie or no row shares a word.
     """
     reported = _normalised(row["reported"])
     if not reported:
@@ -201,10 +201,10 @@ def _cell_prints(cell: str, reported: str) -> bool:
     return all(_stands_alone(piece, cell) for piece in pieces)
 
 
-def _share_named(label: str, names: set[str]) -> float:
-    """Return the fraction of a label's words and numbers that are in `names`."""
+def _share_named(label: str, named_words: set[str]) -> float:
+    """Return the fraction of a label's words and numbers that are in `named_words`."""
     label_words = _words_and_numbers(label)
-    return len(label_words & names) / len(label_words) if label_words else 0.0
+    return len(label_words & named_words) / len(label_words) if label_words else 0.0
 
 
 def _words_and_numbers(text: str) -> set[str]:

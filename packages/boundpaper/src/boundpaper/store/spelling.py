@@ -1,7 +1,7 @@
 """Find different spellings of a word that look alike.
 
-With a final blank, a no-break blank, or an accented letter as one or two characters, spellings look equal but compare
-as different, so that groups and keys split silently.
+Spellings with a final blank, a no-break blank, or an accented letter of two characters look equal but compare as
+different, so that groups and keys split silently.
 """
 
 import functools

@@ -2,7 +2,7 @@
 
 The properties are those of Data Package, Data Resource, Table Dialect (formerly CSV Dialect) and Table Schema, versions
 1 and 2 (https://datapackage.org/standard/). A property that would change the meaning of a table, but is not supported
-here, is rejected with advice, unless its value is the behaviour anyway (`delimiter: ","`). Properties that only
+here, is rejected with advice, unless its value says what happens anyway (`delimiter: ","`). Properties that only
 describe the data are passed on by `publish`, as are keys with a colon, which belong to other vocabularies.
 """
 

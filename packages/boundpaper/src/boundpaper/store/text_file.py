@@ -117,17 +117,17 @@ def _refuse_odd_values(content: Any, file: str, error: type[ThesisError]) -> Non
     while stack:
         node, path = stack.pop()
         values_left -= 1
-        spot = f"{file}: {'.'.join(path[:4])}"
+        where = f"{file}: {'.'.join(path[:4])}"
         if isinstance(node, dict):
             stack += [(key, path) for key in node] + [(value, (*path, str(key)[:40])) for key, value in node.items()]
         elif isinstance(node, (list, set, tuple)):
             stack += [(value, (*path, str(place))) for place, value in enumerate(node)]
         elif isinstance(node, float) and node != node:
-            raise error(f"{spot} is NaN, not a number; leave the key out if there is no value")
+            raise error(f"{where} is NaN, not a number; leave the key out if there is no value")
         elif isinstance(node, int) and abs(node) >= 10**MOST_DIGITS:
-            raise error(f"{spot} is a whole number of more than {MOST_DIGITS} digits; put it in quotes, or correct it")
+            raise error(f"{where} is a whole number of more than {MOST_DIGITS} digits; put it in quotes, or correct it")
         if len(path) > MOST_DEEP:
-            raise error(f"{spot}: {_DEEP}")
+            raise error(f"{where}: {_DEEP}")
         if values_left < len(stack):
             raise error(f"{file}: more than {MOST_NODES} values after expanding aliases; use fewer aliases")
 

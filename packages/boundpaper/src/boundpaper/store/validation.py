@@ -147,7 +147,7 @@ class CheckedField:
     def spelling(self, cell: str, row: int, is_key: bool) -> str:
         """Return the fault in a text's spelling at its first occurrence; empty if there is none.
 
-        `cell` must be new to `read`. With `is_key`, cells belong to a key and must be `clean`, even without another
+        Call it once per distinct cell. With `is_key`, cells belong to a key and must be `clean`, even without another
         spelling.
         """
         if self.kind != "string" or cell in self.missing:
@@ -219,13 +219,13 @@ def faults(
             values.append(value)
             if words or (is_new and (words := column.spelling(cell, number, place in of_keys))):
                 yield number, column.name, words
-        for (key_places, name), known_keys in zip(unique, seen_keys, strict=True):
+        for (key_places, name), seen in zip(unique, seen_keys, strict=True):
             cell_values = tuple(values[place] for place in key_places)
             if any(value is not None for value in cell_values):
-                if cell_values in known_keys:
+                if cell_values in seen:
                     repeat = ", ".join(cells[place] for place in key_places)
                     yield number, name, f"{'the value' if name else 'the key'} appears twice ({cut_to_line(repeat)})"
-                known_keys.add(cell_values)
+                seen.add(cell_values)
         for key_places, names, table, cells_there in references:
             cells_here = tuple("" if values[place] is None else cells[place] for place in key_places)
             if any(cells_here) and cells_here not in cells_there:

@@ -85,7 +85,7 @@ def _written(pieces: Pieces | None, widest: Sequence[Counter[str]], format: Mark
     """Return one number as text, with the value bold if `strong`; adjacent bold pieces form one run."""
     if pieces is None:
         return ""
-    pieces_out: list[tuple[bool, str]] = []
+    runs: list[tuple[bool, str]] = []
     ends = max(slot for slot, piece in enumerate(pieces) if slot == 0 or piece.tokens or piece.overhang)
     for slot, (piece, widths) in enumerate(zip(pieces, widest, strict=True)):
         pad = _missing_tokens(piece, widths) if piece.side != "none" else []
@@ -95,9 +95,9 @@ def _written(pieces: Pieces | None, widest: Sequence[Counter[str]], format: Mark
         value = (strong and slot < VALUE_PIECES, glyphs(piece.tokens, format) + overhang)
         hanging = (False, f"\\rlap{{{end_mark}}}" if end_mark else "")
         space = (False, _padding(pad, format))
-        pieces_out += [space, value, hanging] if piece.side == "left" else [value, hanging, space]
+        runs += [space, value, hanging] if piece.side == "left" else [value, hanging, space]
     text = ""
-    for bold, group in groupby((run for run in pieces_out if run[1]), key=lambda run: run[0]):
+    for bold, group in groupby((run for run in runs if run[1]), key=lambda run: run[0]):
         joined = "".join(each for _, each in group)
         text += _BOLD[format].format(joined) if bold else joined
     return text

@@ -38,10 +38,10 @@ def html(grid: Grid) -> str:
 def _row_blocks(grid: Grid, notes: Notes) -> list[_Block]:
     texts = body(grid, "html")
     blocks: list[_Block] = []
-    for row, marks_before in enumerate(separators(grid)):
-        if not blocks or marks_before & {"group", "rule"}:
-            group = escape(grid.groups[row], "html") if "group" in marks_before else ""
-            blocks.append(_Block(group, "rule" in marks_before))
+    for row, before in enumerate(separators(grid)):
+        if not blocks or before & {"group", "rule"}:
+            group = escape(grid.groups[row], "html") if "group" in before else ""
+            blocks.append(_Block(group, "rule" in before))
         cells: list[tuple[str, str]] = [
             (text + _superscript(cell, notes), alignment(column))
             for text, cell, column in zip(texts[row], grid.rows[row], grid.columns, strict=True)

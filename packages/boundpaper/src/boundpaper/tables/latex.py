@@ -193,7 +193,7 @@ def _lines(grid: Grid, notes: Notes, space: float) -> list[LatexRow]:
     reserved = [_widest_mark(grid, index, notes, space) for index in range(len(grid.columns))]
     indent = grid.table.groups is not None and grid.table.group_style == "row"
     lines = []
-    for row, marks in enumerate(separators(grid)):
+    for row, before in enumerate(separators(grid)):
         cells, claim = [], next(iter(_claims_of_row(grid, row)), "")
         for index, (column, cell) in enumerate(zip(grid.columns, grid.rows[row], strict=True)):
             text = texts[row][index]
@@ -208,7 +208,7 @@ def _lines(grid: Grid, notes: Notes, space: float) -> list[LatexRow]:
                 text = _link_targets(grid, row) + text
             cells.append(("\\quad " if indent and index == 0 and column.width is None else "") + text)
         cells[-1] += _verdict_page(grid, row)
-        lines.append(LatexRow(tuple(cells), marks, escape(grid.groups[row], "latex") if "group" in marks else ""))
+        lines.append(LatexRow(tuple(cells), before, escape(grid.groups[row], "latex") if "group" in before else ""))
     return lines
 
 

@@ -132,14 +132,14 @@ def separators(grid: Grid) -> Iterator[frozenset[Separator]]:
     """Yield what precedes each row: the heading of a group, a rule, or a small space after a block."""
     spaced, blocks = has_row_space(grid), grid.blocks
     for row in range(len(grid.rows)):
-        marks: set[Separator] = set()
+        before: set[Separator] = set()
         if grid.ruled[row] or (grid.starts(row) and grid.table.group_style == "rule"):
-            marks.add("rule")
+            before.add("rule")
         if grid.starts(row) and grid.table.group_style == "row":
-            marks.add("group")
-        if not marks and (spaced or (row and blocks[row] != blocks[row - 1] and _has_several_rows(blocks, row))):
-            marks.add("space")
-        yield frozenset(marks - {"rule", "space"} if row == 0 else marks)
+            before.add("group")
+        if not before and (spaced or (row and blocks[row] != blocks[row - 1] and _has_several_rows(blocks, row))):
+            before.add("space")
+        yield frozenset(before - {"rule", "space"} if row == 0 else before)
 
 
 def _has_several_rows(blocks: Sequence[str], row: int) -> bool:

@@ -15,10 +15,10 @@ def markdown(grid: Grid) -> str:
     rows = [_column_headings(grid, notes)]
     texts = body(grid, "markdown")
     empty = [""] * len(grid.columns)
-    for row, marks_before in enumerate(separators(grid)):
-        if "rule" in marks_before:
+    for row, before in enumerate(separators(grid)):
+        if "rule" in before:
             rows.append(empty)
-        if "group" in marks_before:
+        if "group" in before:
             rows.append([f"*{escape(grid.groups[row], 'markdown')}*", *empty[1:]])
         cells = zip(texts[row], grid.rows[row], strict=True)
         rows.append([text + _superscript(cell, notes) for text, cell in cells])

@@ -27,7 +27,7 @@ def read(table: Table, name: str) -> Grid:
     """
     table = with_text_names(table)
     check(table, name)
-    fields_read = {entry for column in table.columns for entry in column.fields} | {
+    fields = {entry for column in table.columns for entry in column.fields} | {
         table.reason,
         table.groups,
         table.rule_before,
@@ -36,7 +36,7 @@ def read(table: Table, name: str) -> Grid:
     }
     data = {
         field: [None if _is_empty(value) else _python_value(value) for value in table.rows[field]]
-        for field in fields_read
+        for field in fields
         if field is not None
     }
     prose = {column.field for column in table.columns if isinstance(column.show, Words) and column.show.markup}
@@ -212,12 +212,12 @@ def _grouping_field(table: Table, columns: Sequence[Column]) -> str:
 
 def _hide_repeats(cells: list[Cell], groups: tuple[str, ...]) -> list[Cell]:
     """Return the cells, with those hidden that repeat the cell above in the same group."""
-    shown_cells = cells[:1]
+    result = cells[:1]
     for row in range(1, len(cells)):
         upper_cell, cell = cells[row - 1], cells[row]
-        repeats_upper = cell.value is not None and cell.value == upper_cell.value and cell.marks == upper_cell.marks
-        shown_cells.append(replace(cell, hidden=True) if repeats_upper and groups[row] == groups[row - 1] else cell)
-    return shown_cells
+        repeats = cell.value is not None and cell.value == upper_cell.value and cell.marks == upper_cell.marks
+        result.append(replace(cell, hidden=True) if repeats and groups[row] == groups[row - 1] else cell)
+    return result
 
 
 def _is_empty(value: object) -> bool:

@@ -26,8 +26,8 @@ def terminal_table(grid: Grid, width: int = 0, *, colour: bool = False) -> str:
     group = {index: item.text for item in spanners(grid, "html") for index in range(item.first - 1, item.last)}
     table = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False)
     texts = [
-        [Text(words_of_html(text) + _marks(cell, notes), "bold" * cell.best) for text, cell in zip(*pairs, strict=True)]
-        for pairs in zip(body(grid, "html"), grid.rows, strict=True)
+        [Text(words_of_html(text) + _marks(cell, notes), "bold" * cell.best) for text, cell in zip(*pair, strict=True)]
+        for pair in zip(body(grid, "html"), grid.rows, strict=True)
     ]
     for index, (column, lines) in enumerate(zip(grid.columns, heading_lines(grid, "html"), strict=True)):
         title = [words_of_html(line) for line in [group.get(index, ""), *lines] if line]
@@ -36,10 +36,10 @@ def terminal_table(grid: Grid, width: int = 0, *, colour: bool = False) -> str:
         table.add_column(
             head, justify=alignment(column), vertical="top", min_width=longest if column.width is None else LEAST
         )
-    for row, marks_before in enumerate(separators(grid)):
-        if row and marks_before & {"rule", "group"}:
+    for row, before in enumerate(separators(grid)):
+        if row and before & {"rule", "group"}:
             table.add_section()
-        if "group" in marks_before:
+        if "group" in before:
             table.add_row(Text(plain(grid.groups[row]), style="italic"))
         table.add_row(*texts[row])
     aside = Console(file=io.StringIO(), width=10_000)

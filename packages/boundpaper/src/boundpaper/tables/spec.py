@@ -320,10 +320,10 @@ def check(table: Table, name: str) -> None:
     space = table.space if isinstance(table.space, str) else None
     table_fields = (table.reason, table.groups, table.rule_before, space, table.units, table.entry)
     needed_fields += [(field, "table") for field in table_fields if field is not None]
-    for field, wanter in needed_fields:
+    for field, reader in needed_fields:
         if field not in columns:
             raise SpecError(
-                f"{context}: {wanter} reads {field!r}, but rows has no such column{or_known(field, columns)}; "
+                f"{context}: {reader} reads {field!r}, but rows has no such column{or_known(field, columns)}; "
                 f"it has {', '.join(columns)}"
             )
     shown_fields = [column.field for column in table.columns]

@@ -39,7 +39,7 @@ class Fixed:
             raise SpecError(f"a number format can have 0 to 15 digits, not {self.digits!r}")
 
     def parts(self, value: object) -> NumberParts:
-        """Round and take apart."""
+        """Return a rounded value split into parts."""
         number = EXACT.multiply(finite(value), self.scale)
         return decimal_parts(number, self.digits, sign=self.sign, thousands=self.thousands, suffix=self.suffix)
 
@@ -60,7 +60,7 @@ class Significant:
     thousands: bool = True
 
     def parts(self, value: object) -> NumberParts:
-        """Round and take apart."""
+        """Return a rounded value split into parts."""
         number = finite(value)
         return decimal_parts(number, significant_place(number, self.digits), thousands=self.thousands)
 
@@ -76,7 +76,7 @@ class Scientific:
     digits: int
 
     def parts(self, value: object) -> NumberParts:
-        """Round and take apart."""
+        """Return a rounded value split into parts."""
         number = finite(value)
         if number == 0:
             return NumberParts(whole="0")

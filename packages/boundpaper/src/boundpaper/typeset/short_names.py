@@ -27,10 +27,10 @@ def _shortened(name: str, longest: int) -> str:
     if len(name) <= longest:
         return name
     front = [*re.split(r"(?<=[-._/])", name)]
-    last_word = front.pop()
-    while front and len("".join(front)) + len(last_word) > longest:
+    last_part = front.pop()
+    while front and len("".join(front)) + len(last_part) > longest:
         front.pop()
-    if front and len(last_word) <= longest:
-        return "".join(front) + last_word
+    if front and len(last_part) <= longest:
+        return "".join(front) + last_part
     half = (longest - 3) // 2
     return f"{name[: longest - 3 - half]}...{name[-half:]}"

@@ -68,7 +68,7 @@ def _excess(operator: str, left: Any, right: Any) -> str:
         return "a format whose width has four digits or more"
     if operator == "**" and isinstance(left, int) and isinstance(right, int) and right * left.bit_length() > LARGEST:
         return f"a power of more than {LARGEST:,} bits"
-    for operand, text in ((left, right), (right, left)) if operator == "*" else ():
-        if isinstance(operand, (str, list, tuple)) and isinstance(text, int) and len(operand) * text > LONGEST:
+    for sequence, count in ((left, right), (right, left)) if operator == "*" else ():
+        if isinstance(sequence, (str, list, tuple)) and isinstance(count, int) and len(sequence) * count > LONGEST:
             return f"a product of more than {LONGEST:,} characters or items"
     return ""

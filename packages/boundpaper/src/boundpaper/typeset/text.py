@@ -80,8 +80,8 @@ def numerals(text: str, *, thousands: bool = False) -> str:
 def _number_with_noun(match: re.Match[str], thousands: bool) -> str:
     whole, fraction, noun = match[1], match[2] or "", match[3] or ""
     is_identifier = int(whole) in _YEARS if len(whole) == 4 else len(whole) > 7 or int(whole) % 1000
-    keeps_noun = noun or (thousands and (fraction or not is_identifier))
-    return f"{group_digits(whole) if keeps_noun else whole}{fraction}{noun}"
+    is_grouped = noun or (thousands and (fraction or not is_identifier))
+    return f"{group_digits(whole) if is_grouped else whole}{fraction}{noun}"
 
 
 def _escape_latex(text: str) -> str:

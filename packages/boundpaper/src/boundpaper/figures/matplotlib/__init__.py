@@ -45,15 +45,15 @@ def matplotlib_style(entity: str) -> dict[str, object]:
     """Return keyword arguments for `ax.plot` that give an entity its look in all other figures."""
     from boundpaper.figures.series import Series
 
-    looks: Look = look(style(entity, {}, "matplotlib_style"), Series())
-    base, _, mix = looks.color.partition("!")
+    shown: Look = look(style(entity, {}, "matplotlib_style"), Series())
+    base, _, mix = shown.color.partition("!")
     rgb = [int(PALETTE[base][i : i + 2], 16) / 255 for i in (0, 2, 4)]
     if mix:
         share, _, other = mix.partition("!")
         end = 1.0 if other == "white" else 0.0
         rgb = [v * int(share) / 100 + end * (1 - int(share) / 100) for v in rgb]
-    settings: dict[str, object] = {"color": tuple(rgb), "marker": _MARKS[looks.mark], "linestyle": _DASHES[looks.dash]}
-    return {**settings, "markerfacecolor": "white"} if looks.hollow else settings
+    settings: dict[str, object] = {"color": tuple(rgb), "marker": _MARKS[shown.mark], "linestyle": _DASHES[shown.dash]}
+    return {**settings, "markerfacecolor": "white"} if shown.hollow else settings
 
 
 def from_matplotlib(
@@ -106,8 +106,8 @@ def from_matplotlib(
         reason = str(error)
     except Exception as error:  # raised by parts that the conversion does not know: matplotlib draws them
         reason = f"{type(error).__name__} during conversion ({_first_line(error)})"
-    picture = _draw_as_pgf(drawing, width, height, reason)
-    return replace(picture, caption=caption, note=note, short=short)
+    figure = _draw_as_pgf(drawing, width, height, reason)
+    return replace(figure, caption=caption, note=note, short=short)
 
 
 def _draw_as_pgf(drawing: Drawing, width: float, height: float | None, reason: str) -> Figure:
@@ -240,8 +240,8 @@ def _set_axes_height(drawing: Drawing, width: float, height: float | None) -> It
 
 def _with_way(body: str, way: str) -> str:
     r"""Return the body after a comment that says how it was made, without characters special to TeX."""
-    way_text = re.sub(r"[^ -~]|[\\^]", " ", plain(way))
-    return f"% {way_text}\n{body}"
+    comment = re.sub(r"[^ -~]|[\\^]", " ", plain(way))
+    return f"% {comment}\n{body}"
 
 
 def _first_line(error: Exception) -> str:

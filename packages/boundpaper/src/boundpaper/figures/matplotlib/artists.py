@@ -43,11 +43,11 @@ def _data_points(
         axis_transforms = (axes.get_xaxis_transform(), axes.get_yaxis_transform())
         require(transform in axis_transforms, f"{shape} not in data coordinates")
         xy = (transform - axes.transData).transform(np.asarray(xy, dtype=float))
-    found_points = []
+    points = []
     rows: Any = np.ma.filled(np.ma.asarray(xy, dtype=float), math.nan).reshape(-1, 2).tolist()
     for x, y in rows:
         if math.isnan(x) or math.isnan(y):
-            found_points.append((math.nan, math.nan))
+            points.append((math.nan, math.nan))
             continue
         for value, axis, name in ((x, panel.x, "x"), (y, panel.y, "y")):
             require(
@@ -56,10 +56,10 @@ def _data_points(
             low, high, at = (math.log(v) if axis.log else v for v in (axis.low, axis.high, value))
             require(not marked or axis.holds(value), f"points outside the limits of the {name} axis")
             require(low - (high - low) <= at <= high + (high - low), f"{shape} far beyond the {name} axis")
-        found_points.append((x, y))
+        points.append((x, y))
         panel.x.seen.add(x)
         panel.y.seen.add(y)
-    return found_points
+    return points
 
 
 def _table(points: Sequence[tuple[float, float]]) -> str:
@@ -201,8 +201,8 @@ def _collection_stroke(lines: Any, shape: str) -> str:
 def _segments_style(lines: Any) -> str:
     shape = kind_of(lines)
     require(lines.get_array() is None, f"colours by value of {shape}")
-    heeded_names = (*_STROKED, *_MAPPED, "segments", "verts", "facecolor", "hatchcolor", "hatch_linewidth")
-    require_usual(lines, make_default(lambda: LineCollection([])), heeded_names, shape)
+    supported = (*_STROKED, *_MAPPED, "segments", "verts", "facecolor", "hatchcolor", "hatch_linewidth")
+    require_usual(lines, make_default(lambda: LineCollection([])), supported, shape)
     require(not len(lines.get_facecolor()), f"{shape} with a fill")
     return _collection_stroke(lines, shape)
 

@@ -211,8 +211,8 @@ def _convert_legend(axes: Any, panel: ConvertedPanel, marks: Marks) -> None:
     require(len(areas) == len(legend.texts) == len(legend.legend_handles), "a legend with custom entries")
     for area, handle, text in zip(areas, legend.legend_handles, legend.texts, strict=True):
         name = text.get_text()
-        heeded_names = (*HOUSE_TEXT, "horizontalalignment", "verticalalignment")
-        require_usual(text, make_default(lambda: Text()), heeded_names, f"the legend's {name!r}")
+        supported = (*HOUSE_TEXT, "horizontalalignment", "verticalalignment")
+        require_usual(text, make_default(lambda: Text()), supported, f"the legend's {name!r}")
         if errorbar_lines.get(name) is not None:
             handle = errorbar_lines[name]
         else:

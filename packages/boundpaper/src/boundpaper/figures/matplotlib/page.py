@@ -86,16 +86,16 @@ def _axis(panel: ConvertedPanel, at: float, low: float, wide: float, tall: float
         options.append(f"{name}ticklabel style={{align={'center' if name == 'x' else 'right'}}}")
         options += [f"minor {name}tick={{{','.join(map(number, axis.minor))}}}"] if axis.minor else []
     if panel.x.label:
-        label_depth = -(_room_below(panel) - _high(panel.x.label) - 0.4) / tall
-        place = f"at={{(axis description cs:0.5,{label_depth:.4f})}}, anchor=north, align=center, inner sep=0pt"
+        label_at = -(_room_below(panel) - _high(panel.x.label) - 0.4) / tall
+        place = f"at={{(axis description cs:0.5,{label_at:.4f})}}, anchor=north, align=center, inner sep=0pt"
         options.append(f"xlabel={{{panel.x.label}}}, xlabel style={{{place}}}")
     if panel.y.label:
         place = f"at={{(axis description cs:{-room / wide:.4f},0.5)}}, anchor=north, align=center, inner sep=0pt"
         options.append(f"ylabel={{{panel.y.label}}}, ylabel style={{{place}}}")
     rows = -(-len(panel.entries) // columns) if columns else 0
     if panel.title:
-        legend_height = 1.8 + rows * (FOOT + 0.8)
-        options.append(f"title={{{panel.title}}}, title style={{yshift={legend_height:.2f}mm, align=left}}")
+        title_shift = 1.8 + rows * (FOOT + 0.8)
+        options.append(f"title={{{panel.title}}}, title style={{yshift={title_shift:.2f}mm, align=left}}")
     if columns:
         place = "at={(0.5,1)}, anchor=south, yshift=0.4mm, /tikz/every even column/.append style={column sep=3mm}"
         options.append(f"legend columns={columns}, legend style={{{place}}}")

@@ -76,12 +76,12 @@ def _recorded(
 ) -> PlacedRow:
     if not row["anchor"]:
         return PlacedRow(row, HEADING if row["heading"] in headings else NOWHERE)
-    standing = by_hash.get(row["anchor"], [])
-    for sentence in standing:
+    matches = by_hash.get(row["anchor"], [])
+    for sentence in matches:
         if sentence.line == row["line"]:
             return PlacedRow(row, SAME, sentence)
-    if standing:
-        return PlacedRow(row, MOVED, min(standing, key=lambda each: abs(each.line - int(row["line"]))))
+    if matches:
+        return PlacedRow(row, MOVED, min(matches, key=lambda each: abs(each.line - int(row["line"]))))
     near = _nearby_sentence(row, document, by_hash)
     return PlacedRow(row, ALTERED if near else GONE, near)
 

@@ -127,15 +127,15 @@ def parse(text: str) -> Bibliography:
         except MarkupFault as error:
             faults.append(BibliographyFault(line, f"@preamble {error}"))
     by_key = {raw.key.lower(): raw for raw in reversed(reading.entries)}
-    made = _Entries(by_key, macros, faults)
-    entries = tuple(made.entry(raw) for raw in reading.entries if raw.kind not in ("xdata", "set"))
+    converter = _Entries(by_key, macros, faults)
+    entries = tuple(converter.entry(raw) for raw in reading.entries if raw.kind not in ("xdata", "set"))
     faults += [
         BibliographyFault(raw.line, f"{raw.key}: @set joins entries, which BibTeX cannot; cite each of them")
         for raw in reading.entries
         if raw.kind == "set"
     ]
     faults += _crowded_names(entries)
-    return Bibliography(entries, tuple(sorted(set(faults))), tuple(made.gaps))
+    return Bibliography(entries, tuple(sorted(set(faults))), tuple(converter.gaps))
 
 
 def _repeated_keys(entries: list[RawEntry]) -> list[BibliographyFault]:
@@ -143,12 +143,12 @@ def _repeated_keys(entries: list[RawEntry]) -> list[BibliographyFault]:
     first: dict[str, RawEntry] = {}
     faults = []
     for raw in entries:
-        known = first.setdefault(raw.key.lower(), raw)
-        if known is not raw:
-            same = f"the key {raw.key} occurs twice, first on line {known.line}"
-            other = f"the keys {known.key} (line {known.line}) and {raw.key} differ only in case"
+        earlier = first.setdefault(raw.key.lower(), raw)
+        if earlier is not raw:
+            same = f"the key {raw.key} occurs twice, first on line {earlier.line}"
+            other = f"the keys {earlier.key} (line {earlier.line}) and {raw.key} differ only in case"
             faults.append(
-                BibliographyFault(raw.line, f"{same if known.key == raw.key else other}; rename or remove one")
+                BibliographyFault(raw.line, f"{same if earlier.key == raw.key else other}; rename or remove one")
             )
         if not _KEY.fullmatch(raw.key):
             faults.append(
@@ -214,16 +214,16 @@ class _Entries:
 
     def entry(self, raw: RawEntry) -> BibliographyEntry:
         """Return an entry in BibTeX's kinds and fields; without fields if one has no counterpart."""
-        given = self._with_inherited(raw, ())
+        inherited = self._with_inherited(raw, ())
         try:
-            kind, fields = vocabulary.in_bibtex(raw.kind, given)
+            kind, fields = vocabulary.in_bibtex(raw.kind, inherited)
         except vocabulary.WordFault as error:
             self.faults.append(BibliographyFault(raw.lines.get(error.field, raw.line), f"{raw.key}: {error}"))
             return BibliographyEntry(raw.key, "misc", raw.line, {})
-        made = {name: self._latex_field(raw, name, value) for name, value in fields.items()}
-        made = {name: value for name, value in made.items() if value}
-        self._note_gaps(raw, kind, made)
-        return BibliographyEntry(raw.key, kind, raw.line, made)
+        latex_fields = {name: self._latex_field(raw, name, value) for name, value in fields.items()}
+        latex_fields = {name: value for name, value in latex_fields.items() if value}
+        self._note_gaps(raw, kind, latex_fields)
+        return BibliographyEntry(raw.key, kind, raw.line, latex_fields)
 
     def _with_inherited(self, raw: RawEntry, below: tuple[str, ...]) -> dict[str, str]:
         """Return the entry's fields and the fields inherited through its crossref and xdata."""
@@ -262,45 +262,47 @@ class _Entries:
         plain = markup.plain_address(value)
         if name == "doi":
             plain = re.sub(r"^(?:https?://(?:dx\.)?doi\.org/|doi:\s*)", "", plain, flags=re.IGNORECASE)
-            wrong = "" if re.fullmatch(r"10(?:\.\d+)*/\S+", plain) else "is not a DOI; write it as in 10.1000/182"
-            wrong = wrong or fault_of_address(doi(plain))
+            fault = "" if re.fullmatch(r"10(?:\.\d+)*/\S+", plain) else "is not a DOI; write it as in 10.1000/182"
+            fault = fault or fault_of_address(doi(plain))
         else:
             plain = f"http://{plain}" if re.match(r"(?:www\.|[\w-]+(?:\.[\w-]+)+/)", plain) else plain
-            wrong = fault_of_address(plain)
-        if wrong:
-            self._note_fault(raw, name, f"{plain!r} {wrong}")
+            fault = fault_of_address(plain)
+        if fault:
+            self._note_fault(raw, name, f"{plain!r} {fault}")
             return ""
         return "".join(char if char.isascii() else "".join(f"%{byte:02X}" for byte in char.encode()) for char in plain)
 
-    def _note_gaps(self, raw: RawEntry, kind: str, made: dict[str, str]) -> None:
+    def _note_gaps(self, raw: RawEntry, kind: str, fields: dict[str, str]) -> None:
         """Record missing fields; add a citable name or date to an entry without author or year."""
-        if not made.keys() & {"title", "booktitle", "journal", "url", "doi", "howpublished", "note"}:
+        if not fields.keys() & {"title", "booktitle", "journal", "url", "doi", "howpublished", "note"}:
             self._note_fault(raw, "", "has nothing to print; give at least a title")
-        if kind not in EDITED and "author" not in made and "editor" in made:
-            made["author"] = made.pop("editor")
-        missing = [need.replace("|", " or ") for need in NEEDED[kind] if not made.keys() & set(need.split("|"))]
+        if kind not in EDITED and "author" not in fields and "editor" in fields:
+            fields["author"] = fields.pop("editor")
+        missing = [need.replace("|", " or ") for need in NEEDED[kind] if not fields.keys() & set(need.split("|"))]
         if missing:
             self.gaps.append(BibliographyFault(raw.line, f"{raw.key}: @{kind} without {', '.join(missing)}"))
-        if "year" not in made:
-            made["year"] = UNDATED
-        elif not re.sub(r"\\[A-Za-z]+|\W", "", made["year"]):
-            self._note_fault(raw, "year", f"{made['year']!r} is not a year; write the year to be printed")
-        made["year"] = re.sub(r"[()\[\]]", "", made["year"])
-        if "volume" in made and "number" in made and kind in ("book", "inbook", "incollection", "inproceedings"):
-            made["volume"] = f"{made['volume']}({made.pop('number')})"
-        if "number" in made and "series" not in made and "volume" not in made and kind in EDITED:
-            made["series"] = f"number {made.pop('number')}"
-        if kind in ("book", "inbook") and "author" in made and "editor" in made:
-            several = "editors" if " and " in made["editor"] else "editor"
-            made["note"] = "; ".join(filter(None, (made.get("note"), _written(made.pop("editor")) + f", {several}")))
-        named = made.keys() & ({"author", "editor"} if kind in EDITED else {"author"})
-        if not named and "key" not in made:
-            made["key"] = self._name_without_author(raw, made)
+        if "year" not in fields:
+            fields["year"] = UNDATED
+        elif not re.sub(r"\\[A-Za-z]+|\W", "", fields["year"]):
+            self._note_fault(raw, "year", f"{fields['year']!r} is not a year; write the year to be printed")
+        fields["year"] = re.sub(r"[()\[\]]", "", fields["year"])
+        if "volume" in fields and "number" in fields and kind in ("book", "inbook", "incollection", "inproceedings"):
+            fields["volume"] = f"{fields['volume']}({fields.pop('number')})"
+        if "number" in fields and "series" not in fields and "volume" not in fields and kind in EDITED:
+            fields["series"] = f"number {fields.pop('number')}"
+        if kind in ("book", "inbook") and "author" in fields and "editor" in fields:
+            several = "editors" if " and " in fields["editor"] else "editor"
+            fields["note"] = "; ".join(
+                filter(None, (fields.get("note"), _written(fields.pop("editor")) + f", {several}"))
+            )
+        named = fields.keys() & ({"author", "editor"} if kind in EDITED else {"author"})
+        if not named and "key" not in fields:
+            fields["key"] = self._name_without_author(raw, fields)
 
-    def _name_without_author(self, raw: RawEntry, made: Mapping[str, str]) -> str:
+    def _name_without_author(self, raw: RawEntry, fields: Mapping[str, str]) -> str:
         """Return a name for a work without author: its issuer, else the first words of its title, else its key."""
         names = ("organization", "institution", "title", "booktitle", "howpublished", "journal")
-        shown = next((made[name] for name in names if name in made), raw.key)
+        shown = next((fields[name] for name in names if name in fields), raw.key)
         text = re.sub(r"[()\[\]{}\\$]", "", markup.plain_words(markup.read(shown)))
         if len(text) > LONGEST_NAME:
             text = text[:LONGEST_NAME].rpartition(" ")[0].rstrip(",;:.- ") + " …"

@@ -35,16 +35,16 @@ def convert_formula(tex: str) -> str:
     for name in re.findall(r"\\([A-Za-z]+)", tex):
         if name not in _KNOWN:
             raise MarkupFault(f"has the formula ${tex}$ with \\{name}, which the PDF or the site does not support")
-    made = []
+    pieces = []
     for char in unicodedata.normalize("NFC", tex):
         if char.isascii():
-            made.append(char)
+            pieces.append(char)
         elif char in MATH:
-            made.append(MATH[char] + " " if MATH[char][0] == "\\" else MATH[char])
+            pieces.append(MATH[char] + " " if MATH[char][0] == "\\" else MATH[char])
         elif char in SCRIPTS:
-            made.append(f"{'_' if '₀' <= char <= '₋' else '^'}{{{SCRIPTS[char]}}}")
+            pieces.append(f"{'_' if '₀' <= char <= '₋' else '^'}{{{SCRIPTS[char]}}}")
         elif unicodedata.category(char) == "Zs":
-            made.append(" ")
+            pieces.append(" ")
         else:
             raise MarkupFault(f"has the formula ${tex}$ with {named(char)}; write it as a TeX command")
-    return "".join(made)
+    return "".join(pieces)

@@ -101,8 +101,8 @@ class _MarkupReader:
             elif char == "$":
                 parts.append(self._read_formula())
             elif char == "\\":
-                found = self._read_command(end)
-                parts += [found] if isinstance(found, _PARTS) else found
+                command = self._read_command(end)
+                parts += [command] if isinstance(command, _PARTS) else command
             else:
                 parts.append("\u00a0" if char == "~" else char)
         return _join_texts(parts)
@@ -219,8 +219,8 @@ class _MarkupReader:
             self.at += 1
             return parts
         if char == "\\":
-            found = self._read_command("")
-            return _join_texts([found] if isinstance(found, _PARTS) else found)
+            command = self._read_command("")
+            return _join_texts([command] if isinstance(command, _PARTS) else command)
         if char in ("", "}"):
             self.at -= len(char)
             return ()

@@ -26,8 +26,8 @@ def split_names(text: str) -> list[str]:
             raise NamesFault(f"name {number} is empty; write one `and` between two names")
         if name == "others" and (number < len(names) or number == 1):
             raise NamesFault("`others` means all further names; put it after the last name")
-        if wrong := _name_fault(name):
-            raise NamesFault(f"name {number}, {name!r}, {wrong}")
+        if fault := _name_fault(name):
+            raise NamesFault(f"name {number}, {name!r}, {fault}")
     return names
 
 

@@ -89,8 +89,8 @@ def sign_of(name: str) -> str:
     by_command = {command.lstrip("\\"): char for char, command in reversed(MATH.items()) if command[0] == "\\"}
     if name in by_command:
         return by_command[name]
-    found = codecs.decode(f"\\{name}".encode(), "latex").strip()
-    return "" if found.startswith("\\") else found
+    decoded = codecs.decode(f"\\{name}".encode(), "latex").strip()
+    return "" if decoded.startswith("\\") else decoded
 
 
 @cache
@@ -102,9 +102,9 @@ def latex_character(char: str) -> str:
         return char
     if char in _LETTERS:
         return f"{{\\{_LETTERS[char]}}}"
-    apart = unicodedata.normalize("NFD", char)
-    if len(apart) > 1 and apart[-1] in _ACCENT_OF:
-        name, base = _ACCENT_OF[apart[-1]], latex_character(unicodedata.normalize("NFC", apart[:-1]))
+    decomposed = unicodedata.normalize("NFD", char)
+    if len(decomposed) > 1 and decomposed[-1] in _ACCENT_OF:
+        name, base = _ACCENT_OF[decomposed[-1]], latex_character(unicodedata.normalize("NFC", decomposed[:-1]))
         if base in ("i", "j") and name not in "'`^\"":
             base = f"{{\\{base}}}"
         return f"{{\\{name}{{{base}}}}}" if name.isalpha() else f"{{\\{name}{base}}}"
@@ -117,17 +117,17 @@ def latex_character(char: str) -> str:
         return ""  # a direction mark or a zero-width character
     if kind == "Zs":
         return " "
-    same = unicodedata.normalize("NFKC", char)
-    if same != char:
-        return "".join(map(latex_character, same))
+    normalised = unicodedata.normalize("NFKC", char)
+    if normalised != char:
+        return "".join(map(latex_character, normalised))
     raise MarkupFault(f"contains {named(char)}, which pdflatex cannot set; write it in Latin letters or as LaTeX")
 
 
-def _in_braces(made: str) -> str:
+def _in_braces(latex: str) -> str:
     """Return a command in braces, so that BibTeX keeps its capitals and TeX the blank after it."""
-    if len(made) > 2 and made[0] in "\\$":
-        return "{" + made.removesuffix("{}") + "}"
-    return made
+    if len(latex) > 2 and latex[0] in "\\$":
+        return "{" + latex.removesuffix("{}") + "}"
+    return latex
 
 
 def named(char: str) -> str:

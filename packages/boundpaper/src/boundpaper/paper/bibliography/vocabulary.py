@@ -34,72 +34,72 @@ def in_bibtex(kind: str, given: Mapping[str, str]) -> tuple[str, dict[str, str]]
                 raise WordFault(f"unknown field {name!r}; did you mean {close[0]!r}?", name)
     if kind not in KINDS and kind not in OTHER_KINDS:
         raise WordFault(f"unknown kind of entry @{kind}{or_known(kind, sorted(KINDS | OTHER_KINDS.keys()))}")
-    made = {name: value for name, value in fields.items() if name in SHOWN}
+    bib = {name: value for name, value in fields.items() if name in SHOWN}
     for name, other in RENAMED.items():
         if other and name in fields:
-            made.setdefault(other, fields[name])
-    kind = _bibtex_kind(kind, fields, made)
-    _join_titles(fields, made)
-    _fill_date(fields, made)
-    _describe_archive(kind, fields, made)
-    _fill_note(fields, made)
-    _move_issuer(kind, fields, made)
-    _place_doi(kind, made)
-    return kind, made
+            bib.setdefault(other, fields[name])
+    kind = _bibtex_kind(kind, fields, bib)
+    _join_titles(fields, bib)
+    _fill_date(fields, bib)
+    _describe_archive(kind, fields, bib)
+    _fill_note(fields, bib)
+    _move_issuer(kind, fields, bib)
+    _place_doi(kind, bib)
+    return kind, bib
 
 
-def _bibtex_kind(kind: str, fields: Mapping[str, str], made: dict[str, str]) -> str:
+def _bibtex_kind(kind: str, fields: Mapping[str, str], bib: dict[str, str]) -> str:
     """Return the BibTeX kind of an entry; store what it loses of the BibLaTeX kind in the field type or note."""
     if kind == "thesis":
         type_letters = re.sub(r"[^a-z]", "", fields.get("type", "phdthesis").lower())
         found = next((found for begin, found in _THESES.items() if type_letters.startswith(begin)), "")
         if type_letters in ("phdthesis", "mathesis", "mastersthesis", "masterthesis"):
-            made.pop("type", None)
+            bib.pop("type", None)
         return found or "phdthesis"
     if kind == "report" and fields.get("type", "") in ("techreport", "resreport"):
-        made["type"] = {"techreport": "Technical report", "resreport": "Research report"}[fields["type"]]
+        bib["type"] = {"techreport": "Technical report", "resreport": "Research report"}[fields["type"]]
     if kind == "inbook" and "booktitle" in fields:
         return "incollection"  # BibLaTeX's kind, whose title is that of a part
-    if kind in ("patent", "standard") and "howpublished" not in made and "number" in fields:
-        made["howpublished"] = f"{fields.get('type', kind.capitalize())} {fields['number']}"
+    if kind in ("patent", "standard") and "howpublished" not in bib and "number" in fields:
+        bib["howpublished"] = f"{fields.get('type', kind.capitalize())} {fields['number']}"
     if kind in ("software", "dataset") and "version" in fields:
-        _append_words(made, "note", f"Version {fields['version']}")
+        _append_words(bib, "note", f"Version {fields['version']}")
     return OTHER_KINDS.get(kind, kind)
 
 
-def _move_issuer(kind: str, fields: Mapping[str, str], made: dict[str, str]) -> None:
+def _move_issuer(kind: str, fields: Mapping[str, str], bib: dict[str, str]) -> None:
     """Move the issuer of a work to BibTeX's field for this kind of entry."""
-    issuer = next((made[name] for name in ("institution", "school", "organization", "publisher") if name in made), "")
+    issuer = next((bib[name] for name in ("institution", "school", "organization", "publisher") if name in bib), "")
     if not issuer:
         return
     if kind in ("phdthesis", "mastersthesis"):
-        made.setdefault("school", issuer)
+        bib.setdefault("school", issuer)
     elif kind == "techreport":
-        made.setdefault("institution", issuer)
-    elif kind == "misc" and "howpublished" not in made:
-        made["howpublished"] = issuer
+        bib.setdefault("institution", issuer)
+    elif kind == "misc" and "howpublished" not in bib:
+        bib["howpublished"] = issuer
     elif kind in ("book", "incollection", "inbook"):
-        made.setdefault("publisher", issuer)
-    if kind == "misc" and "journal" in made and "howpublished" not in made:
-        made["howpublished"] = made["journal"]
+        bib.setdefault("publisher", issuer)
+    if kind == "misc" and "journal" in bib and "howpublished" not in bib:
+        bib["howpublished"] = bib["journal"]
 
 
-def _join_titles(fields: Mapping[str, str], made: dict[str, str]) -> None:
+def _join_titles(fields: Mapping[str, str], bib: dict[str, str]) -> None:
     for name, under, addition in (
         ("title", "subtitle", "titleaddon"),
         ("booktitle", "booksubtitle", "booktitleaddon"),
         ("journal", "journalsubtitle", ""),
     ):
-        if name in made and under in fields:
-            joined = " " if re.search(r"[?!:.]\W*$", made[name]) else ": "
-            made[name] = f"{made[name]}{joined}{{{fields[under]}}}"
-        if name in made and addition in fields:
-            made[name] = f"{made[name]}. {{{fields[addition]}}}"
+        if name in bib and under in fields:
+            joined = " " if re.search(r"[?!:.]\W*$", bib[name]) else ": "
+            bib[name] = f"{bib[name]}{joined}{{{fields[under]}}}"
+        if name in bib and addition in fields:
+            bib[name] = f"{bib[name]}. {{{fields[addition]}}}"
     if "maintitle" in fields:
-        made.setdefault("series" if "volume" in made else "booktitle", fields["maintitle"])
+        bib.setdefault("series" if "volume" in bib else "booktitle", fields["maintitle"])
 
 
-def _fill_date(fields: Mapping[str, str], made: dict[str, str]) -> None:
+def _fill_date(fields: Mapping[str, str], bib: dict[str, str]) -> None:
     """Set year and month, from `date` if there is no year; the month becomes a name."""
     if "date" in fields and "year" not in fields:
         first, between, last = fields["date"].partition("/")
@@ -107,35 +107,35 @@ def _fill_date(fields: Mapping[str, str], made: dict[str, str]) -> None:
         end = _DAY.fullmatch(last) if between and last not in ("", "..") else None
         if not match or (between and last not in ("", "..") and not end):
             if fields["date"].strip() in ("n.d.", "nodate") or not any(char.isdigit() for char in fields["date"]):
-                made["year"] = fields["date"]
+                bib["year"] = fields["date"]
                 return
             raise WordFault(
                 f"date = {{{fields['date']}}} is not a date; write it as 2024, 2024-03, 2024-03-01 or 2023/2024, or "
                 "give the year to be printed, year = {in press}",
                 "date",
             )
-        made["year"] = match["year"] + (f"--{end['year']}" if end and end["year"] != match["year"] else "")
+        bib["year"] = match["year"] + (f"--{end['year']}" if end and end["year"] != match["year"] else "")
         if between and not last:
-            made["year"] += "--"
+            bib["year"] += "--"
         if match["month"] and not end:
             number = int(match["month"])
             if 1 <= number <= 12:
                 day = f"{int(match['day'])}~" if match["day"] else ""
-                made.setdefault("month", day + calendar.month_name[number])
+                bib.setdefault("month", day + calendar.month_name[number])
             elif 21 <= number <= 24:
-                made.setdefault("month", ("Spring", "Summer", "Autumn", "Winter")[number - 21])
+                bib.setdefault("month", ("Spring", "Summer", "Autumn", "Winter")[number - 21])
             else:
                 raise WordFault(f"date = {{{fields['date']}}}: bad month {number}; give 1 to 12, or 21 to 24", "date")
-    month = made.get("month", "").strip("{} .")
+    month = bib.get("month", "").strip("{} .")
     if month.isdigit():
         if not 1 <= int(month) <= 12:
             raise WordFault(f"month = {{{month}}} is not a month; write 1 to 12, or its name", "month")
-        made["month"] = calendar.month_name[int(month)]
+        bib["month"] = calendar.month_name[int(month)]
     elif month.lower() in (known := {name.lower(): number for number, name in enumerate(calendar.month_abbr) if name}):
-        made["month"] = calendar.month_name[known[month.lower()]]
+        bib["month"] = calendar.month_name[known[month.lower()]]
 
 
-def _describe_archive(kind: str, fields: Mapping[str, str], made: dict[str, str]) -> None:
+def _describe_archive(kind: str, fields: Mapping[str, str], bib: dict[str, str]) -> None:
     """Write an archive's number, which BibTeX's styles do not print, into a printed field; add an address if absent."""
     number = fields.get("eprint", "")
     archive = fields.get("eprinttype", fields.get("archiveprefix", "")).strip("{} ")
@@ -145,47 +145,47 @@ def _describe_archive(kind: str, fields: Mapping[str, str], made: dict[str, str]
     if not number:
         return
     plain = number.strip("{} ")
-    found = _ARXIV.fullmatch(plain)
+    arxiv = _ARXIV.fullmatch(plain)
     if plain.startswith(("http://", "https://")):
-        made.setdefault("url", plain)
+        bib.setdefault("url", plain)
         return
-    if not archive and not found:
+    if not archive and not arxiv:
         return  # a file name or similar, not an address
     archive = archive or "arXiv"
     shown = f"{ARCHIVES.get(archive.lower(), archive)}:{re.sub('^arxiv: *', '', plain, flags=re.IGNORECASE)}"
-    if archive.lower() == "arxiv" and found:
-        made.setdefault("url", f"https://arxiv.org/abs/{found['id']}") if "doi" not in made else None
-        if any(found["id"] in made.get(name, "") for name in ("note", "howpublished", "journal", "volume", "pages")):
+    if archive.lower() == "arxiv" and arxiv:
+        bib.setdefault("url", f"https://arxiv.org/abs/{arxiv['id']}") if "doi" not in bib else None
+        if any(arxiv["id"] in bib.get(name, "") for name in ("note", "howpublished", "journal", "volume", "pages")):
             return
-    if kind == "misc" and "howpublished" not in made:
-        made["howpublished"] = shown
+    if kind == "misc" and "howpublished" not in bib:
+        bib["howpublished"] = shown
     else:
-        _append_words(made, "note", shown)
+        _append_words(bib, "note", shown)
 
 
-def _fill_note(fields: Mapping[str, str], made: dict[str, str]) -> None:
+def _fill_note(fields: Mapping[str, str], bib: dict[str, str]) -> None:
     """Add to the note what BibTeX has no field for: the date of a visit to an address, the number of an article."""
     for name in ("urldate", "lastchecked", "lastaccessed", "accessed"):
-        if name in fields and ("url" in made or "howpublished" in made) and fields[name] not in made.get("note", ""):
-            _append_words(made, "note", f"Visited on {fields[name]}")
+        if name in fields and ("url" in bib or "howpublished" in bib) and fields[name] not in bib.get("note", ""):
+            _append_words(bib, "note", f"Visited on {fields[name]}")
             break
     for name in ("articleno", "article-number"):
         if name in fields:
-            made.setdefault("eid", fields[name])
+            bib.setdefault("eid", fields[name])
 
 
-def _place_doi(kind: str, made: dict[str, str]) -> None:
+def _place_doi(kind: str, bib: dict[str, str]) -> None:
     """Write a DOI as an address or into the note, for kinds whose DOI BibTeX's styles do not print."""
-    number = made.get("doi", "")
+    number = bib.get("doi", "")
     if not number or kind not in ("manual", "mastersthesis", "misc", "phdthesis", "techreport", "unpublished"):
         return
-    if any(number in made.get(name, "") for name in ("url", "note", "howpublished")):
+    if any(number in bib.get(name, "") for name in ("url", "note", "howpublished")):
         return
-    if "url" not in made:
-        made["url"] = number if "doi.org/" in number else f"https://doi.org/{number.removeprefix('doi:').strip()}"
+    if "url" not in bib:
+        bib["url"] = number if "doi.org/" in number else f"https://doi.org/{number.removeprefix('doi:').strip()}"
     else:
-        _append_words(made, "note", f"DOI {number}")
+        _append_words(bib, "note", f"DOI {number}")
 
 
-def _append_words(made: dict[str, str], name: str, words: str) -> None:
-    made[name] = f"{made[name].rstrip('. ')}; {words}" if made.get(name) else words
+def _append_words(bib: dict[str, str], name: str, words: str) -> None:
+    bib[name] = f"{bib[name].rstrip('. ')}; {words}" if bib.get(name) else words

@@ -59,10 +59,10 @@ def within(project: SiteProject, kind: str, name: str, label: str) -> Markup:
     node = project.outline.nodes[f"{kind}:{name}"]
     number = Markup('<a class="no" href="../{}">{}.</a> ').format(addresses.exhibit(kind, name), label)
     if kind == "table":
-        body = project.kept(_table_html, node).replace("<caption>", Markup("<caption>") + number, 1)
+        body = project.cached(_table_html, node).replace("<caption>", Markup("<caption>") + number, 1)
         frame = Markup('<div class="scroll typeset" id="tab:{}" tabindex="0" role="region" aria-label="{}">{}</div>')
         return frame.format(name, label, body)
-    values = project.kept(_picture_of, node)
+    values = project.cached(_picture_of, node)
     picture = Markup('<img src="../figure/{}" alt="{}" width="{}" height="{}" loading="lazy">').format(
         values["picture"], values["alt"], *values["size"]
     )
@@ -72,9 +72,9 @@ def within(project: SiteProject, kind: str, name: str, label: str) -> Markup:
 
 
 def _table(project: SiteProject, node: Node, label: str) -> Iterator[tuple[str, bytes]]:
-    text = csv(project.kept(_grid, node))
+    text = csv(project.cached(_grid, node))
     yield f"table/{node.name}.csv", text.encode()
-    body = project.kept(_table_html, node)
+    body = project.cached(_table_html, node)
     yield from _page(project, node, label, {"body": body, "data": table_of_csv(text), "picture": ""})
 
 
@@ -85,7 +85,7 @@ def _grid(project: SiteProject, node: Node) -> Grid:
 def _table_html(project: SiteProject, node: Node) -> Markup:
     """Return a table as HTML; if its rows are independent, readers can sort it within groups."""
     spec: Table = project.spec(node.key)
-    body = _link_citations(project, node, html(project.kept(_grid, node)))
+    body = _link_citations(project, node, html(project.cached(_grid, node)))
     plain = all(column.repeat for column in spec.columns)
     return body.replace('class="exhibit"', Markup('class="exhibit sortable"'), 1) if plain else body
 
@@ -96,7 +96,7 @@ def _figure_pages(project: SiteProject, node: Node, label: str) -> Iterator[tupl
     data = None if frame.empty else table_of_frame(frame)
     if data is not None:
         yield f"figure/{node.name}.csv", frame.to_csv(index=False, lineterminator="\n").encode()
-    yield from _page(project, node, label, {"body": "", "data": data, **project.kept(_picture_of, node)})
+    yield from _page(project, node, label, {"body": "", "data": data, **project.cached(_picture_of, node)})
 
 
 def _picture_of(project: SiteProject, node: Node) -> dict[str, Any]:

@@ -91,9 +91,9 @@ def _result_versions(root: Path) -> Iterator[tuple[str, str, str, str, str, str]
     options = ("--format=commit %H %cs %s", "--raw", "--no-abbrev", "--no-renames", "--relative")
     command = ["git", "-c", "core.quotepath=off", "log", *options, "--", FOLDER]
     # --relative, so that paths start at the project, which may be a folder of a larger repository.
-    listed = subprocess.run(command, cwd=root, capture_output=True, check=True).stdout.decode("utf-8", "replace")
+    listing = subprocess.run(command, cwd=root, capture_output=True, check=True).stdout.decode("utf-8", "replace")
     commit = date = subject = ""
-    for line in listed.split("\n"):
+    for line in listing.split("\n"):
         if head := _HEAD.match(line):
             commit, date, subject = head.groups()
         elif line.startswith(":"):

@@ -75,8 +75,8 @@ _DEFINED = re.compile(r"\\(?:new|provide|renew)command\*?\{?\\([A-Za-z]+)\}?(?:\
 
 def definitions(preamble: str) -> dict[str, tuple[int, str]]:
     """Return the commands that a preamble defines, each with its number of arguments and its replacement text."""
-    found = _DEFINED.finditer(preamble)
-    return {each[1]: (int(each[2] or 0), argument(preamble, each.end())[0]) for each in found}
+    matches = _DEFINED.finditer(preamble)
+    return {match[1]: (int(match[2] or 0), argument(preamble, match.end())[0]) for match in matches}
 
 
 def argument(text: str, at: int) -> tuple[str, int, int]:
@@ -144,9 +144,9 @@ class ChapterReader:
 
     def html(self) -> str:
         """Return the chapter's HTML, with its notes at the end."""
-        made = self.read(self.text, 0, flow=True)
+        body = self.read(self.text, 0, flow=True)
         notes = "".join(f'<li id="note-{place}">{note}</li>' for place, note in enumerate(self.notes, 1))
-        return made + (f'<section aria-label="Notes"><ol class="notes">{notes}</ol></section>' if notes else "")
+        return body + (f'<section aria-label="Notes"><ol class="notes">{notes}</ol></section>' if notes else "")
 
     def fault(self, fault: str, at: int) -> str:
         """Record a fault at an offset of the chapter; return an empty text as its HTML."""
@@ -166,47 +166,47 @@ class ChapterReader:
 
         place = 0
         while place < len(text):
-            found = _TOKEN.match(text, place)
-            if found is None:
+            match = _TOKEN.match(text, place)
+            if match is None:
                 self.fault(f"{text[place : place + 20]!r} is not closed", at + place)
                 break
-            begin, place, kind = place, found.end(), found.lastgroup
+            begin, place, kind = place, match.end(), match.lastgroup
             if kind == "par":
                 close() if flow else parts.append(" ")
             elif kind == "math":
-                parts.append(self.formula(found["math"], at + begin))
+                parts.append(self.formula(match["math"], at + begin))
             elif kind == "group":
                 inner, start, place = argument(text, begin)
                 parts.append(self.read(inner, at + start))
             elif kind == "text":
-                parts.append(_CHARACTERS.get(found[0], escape(found[0], quote=False)))
+                parts.append(_CHARACTERS.get(match[0], escape(match[0], quote=False)))
             elif kind == "break":
                 parts.append("<br>")
             elif kind == "sign":
-                if found[0] not in _SPELT:
-                    self.fault(f"the web edition does not support {found[0]}", at + begin)
-                parts.append(escape(_SPELT.get(found[0], "")))
-            elif kind == "command" and found["command"] in ("begin", "item", "par", *HEADINGS, "input"):
-                block, place = self.block(found["command"], text, begin, place, at)
-                if found["command"] == "begin" and "equation" in text[begin : begin + 17]:
+                if match[0] not in _SPELT:
+                    self.fault(f"the web edition does not support {match[0]}", at + begin)
+                parts.append(escape(_SPELT.get(match[0], "")))
+            elif kind == "command" and match["command"] in ("begin", "item", "par", *HEADINGS, "input"):
+                block, place = self.block(match["command"], text, begin, place, at)
+                if match["command"] == "begin" and "equation" in text[begin : begin + 17]:
                     parts.append(block)
                 else:
                     close()
                     blocks.append(block)
             elif kind == "command":
-                made, place = self.command(found["command"], text, begin, place, at)
-                parts.append(made)
+                html, place = self.command(match["command"], text, begin, place, at)
+                parts.append(html)
         close()
         return "\n".join(blocks) if flow else " ".join(blocks)
 
     def arguments(self, count: int, text: str, place: int, at: int) -> tuple[list[str], list[str], int]:
         """Return the next arguments of a command as LaTeX and as HTML, and the offset of their end."""
-        raw, made = [], []
+        raw, html = [], []
         for _ in range(count):
             inner, start, place = argument(text, place)
             raw.append(inner)
-            made.append(self.read(inner, at + start))
-        return raw, made, place
+            html.append(self.read(inner, at + start))
+        return raw, html, place
 
     def command(self, name: str, text: str, begin: int, place: int, at: int) -> tuple[str, int]:
         """Return the HTML of a command within a line, and the offset of its end."""
@@ -215,8 +215,8 @@ class ChapterReader:
             end = text.index("]", place)
             option, place = self.read(text[place + 1 : end].strip("{}"), at + place + 1), end + 1
         if name in ("numberof", "verdictof"):
-            raw, made, place = self.arguments(2, text, place, at)
-            return self.bound(name, raw[0], raw[1], made[1]) or self.fault(
+            raw, html, place = self.arguments(2, text, place, at)
+            return self.bound(name, raw[0], raw[1], html[1]) or self.fault(
                 f"\\{name}{{{raw[0]}}} prints {raw[1]!r}, which its template did not read from an artifact", at + begin
             ), place
         if name in ("verdictmark", "verdictsign"):
@@ -227,11 +227,11 @@ class ChapterReader:
             kind = verdict.replace(" ", "-")
             return f'<span class="mark v-{kind}" role="img" aria-label="{verdict}">{sign}</span>', place
         if name == "supplement":
-            raw, made, place = self.arguments(2, text, place, at)
-            return f'<a href="../{escape(raw[0])}.html">{made[1]}</a>', place
+            raw, html, place = self.arguments(2, text, place, at)
+            return f'<a href="../{escape(raw[0])}.html">{html[1]}</a>', place
         if name in WRAPPED:
-            _, made, place = self.arguments(1, text, place, at)
-            return made[0].join(WRAPPED[name]), place
+            _, html, place = self.arguments(1, text, place, at)
+            return html[0].join(WRAPPED[name]), place
         if name in ("cref", "Cref", "ref", "eqref", "autoref"):
             raw, place = self.plain(1, text, place)
             keys = [key.strip() for key in raw[0].split(",")]
@@ -244,10 +244,10 @@ class ChapterReader:
                 f"\\{name}{{{raw[0]}}} is not in the bibliography", at + begin
             ), place
         if name == "footnote":
-            _, made, place = self.arguments(1, text, place, at)
-            self.notes.append(made[0])
+            _, html, place = self.arguments(1, text, place, at)
+            self.notes.append(html[0])
             number = len(self.notes)
-            tip = escape(re.sub("<[^<>]*>", "", made[0]))
+            tip = escape(re.sub("<[^<>]*>", "", html[0]))
             return f'<sup><a class="note" href="#note-{number}" data-tip="{tip}">{number}</a></sup>', place
         if name in ("url", "href"):
             raw, place = self.plain(1 if name == "url" else 2, text, place)
@@ -318,7 +318,7 @@ class ChapterReader:
         """Return the HTML of a heading with its number, and with its first label as id."""
         if text[place : place + 1] == "[":
             place = text.index("]", place) + 1
-        _, (made,), place = self.arguments(1, text, place, at)
+        _, (title,), place = self.arguments(1, text, place, at)
         level, ids = HEADINGS[name], []
         self.depth = level if level < 4 else self.depth
         shown_level = min(level, self.depth + 1)  # a paragraph directly below a section must not skip a heading level
@@ -328,7 +328,7 @@ class ChapterReader:
         number = self.numbers.get(at + begin, "")
         ids = ids or [f"part-{len(self.heads) + 1}"]
         inside = "".join(f'<span id="{escape(each)}"></span>' for each in ids[1:])
-        shown = f'<span class="no">{number}</span> {made}' if number else made
+        shown = f'<span class="no">{number}</span> {title}' if number else title
         if level > 1:
             self.heads.append((level, ids[0], shown))
         looks = ' class="run-in"' if level > 3 else ""
@@ -336,18 +336,18 @@ class ChapterReader:
 
     def items(self, kind: str, text: str, at: int) -> str:
         """Return the HTML of a list, in which nested lists stay whole."""
-        starts = [found.start() for found in re.finditer(r"\\item\b", text) if not _inside(text, found.start())]
+        starts = [match.start() for match in re.finditer(r"\\item\b", text) if not _inside(text, match.start())]
         if text[: starts[0] if starts else len(text)].strip():
             self.fault(f"text before the first \\item of {kind!r}", at)
-        made = []
+        entries = []
         for begin, end in zip(starts, [*starts[1:], len(text)], strict=True):
             place, term = begin + len("\\item"), ""
-            if named := re.compile(r"\s*\[((?:[^][{}]|\{[^{}]*\})*)\]").match(text, place):
-                term, place = self.read(named[1], at + named.start(1)), named.end()
+            if term_match := re.compile(r"\s*\[((?:[^][{}]|\{[^{}]*\})*)\]").match(text, place):
+                term, place = self.read(term_match[1], at + term_match.start(1)), term_match.end()
             body = self.read(text[place:end], at + place, flow=True)
             body = body.removeprefix("<p>").removesuffix("</p>") if body.count("<p>") == 1 else body
-            made.append(f"<dt>{term}</dt><dd>{body}</dd>" if LISTS[kind] == "dl" else f"<li>{body}</li>")
-        return f"<{LISTS[kind]}>{''.join(made)}</{LISTS[kind]}>"
+            entries.append(f"<dt>{term}</dt><dd>{body}</dd>" if LISTS[kind] == "dl" else f"<li>{body}</li>")
+        return f"<{LISTS[kind]}>{''.join(entries)}</{LISTS[kind]}>"
 
     def floating(self, kind: str, text: str, at: int) -> str:
         """Return the HTML of a float in the chapter: caption with number, then content."""
@@ -376,22 +376,22 @@ class ChapterReader:
         ruled = "\\midrule" in text
         for part in parts:
             head = ruled and not any("\\midrule" in each for each in parts[: len(rows) + 1])
-            offsets = [-1, *(found.start() for found in re.finditer(r"(?<!\\)&", part)), len(part)]
+            offsets = [-1, *(match.start() for match in re.finditer(r"(?<!\\)&", part)), len(part)]
             ends = pairwise(offsets)
             cells = [self.read(part[begin + 1 : end], at + place + begin + 1).strip() for begin, end in ends]
             place += len(part) + 2
             if any(cells):
                 rows.append((head, cells))
-        made = []
+        html_rows = []
         for head, cells in rows:
             opened = ['th scope="col"' if head else "td" if place else 'th scope="row"' for place in range(len(cells))]
             inner = "".join(
                 f'<{tag} class="{side}">{cell}</{tag[:2]}>'
                 for tag, side, cell in zip(opened, sides, cells, strict=False)
             )
-            made.append((head, f"<tr>{inner}</tr>"))
-        heads = "".join(row for head, row in made if head)
-        body = "".join(row for head, row in made if not head)
+            html_rows.append((head, f"<tr>{inner}</tr>"))
+        heads = "".join(row for head, row in html_rows if head)
+        body = "".join(row for head, row in html_rows if not head)
         titled = f"<caption>{caption}</caption>" if caption else ""
         return f'<table class="exhibit">{titled}<thead>{heads}</thead><tbody>{body}</tbody></table>'
 
@@ -406,15 +406,15 @@ class ChapterReader:
         tex = _BOUND.sub(r"{\3}", tex)
         try:
             convert_formula(tex)
-            made = mathml(tex, block=block)
+            html = mathml(tex, block=block)
         except MarkupFault as error:
             return self.fault(f"a formula {error}", at)
         except Exception as error:  # latex2mathml has no error class
             return self.fault(f"the formula ${tex}$ cannot be typeset ({error})", at)
-        links = [self.bound(name, to, latex, made) for name, to, latex in numbers]
+        links = [self.bound(name, to, latex, html) for name, to, latex in numbers]
         if not all(links):
             return self.fault(f"the formula ${tex}$ prints a value that its template did not read from an artifact", at)
-        return links[0] if links else made
+        return links[0] if links else html
 
 
 HEADINGS = {"chapter": 1, "chapter*": 1, "section": 2, "section*": 2, "subsection": 3, "subsection*": 3} | {
@@ -425,10 +425,10 @@ HEADINGS = {"chapter": 1, "chapter*": 1, "section": 2, "section*": 2, "subsectio
 def _end_of_environment(text: str, kind: str, place: int) -> int:
     """Return the end of the environment whose content begins at `place`; -1 if it is not closed."""
     depth = 1
-    for found in re.compile(rf"\\(begin|end)\{{{re.escape(kind)}\}}").finditer(text, place):
-        depth += 1 if found[1] == "begin" else -1
+    for match in re.compile(rf"\\(begin|end)\{{{re.escape(kind)}\}}").finditer(text, place):
+        depth += 1 if match[1] == "begin" else -1
         if not depth:
-            return found.start()
+            return match.start()
     return -1
 
 

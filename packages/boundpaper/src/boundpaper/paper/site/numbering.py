@@ -47,11 +47,11 @@ class Numbers:
 
 def number_chapters(texts: Iterable[tuple[str, str, str]]) -> Numbers:
     """Return the numbers in chapters, given as (name, number, LaTeX) in order; appendices have letters."""
-    made = Numbers()
+    numbers = Numbers()
     for name, chapter, text in texts:
         counts = dict.fromkeys(("section", "subsection", "equation", "table", "figure"), 0)
-        places = made.places.setdefault(name, {})
-        made.chapters[name] = chapter
+        places = numbers.places.setdefault(name, {})
+        numbers.chapters[name] = chapter
         page, last, floating = addresses.chapter(name), Label("chapter", chapter, addresses.chapter(name)), ""
 
         def step(kind: str, counts: dict[str, int] = counts, chapter: str = chapter) -> str:
@@ -61,21 +61,21 @@ def number_chapters(texts: Iterable[tuple[str, str, str]]) -> Numbers:
             of_section = [str(counts["section"])] if kind == "subsection" else []
             return ".".join(filter(None, (chapter, *of_section, str(counts[kind]))))
 
-        for found in _STEP.finditer(text):
-            kind = found["head"] or found["formula"] or found["kind"] or (floating if found["caption"] else "")
-            if found["float"]:
-                floating = found["float"]
-            elif found["label"]:
-                made.labels[found["label"]] = Label(last.kind, last.number, f"{page}#{found['label']}")
-            elif kind and not found["star"]:
+        for match in _STEP.finditer(text):
+            kind = match["head"] or match["formula"] or match["kind"] or (floating if match["caption"] else "")
+            if match["float"]:
+                floating = match["float"]
+            elif match["label"]:
+                numbers.labels[match["label"]] = Label(last.kind, last.number, f"{page}#{match['label']}")
+            elif kind and not match["star"]:
                 number = chapter if kind == "chapter" else step(kind)
-                places[found.start()] = number
+                places[match.start()] = number
                 appended = kind in ("chapter", "section", "subsection") and chapter[:1].isalpha()
                 last = Label("appendix" if appended else kind, number, page)
-                if found["name"]:
-                    label = f"{kind[:3]}:{found['name']}"
-                    made.labels[label] = Label(kind, number, f"{page}#{label}")
-    return made
+                if match["name"]:
+                    label = f"{kind[:3]}:{match['name']}"
+                    numbers.labels[label] = Label(kind, number, f"{page}#{label}")
+    return numbers
 
 
 def reference_links(labels: Sequence[Label], command: str) -> str:

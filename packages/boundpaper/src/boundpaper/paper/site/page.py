@@ -66,8 +66,8 @@ def mathml(tex: str, *, block: bool = False) -> str:
     """Return a LaTeX formula as MathML for an HTML page."""
     from latex2mathml.converter import convert
 
-    made = str(convert(tex, display="block" if block else "inline"))
-    return made.replace(' xmlns="http://www.w3.org/1998/Math/MathML"', "", 1).replace(' display="inline"', "", 1)
+    html = str(convert(tex, display="block" if block else "inline"))
+    return html.replace(' xmlns="http://www.w3.org/1998/Math/MathML"', "", 1).replace(' display="inline"', "", 1)
 
 
 def cell_text(value: object) -> str:

@@ -79,20 +79,20 @@ class SiteProject:
         return {}
 
     @cached_property
-    def _made(self) -> dict[tuple[object, str], Any]:
+    def _cache(self) -> dict[tuple[object, str], Any]:
         return {}
 
     def spec(self, key: str) -> Any:
         """Return the specification that an exhibit's function returns."""
-        return self.kept(lambda project, node: project.jobs[node.key].call(), self.outline.nodes[key], "spec")
+        return self.cached(lambda project, node: project.jobs[node.key].call(), self.outline.nodes[key], "spec")
 
-    def kept(self, make: Callable[[SiteProject, Node], Made], node: Node, named: object = None) -> Made:
+    def cached(self, make: Callable[[SiteProject, Node], Made], node: Node, named: object = None) -> Made:
         """Return the result of `make` on a node, cached."""
         key = (named or make, node.key)
-        if key not in self._made:
-            self._made[key] = make(self, node)
-        made: Made = self._made[key]
-        return made
+        if key not in self._cache:
+            self._cache[key] = make(self, node)
+        result: Made = self._cache[key]
+        return result
 
     @cached_property
     def metadata(self) -> Metadata:
@@ -158,12 +158,12 @@ class SiteProject:
     @cached_property
     def names(self) -> Mapping[str, str]:
         """Return displayed names by key: of metrics, and from the tables that the vocabulary names."""
-        own = read_vocabulary(self.root)
-        made: dict[str, str] = {}
-        for named in own.named:
+        vocabulary = read_vocabulary(self.root)
+        names: dict[str, str] = {}
+        for named in vocabulary.named:
             if named.table in self.outline.maker:
-                made |= names_of(artifact_rows(self.root, named.table), named)
-        return made | metric_names(own)
+                names |= names_of(artifact_rows(self.root, named.table), named)
+        return names | metric_names(vocabulary)
 
     @cached_property
     def claims_of(self) -> Mapping[str, tuple[Mapping[str, Any], ...]]:

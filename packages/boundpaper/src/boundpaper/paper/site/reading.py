@@ -24,7 +24,7 @@ from boundpaper.store.text_file import text_of
 from boundpaper.typeset import addresses
 from boundpaper.typeset.words_of import words_of_html
 
-FOUND = 5
+FINDINGS = 5
 """Number of sentences on the first page."""
 _SENTENCE = re.compile(r"(?<=[.?!])\s+(?=[A-Z\\$])")
 
@@ -63,10 +63,10 @@ class ChapterPages:
     @cached_property
     def numbers(self) -> Numbers:
         """Return the numbers of chapters, sections, formulas, tables and figures."""
-        described = self.project.metadata
-        own = {name: str(place) for place, name in enumerate(described.chapters, 1)}
-        own |= {name: chr(ord("A") + place) for place, name in enumerate(described.appendices)}
-        return number_chapters((name, own.get(name, ""), text) for name, text in self.texts.items())
+        paper = self.project.metadata
+        numbers = {name: str(place) for place, name in enumerate(paper.chapters, 1)}
+        numbers |= {name: chr(ord("A") + place) for place, name in enumerate(paper.appendices)}
+        return number_chapters((name, numbers.get(name, ""), text) for name, text in self.texts.items())
 
     def label(self, kind: str, name: str) -> str:
         """Return the printed number of an exhibit, as in `Figure 8.1`; empty if no chapter shows it."""
@@ -80,16 +80,16 @@ class ChapterPages:
         Raises SpecError that lists, with file and line, everything the web edition cannot show.
         """
         macros = definitions(looks.own_preamble(self.project.root))
-        made, faults = [], []
+        pages, faults = [], []
         for chapter in self.project.chapters:
             reader = self._reader(chapter.name, macros)
             html = Markup(reader.html())
             faults += reader.faults
             heads = tuple((level, at, Markup(title)) for level, at, title in reader.heads)
-            made.append(ChapterPage(chapter, self.numbers.chapters[chapter.name], html, heads))
+            pages.append(ChapterPage(chapter, self.numbers.chapters[chapter.name], html, heads))
         if faults:
             raise SpecError("\n".join(faults))
-        return tuple(made)
+        return tuple(pages)
 
     @property
     def printed(self) -> Mapping[str, set[tuple[int, str]]]:
@@ -97,14 +97,14 @@ class ChapterPages:
         return self._cells if self.pages else {}
 
     @cached_property
-    def found(self) -> tuple[Markup, ...]:
+    def findings(self) -> tuple[Markup, ...]:
         """Return the abstract's sentences that print values of artifacts, as findings on the first page."""
         if "abstract" not in self.texts:
             return ()
         text = re.sub(r"(?m)^%.*\n", "", self.texts["abstract"])
         bound = [each for each in _SENTENCE.split(text) if "\\numberof" in each or "\\verdictof" in each]
         reader = self._reader("abstract", {})
-        return tuple(Markup(reader.read(each, 0).replace('="../', '="')) for each in bound[:FOUND])
+        return tuple(Markup(reader.read(each, 0).replace('="../', '="')) for each in bound[:FINDINGS])
 
     def _reader(self, name: str, macros: Mapping[str, tuple[int, str]]) -> ChapterReader:
         printed: dict[tuple[str, str], deque[list[dict[str, Any]]]] = defaultdict(deque)

@@ -62,22 +62,22 @@ def cited_works(root: Path) -> dict[str, CitedWork]:
     return by_key
 
 
-def _typeset_by_bibtex(references: Bibliography, chosen: str) -> str:
+def _typeset_by_bibtex(references: Bibliography, style: str) -> str:
     """Return BibTeX's output for all entries."""
-    with temporary() as place:
-        (place / "references.bib").write_text(references.text, encoding="utf-8")
-        lines = (r"\relax", r"\citation{*}", rf"\bibstyle{{{chosen}}}", r"\bibdata{references}")
-        (place / "works.aux").write_text("\n".join(lines) + "\n", encoding="utf-8")
-        done = latex.bibtex("works", cwd=place, bibliographies=".")
+    with temporary() as folder:
+        (folder / "references.bib").write_text(references.text, encoding="utf-8")
+        lines = (r"\relax", r"\citation{*}", rf"\bibstyle{{{style}}}", r"\bibdata{references}")
+        (folder / "works.aux").write_text("\n".join(lines) + "\n", encoding="utf-8")
+        done = latex.bibtex("works", cwd=folder, bibliographies=".")
         if done.timed_out or done.returncode:
-            raise bibtex_failure(place / "works.blg", done.output)
-        return (place / "works.bbl").read_text(encoding="utf-8", errors="replace")
+            raise bibtex_failure(folder / "works.blg", done.output)
+        return (folder / "works.bbl").read_text(encoding="utf-8", errors="replace")
 
 
-def _bibliography_items(written: str) -> Iterator[tuple[str, str, str]]:
+def _bibliography_items(bbl: str) -> Iterator[tuple[str, str, str]]:
     """Yield label, key and LaTeX of each work; the label is `names, year`, or empty if the style has no labels."""
-    written = written.partition(r"\end{thebibliography}")[0]
-    for part in _ITEM.split(written)[1:]:
+    bbl = bbl.partition(r"\end{thebibliography}")[0]
+    for part in _ITEM.split(bbl)[1:]:
         at, label = 0, ""
         if part.startswith("["):
             at = _closing_offset(part, 0, "[]")

@@ -22,8 +22,8 @@ _BANNER = re.compile(
 def bibliography_style(root: Path) -> str:
     """Return the bibliography style that the template names, else the last style that a preamble names."""
     for text in (looks.template(root)[1], looks.preamble(root)):
-        if found := _STYLE.findall(text):
-            return str(found[-1]).strip()
+        if styles := _STYLE.findall(text):
+            return str(styles[-1]).strip()
     return STANDARD
 
 
@@ -32,18 +32,18 @@ def bibtex_complaints(report: Path) -> list[str]:
     if not report.is_file():
         return []
     lines = report.read_text(encoding="utf-8", errors="replace").splitlines()
-    found: list[str] = []
+    complaints: list[str] = []
     for line in lines:
         if line.startswith("You've used"):
             break
         if _BANNER.match(line) or _TOLERATED.match(line):
             continue
         line = line.removeprefix("Warning--")
-        if line.startswith(("--line", " : ")) and found:
-            found[-1] += f" {line.strip(' :')}"
+        if line.startswith(("--line", " : ")) and complaints:
+            complaints[-1] += f" {line.strip(' :')}"
         else:
-            found.append(line.strip())
-    return list(dict.fromkeys(found))
+            complaints.append(line.strip())
+    return list(dict.fromkeys(complaints))
 
 
 def bibtex_failure(report: Path, output: str) -> LatexError:

@@ -38,7 +38,7 @@ def compile_figure(out: Path, name: str) -> bytes:
     except FileNotFoundError:
         raise SpecError(f"out/{document}: no such file; build the figure {name} first") from None
     process.require("pdflatex")
-    form = formats.made(out, text, document, "logs/figures/preamble.log", latex.FIGURE_TIMEOUT)
+    form = formats.ensure(out, text, document, "logs/figures/preamble.log", latex.FIGURE_TIMEOUT)
     scratch = f"state/latex/figures/{name}"
     shutil.rmtree(out / scratch, ignore_errors=True)  # files of an earlier version must not affect this one
     (out / scratch).mkdir(parents=True)

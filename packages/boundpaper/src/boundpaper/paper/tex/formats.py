@@ -29,7 +29,7 @@ _locks_lock = threading.Lock()
 def preamble(text: str, document: str) -> tuple[str, list[int]]:
     """Return the preamble of a document without comment lines, and the number of each line.
 
-    Comments are removed since they name the document, so that no two preambles would be equal. Raises SpecError when
+    Comment lines are removed, since they name the document and would make all preambles differ. Raises SpecError when
     the line that ends the preamble is missing.
     """
     kept: list[str] = []
@@ -43,7 +43,7 @@ def preamble(text: str, document: str) -> tuple[str, list[int]]:
     raise SpecError(f"out/{document}: no line with only {END_OF_PREAMBLE}; it must end the preamble")
 
 
-def made(out: Path, text: str, document: str, record: str, timeout: float) -> str:
+def ensure(out: Path, text: str, document: str, record: str, timeout: float) -> str:
     """Return the name of the format for a document's preamble; create the format if it does not exist.
 
     `document` is the path of `text` below `out`, and `record` the path below `out` for a copy of the log. Raises
@@ -61,11 +61,11 @@ def made(out: Path, text: str, document: str, record: str, timeout: float) -> st
         scratch = f"{FOLDER}/{name}"
         files.write(out / scratch / "preamble.tex", f"{shared}\\begin{{document}}\n\\end{{document}}\n".encode())
         done = latex.dump_format(f"{scratch}/preamble.tex", cwd=out, output=scratch, form=name, timeout=timeout)
-        found = log.read(out, f"{scratch}/{name}.log", record)
+        report = log.read(out, f"{scratch}/{name}.log", record)
         if done.timed_out:
             raise LatexError(f"the preamble took longer than {timeout:.0f} s and was stopped", f"out/{document}")
-        if done.returncode or found.errors or not (out / scratch / f"{name}.fmt").is_file():
-            error = log.latex_failure(found, f"out/{document}", done.output)
+        if done.returncode or report.errors or not (out / scratch / f"{name}.fmt").is_file():
+            error = log.latex_failure(report, f"out/{document}", done.output)
             line = numbers[error.line - 1] if 0 < error.line <= len(numbers) else 0
             raise LatexError(f"in the preamble: {error.message}", f"out/{document}", line, log.origin(text, line))
         files.write(formats / f"{name}.fmt", _unpacked_content(out / scratch / f"{name}.fmt"))
@@ -90,7 +90,7 @@ def _installation_key() -> str:
     """Return a key of the TeX installation, since a format only works with the same binary and packages."""
     folder, environment = Path(__file__).parent, latex.environment()
     version = process.run(("pdflatex", "--version"), folder, latex.FIGURE_TIMEOUT, environment).output
-    asked = ("kpsewhich", "-engine=pdftex", "pdflatex.fmt")
-    base = Path(process.run(asked, folder, latex.FIGURE_TIMEOUT, environment).output.strip())
+    command = ("kpsewhich", "-engine=pdftex", "pdflatex.fmt")
+    base = Path(process.run(command, folder, latex.FIGURE_TIMEOUT, environment).output.strip())
     stamp = f"{base.stat().st_mtime_ns} {base.stat().st_size}" if base.is_file() else ""
     return f"{version.splitlines()[0] if version else ''} {stamp}"

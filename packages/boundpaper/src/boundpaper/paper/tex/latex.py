@@ -25,8 +25,8 @@ def environment(*, inputs: Sequence[str] = (), formats: str = "", bibliographies
     keep TeX from reading and writing above its folder. They do not apply to files that `\pdfobj` embeds, which
     `boundpaper.typeset.armour` forbids in exhibits.
     """
-    kept = {name: os.environ[name] for name in _KEPT if name in os.environ}
-    return kept | {
+    variables = {name: os.environ[name] for name in _KEPT if name in os.environ}
+    return variables | {
         "openin_any": "p",
         "openout_any": "p",
         "max_print_line": "1000",  # otherwise messages are broken at column 79, even within file names

@@ -27,11 +27,11 @@ def first_passes(out: Path, document: str, state: str, *, form: str, formats: st
     job = Path(document).stem
     texts = _texts_read(out, document)
     keys = _keys_matching(CITED, "\n".join(texts))
-    asked = {name: value for text in texts for name, value in OF_BIBTEX.findall(text)}
-    if not keys or len(asked) < 2:
+    settings = {name: value for text in texts for name, value in OF_BIBTEX.findall(text)}
+    if not keys or len(settings) < 2:
         return
-    lines = [*(rf"\citation{{{key}}}" for key in sorted(keys)), rf"\bibstyle{{{asked['bibliographystyle']}}}"]
-    lines.append(rf"\bibdata{{{asked['bibliography']}}}")
+    lines = [*(rf"\citation{{{key}}}" for key in sorted(keys)), rf"\bibstyle{{{settings['bibliographystyle']}}}"]
+    lines.append(rf"\bibdata{{{settings['bibliography']}}}")
     auxiliary = out / state / f"{job}.aux"
     files.write(auxiliary, "".join(f"{line}\n" for line in (r"\relax", *lines)).encode())
     done = latex.bibtex(f"{state}/{job}", cwd=out, bibliographies=state)

@@ -30,10 +30,10 @@ class Font:
 
 def page_count(content: bytes) -> int:
     """Return the number of pages, from poppler's pdfinfo."""
-    found = re.search(r"(?m)^Pages:\s+(\d+)$", _run_poppler(content, "pdfinfo", "document.pdf"))
-    if not found:
+    match = re.search(r"(?m)^Pages:\s+(\d+)$", _run_poppler(content, "pdfinfo", "document.pdf"))
+    if not match:
         raise LatexError("pdfinfo printed no number of pages")
-    return int(found[1])
+    return int(match[1])
 
 
 def whole_text(content: bytes) -> str:
@@ -41,17 +41,17 @@ def whole_text(content: bytes) -> str:
 
     pypdf loses spaces in tightly set lines, so that a search for words would fail.
     """
-    return " ".join(_run_poppler(content, "pdftotext", "-enc", "UTF-8", "document.pdf", made="document.txt").split())
+    return " ".join(_run_poppler(content, "pdftotext", "-enc", "UTF-8", "document.pdf", written="document.txt").split())
 
 
-def _run_poppler(content: bytes, *argv: str, made: str = "") -> str:
-    """Return the output of a poppler program for `document.pdf`, or the text that it writes to the file `made`."""
+def _run_poppler(content: bytes, *argv: str, written: str = "") -> str:
+    """Return the output of a poppler program for `document.pdf`, or the text that it writes to the file `written`."""
     with temporary() as folder:
         (folder / "document.pdf").write_bytes(content)
-        done = process.run((*argv, made) if made else argv, folder, 60)
+        done = process.run((*argv, written) if written else argv, folder, 60)
         if done.returncode:
             raise LatexError(f"{argv[0]} cannot read the PDF: {done.output.strip()}")
-        return (folder / made).read_text(encoding="utf-8") if made else done.output
+        return (folder / written).read_text(encoding="utf-8") if written else done.output
 
 
 def bookmarks(content: bytes) -> dict[int, list[tuple[int, str]]]:

@@ -30,8 +30,8 @@ class TracedRow:
     @property
     def words(self) -> frozenset[str]:
         """Return the texts that may identify the row: no decimal numbers and no sentences."""
-        kept = (text for text in self.cells.values() if text and len(text) < 60)
-        return frozenset(text for text in kept if not (_NUMBER.fullmatch(text) and not text.isdigit()))
+        texts = (text for text in self.cells.values() if text and len(text) < 60)
+        return frozenset(text for text in texts if not (_NUMBER.fullmatch(text) and not text.isdigit()))
 
     @property
     def label(self) -> str:
@@ -60,10 +60,10 @@ def cells_of_files(
 ) -> Iterator[TracedRow]:
     """Yield the rows of an artifact's files; with a numeral, only rows with a cell that may match it."""
     for file in paths:
-        found = rows(root / file) if numeral is None else rows_with(root / file, numeral.may_fit, numeral.near)
-        for line, cells in found:
-            kept = {column: text or "" for column, text in cells.items() if column is not None}
-            yield TracedRow(name, f"{file}:{line}", kept)
+        found_rows = rows(root / file) if numeral is None else rows_with(root / file, numeral.may_fit, numeral.near)
+        for line, cells in found_rows:
+            texts = {column: text or "" for column, text in cells.items() if column is not None}
+            yield TracedRow(name, f"{file}:{line}", texts)
 
 
 def table_cells(job: Job) -> list[tuple[dict[str, str], dict[str, str]]]:
@@ -75,13 +75,13 @@ def table_cells(job: Job) -> list[tuple[dict[str, str], dict[str, str]]]:
     grid = read(table_of(job), job.name)
     printed = body(grid, "markdown")
     data = {str(column): list(map(_cell_text, grid.table.rows[column].tolist())) for column in grid.table.rows.columns}
-    matches = []
+    result = []
     for index, (texts, cells) in enumerate(zip(printed, grid.rows, strict=True)):
         shown = {column.field: " ".join(text.split()) for column, text in zip(grid.columns, texts, strict=True)}
         raw = {column: values[index] for column, values in data.items()}
         raw |= {column.field: _cell_text(cell.value) for column, cell in zip(grid.columns, cells, strict=True)}
-        matches.append((raw, shown))
-    return matches
+        result.append((raw, shown))
+    return result
 
 
 def _cell_text(value: object) -> str:

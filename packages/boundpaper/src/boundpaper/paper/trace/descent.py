@@ -49,12 +49,12 @@ class TracedProject:
 
     def rows_with(self, artifact: str, numeral: SearchedNumber) -> list[TracedRow]:
         """Return the rows of an artifact with a cell that may match a numeral."""
-        found = [
+        paths = [
             file
             for file in files(self.root, artifact)
             if self.numbers.may_match(self.root, file, self.digest(file), numeral)
         ]
-        return list(cells_of_files(self.root, artifact, found, numeral))
+        return list(cells_of_files(self.root, artifact, paths, numeral))
 
     def table(self, step: Step) -> list[TracedRow]:
         """Return the rows of a table."""
@@ -124,12 +124,12 @@ def trace_rows(
 def trace_ends(project: TracedProject, artifact: str, rows: list[TracedRow]) -> Iterator[str]:
     """Yield the lines that say where a source was printed, or how a measurement was made."""
     for place in dict.fromkeys(row.cells.get("source", "") for row in rows):
-        known = next((row.cells for row in project.rows("places") if row.cells.get("source") == place), None)
-        if place and known:
-            parts = [known[each] for each in ("document", "section", "exhibit") if known.get(each)]
-            yield f"printed in {', '.join(parts)}" + (f" [{known['citation']}]" if known.get("citation") else "")
-    made = list(dict.fromkeys(row.place.rpartition(":")[0] for row in rows) or files(project.root, artifact)[:ROWS])
-    for file in made[:ROWS]:
+        cells = next((row.cells for row in project.rows("places") if row.cells.get("source") == place), None)
+        if place and cells:
+            parts = [cells[each] for each in ("document", "section", "exhibit") if cells.get(each)]
+            yield f"printed in {', '.join(parts)}" + (f" [{cells['citation']}]" if cells.get("citation") else "")
+    paths = list(dict.fromkeys(row.place.rpartition(":")[0] for row in rows) or files(project.root, artifact)[:ROWS])
+    for file in paths[:ROWS]:
         note = manifest(project.root, file)
         if note.get("command"):
             versions = ", ".join(f"{name} {version}" for name, version in sorted(note.get("versions", {}).items()))
@@ -180,5 +180,5 @@ def _equal_cells(
 
 
 def _place_in_words(row: TracedRow, but: str) -> str:
-    kept = [f"{column} {text}" for column, text in row.cells.items() if column != but and text in row.words]
-    return ", ".join(kept[:4])
+    parts = [f"{column} {text}" for column, text in row.cells.items() if column != but and text in row.words]
+    return ", ".join(parts[:4])

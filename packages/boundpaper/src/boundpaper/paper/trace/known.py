@@ -26,9 +26,9 @@ class StepCache:
         self.changed = False
         self.values: dict[str, tuple[str, Any]] = {}
         with suppress(OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
-            found = read_kept(self.path)
-            if found["format"] == _FORMAT:
-                self.values = {key: (stamp, value) for key, (stamp, value) in found["values"].items()}
+            content = read_kept(self.path)
+            if content["format"] == _FORMAT:
+                self.values = {key: (stamp, value) for key, (stamp, value) in content["values"].items()}
 
     def value(self, key: str, stamp: str, make: Callable[[], Any]) -> Any:
         """Return the cached value of a step if the stamp is the same, else the value that `make` returns."""

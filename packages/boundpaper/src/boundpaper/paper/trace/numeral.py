@@ -50,13 +50,13 @@ class SearchedNumber:
     def read(cls, text: str) -> SearchedNumber | None:
         """Return the number that a text consists of, or None."""
         try:
-            match = parse(text)
+            number = parse(text)
         except DataError:
             return None
         digits = tokens(text)
-        if match.value is None or len(digits) != 1:
+        if number.value is None or len(digits) != 1:
             return None
-        return cls(digits[0], match.low, match.high, text.rstrip().endswith("%"))
+        return cls(digits[0], number.low, number.high, text.rstrip().endswith("%"))
 
     def fits(self, text: str) -> int:
         """Return how well a cell's text matches: `SAME` digits, an `EQUAL` value, a `ROUNDED` value, or 0."""
@@ -79,14 +79,14 @@ class SearchedNumber:
 
     @cached_property
     def may_fit(self) -> Callable[[str], bool]:
-        """Return a quick test, before `fits`, whether a text may match: false positives, no false negatives."""
+        """Return a quick test to use before `fits`: a text for which it is false does not match."""
         return cache(self._may_fit)
 
     def _may_fit(self, text: str) -> bool:
         return bool(self.near(number_in(text)))
 
     def may_be_in(self, printed: str) -> bool:
-        """Return quickly whether a LaTeX file may print the number; there are false positives, no false negatives."""
+        """Return false only if a LaTeX file does not print the number; a quick test, which may be true anyway."""
         digits = printed.replace("{,}", "").replace(",", "")
         return all(run in digits for run in re.findall(r"\d+", self.text.partition("e")[0]))
 

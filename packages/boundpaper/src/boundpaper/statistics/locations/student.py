@@ -50,12 +50,12 @@ def student_interval(values: npt.ArrayLike, confidence: float = 0.95) -> tuple[f
     array = sample(values, "values")
     if is_constant(array):
         return None
-    unit_values = at_unit_scale(array)
+    scaled = at_unit_scale(array)
     # the scale is a power of two, so scaling and unscaling are exact
-    factor = float(abs(array).max()) / float(abs(unit_values).max())
-    error = float(unit_values.std(ddof=1)) / math.sqrt(array.size)
+    factor = float(abs(array).max()) / float(abs(scaled).max())
+    error = float(scaled.std(ddof=1)) / math.sqrt(array.size)
     half = float(stats.t.isf((1 - confidence) / 2, array.size - 1)) * error
-    mean = float(unit_values.mean())
+    mean = float(scaled.mean())
     return (mean - half) * factor, (mean + half) * factor
 
 
