@@ -69,9 +69,9 @@ def correlations(models: pd.DataFrame, score: str, study: str, test_families: pd
         )
         tests += [left_out, partial, in_families]
     estimates = corrected(tests, test_families, study)
-    tests_by = Counter(row.adjustment for row in estimates if row.p_value is not None)
+    counts = Counter(row.adjustment for row in estimates if row.p_value is not None)
     coefficients = {method.__name__ for method in METHODS}
-    return [guarded(row, tests_by[row.adjustment]) if row.test in coefficients else row for row in estimates]
+    return [guarded(row, counts[row.adjustment]) if row.test in coefficients else row for row in estimates]
 
 
 def _missing_note(models: pd.DataFrame, metric: str) -> tuple[str, ...]:

@@ -62,11 +62,11 @@ def _measured_rows(decline: pd.DataFrame) -> pd.DataFrame:
     """Return one row per measured model, with both modes in one row and a reason for every empty cell."""
     rows = []
     for model, modes in decline.groupby("model", sort=True):
-        row_ = modes.iloc[0]
-        row = {"model": model, "display_name": row_["display_name"], "mark": measured_mark(str(model))}
+        first = modes.iloc[0]
+        row = {"model": model, "display_name": first["display_name"], "mark": measured_mark(str(model))}
         reasons = ["total_drop: length bins are reported by the study only"]
-        row["ap_drop"] = row_["ap_drop"]
-        if pd.isna(row_["ap_drop"]):
+        row["ap_drop"] = first["ap_drop"]
+        if pd.isna(first["ap_drop"]):
             reasons.append("ap_drop: no capture of it was analysed")
         for mode in words("mode"):
             values = modes[modes["mode"] == mode]

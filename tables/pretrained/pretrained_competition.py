@@ -22,11 +22,11 @@ def table(pretrained_exchange_levels: pd.DataFrame, pretrained_competition: pd.D
     wide["part"] = wide["display_name"] + " on " + wide["texts"] + ", aligned"
     wide = wide.assign(near=~all_pairs).sort_values(["part", "near", "apart_low"], ascending=[False, True, True])
     extremes = [rows.iloc[[0, 1, -1]] for _, rows in pretrained_competition.groupby("display_name", sort=False)]
-    pooled_rows = pd.concat(extremes).drop_duplicates(["display_name", "distance"])
-    label = [f"{distance:,.0f}" if distance else "all pairs" for distance in pooled_rows["distance"]]
-    pooled_rows = pooled_rows.assign(label=label, part=pooled_rows["display_name"] + ", pooled bins")
+    pooled = pd.concat(extremes).drop_duplicates(["display_name", "distance"])
+    label = [f"{distance:,.0f}" if distance else "all pairs" for distance in pooled["distance"]]
+    pooled = pooled.assign(label=label, part=pooled["display_name"] + ", pooled bins")
     return Table(
-        rows=pd.concat([wide, pooled_rows], ignore_index=True),
+        rows=pd.concat([wide, pooled], ignore_index=True),
         columns=[
             Column("label", "Keys, tokens apart"),
             *(

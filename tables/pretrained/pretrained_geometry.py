@@ -92,5 +92,5 @@ def table(
 def _few(facts: pd.DataFrame) -> str:
     """Return a note that names the models whose intervals are too narrow because they have few key heads."""
     rows = facts[(facts["unit"] == "key head") & (facts["n"] < FEW)]
-    footers = [f"{row['label']} ({row['n']} key heads)" for _, row in rows.iterrows()]
-    return f"An interval from so few key heads as those of {listed(footers)} is too narrow." if footers else ""
+    models = [f"{row['label']} ({row['n']} key heads)" for _, row in rows.iterrows()]
+    return f"An interval from so few key heads as those of {listed(models)} is too narrow." if models else ""

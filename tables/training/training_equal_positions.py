@@ -15,7 +15,7 @@ def table(training_equal_positions: pd.DataFrame, training_bin_means: pd.DataFra
         steps=[name.rpartition(" ")[2] for name in training_equal_positions["display_name"]],
     )
     half = (rows["at_2k_4k_high"] - rows["at_2k_4k"]).max()
-    of_drop = (rows["drop_outer_high"] - rows["drop_outer"]).max()
+    margin = (rows["drop_outer_high"] - rows["drop_outer"]).max()
     largest = training_bin_means["difference"].abs().max()
     return Table(
         rows=rows,
@@ -44,6 +44,6 @@ def table(training_equal_positions: pd.DataFrame, training_bin_means: pd.DataFra
             "Recomputed: finer bins of the pre-training table are combined by their width, as if queries were spread "
             "evenly; the ends of the combined bins coincide. Weighted so, all bins of a checkpoint give its printed "
             f"overall plasticity within {largest:.4f}. Rounding leaves {half:.4f} either way on a plasticity and "
-            f"{of_drop:.4f} on a drop."
+            f"{margin:.4f} on a drop."
         ),
     )

@@ -173,8 +173,8 @@ def c000_adjacency_mean(nope_adjacency: pd.DataFrame, nope_models: pd.DataFrame)
     sizes = [quote(nope_adjacency, group=group, metric="layers").number for group in groups]
     means = [quote(nope_adjacency, group=group, metric="mean_recovery") for group in groups]
     total = sum(sizes)
-    within = rounding.mean(first.interval for first, size in zip(means, sizes, strict=True) for _ in range(int(size)))
-    value = sum(size * first.number for first, size in zip(means, sizes, strict=True)) / total
+    within = rounding.mean(mean.interval for mean, size in zip(means, sizes, strict=True) for _ in range(int(size)))
+    value = sum(size * mean.number for mean, size in zip(means, sizes, strict=True)) / total
     return compare(
         quote(nope_models, model="llama3.2-11b", metric="recovery"),
         value,
@@ -193,19 +193,19 @@ def c000_background_indices(nope_facts: pd.DataFrame, nope_layer_kinds: pd.DataF
     """
     kinds = nope_layer_kinds["kind"].value_counts()
     plain_count, cross = int(kinds.drop(CROSS).sum()), int(kinds[CROSS])
-    statement = [
+    printed = [
         int(quote(nope_facts, fact=f).number) for f in ("layers", "self_attention_layers", "cross_attention_layers")
     ]
     facts = pick(models, model="llama3.2-11b")
     listed = _indices(str(pick(nope_facts, fact="self_attention_indices")["printed"]))
     uncrossed = set(nope_layer_kinds.loc[nope_layer_kinds["kind"] != CROSS, "layer"])
     return judge(
-        statement == [int(facts["layers"]), plain_count, cross]
+        printed == [int(facts["layers"]), plain_count, cross]
         and listed == uncrossed
         and "none in cross" in facts["position_encoding"],
         f"The configuration has {facts['layers']} layers; the index ranges printed hold {len(listed)} layers and leave "
         f"{cross}; position encoding: {facts['position_encoding']}.",
-        reported=f"{statement[0]}, {statement[1]} and {statement[2]}",
+        reported=f"{printed[0]}, {printed[1]} and {printed[2]}",
         recomputed=f"{facts['layers']} = {plain_count} + {cross}",
         n=int(facts["layers"]),
     )

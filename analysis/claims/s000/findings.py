@@ -34,8 +34,8 @@ def c000_question_profile(
         words = {"dip": "is lowest before its rise", "recovery": "lies higher"}
         for place in PARTS:
             # lower and upper ends, in thousands of tokens
-            statement = [int(number) for number in re.findall(r"\d+", printed[place])]
-            deviation = max(abs(edge - end) for edge, end in zip(edges[place], statement, strict=True))
+            limits = [int(number) for number in re.findall(r"\d+", printed[place])]
+            deviation = max(abs(edge - end) for edge, end in zip(edges[place], limits, strict=True))
             yield judge(
                 deviation <= COARSE,
                 f"It {words[place]} at {edges[place][0]:.0f}-{edges[place][1]:.0f}K ({heights[place]:.3f}); decile "
@@ -124,12 +124,12 @@ def c000_f1_definitive(published_facts: pd.DataFrame, models: pd.DataFrame) -> V
 @claim("000, Finding 1")
 def c000_f1_identical(nope_models: pd.DataFrame, nope_twins: pd.DataFrame) -> Verdict:
     """The recovery has the identical magnitude in both models."""
-    first, two = (quote(nope_models, model=model, metric="recovery") for model in PAIR)
+    first, second = (quote(nope_models, model=model, metric="recovery") for model in PAIR)
     gap = pick(nope_twins, quantity="recovery")
     threshold = pick(nope_twins, quantity="threshold")["value"]
     return judge(
-        first.interval.low <= two.interval.high and two.interval.low <= first.interval.high,
-        f"{first.printed} and {two.printed} differ by {gap['value']:.3f} ({gap['low']:.3f} to {gap['high']:.3f} "
+        first.interval.low <= second.interval.high and second.interval.low <= first.interval.high,
+        f"{first.printed} and {second.printed} differ by {gap['value']:.3f} ({gap['low']:.3f} to {gap['high']:.3f} "
         f"given the rounding of the deciles), {'' if gap['value'] > threshold else 'no '}more than the {threshold} "
         "above which the study calls a layer recovering.",
         reported="identical",

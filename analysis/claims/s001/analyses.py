@@ -77,15 +77,15 @@ def c001_drift_axis_means(
     agreeing = [
         name
         for name, pair in means.items()
-        if all(first.interval.low <= value <= first.interval.high for first, value in zip(reported, pair, strict=True))
+        if all(entry.interval.low <= value <= entry.interval.high for entry, value in zip(reported, pair, strict=True))
     ]
-    words = [f"{name} {first:.2f} and {two:.2f}" for name, (first, two) in means.items()]
+    words = [f"{name} {entry:.2f} and {two:.2f}" for name, (entry, two) in means.items()]
     return judge(
         bool(agreeing),
         f"The models behind the two numbers are not named; means over the {len(table)} models printed in the second "
         f"study are, for r_k and r_q, {'; '.join(words)}.",
         otherwise="not supported",
-        reported=" and ".join(first.printed for first in reported),
+        reported=" and ".join(entry.printed for entry in reported),
         recomputed=f"{means['all'][0]:.2f} and {means['all'][1]:.2f}",
         n=len(table),
     )

@@ -153,13 +153,13 @@ def c001_restated_places(stated_001: pd.DataFrame, stated_002: pd.DataFrame) -> 
         "ruler_mistral_window": "h7_window",
     }
     judged_by = {"ruler_mistral_window": ("c002_ruler_models_window.mistral-v0.2-7b",)}
-    for key, pair in pairs.items():
-        first, two = pick(stated_001, statement=key), pick(stated_002, statement=pair)
+    for key, other in pairs.items():
+        first, second = pick(stated_001, statement=key), pick(stated_002, statement=other)
         check = judge(
-            first["printed"] == two["printed"],
-            f"The second study prints {two['printed']}.",
+            first["printed"] == second["printed"],
+            f"The second study prints {second['printed']}.",
             reported=str(first["printed"]),
-            recomputed=str(two["printed"]),
+            recomputed=str(second["printed"]),
             key=key,
             statement=f"{first['quantity']}: {first['printed']}.",
         )

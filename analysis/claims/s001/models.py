@@ -105,8 +105,8 @@ def c001_profile_converged(stated_001: pd.DataFrame, decile_profiles: pd.DataFra
         for _, row in decile_profiles[decile_profiles["model"].isin(["llama3.2-1b", "llama3.2-3b"])].iterrows()
     }
     # "about" 0.45 allows one unit of the last digit
-    off = [name for name, mean in means.items() if max(abs(value - level.number) for value in mean) > 0.01 + 1e-9]
-    words = [f"{name} {listed([f'{value:.3f}' for value in mean])}" for name, mean in means.items()]
+    off = [name for name, values in means.items() if max(abs(value - level.number) for value in values) > 0.01 + 1e-9]
+    words = [f"{name} {listed([f'{value:.3f}' for value in values])}" for name, values in means.items()]
     return judge(
         not off,
         f"The mean over heads is, in the deciles past {position:,.0f} tokens, {'; '.join(words)}"

@@ -47,12 +47,12 @@ def c001_weights_same(reported_landmarks: pd.DataFrame) -> list[Verdict]:
 
 def _compare_landmarks(reported_landmarks: pd.DataFrame, pairs: dict[str, str]) -> list[Verdict]:
     verdicts = []
-    for key, pair in pairs.items():
-        row, original = pick(reported_landmarks, landmark=key), pick(reported_landmarks, landmark=pair)
-        here, two = (_landmark_ends(text) for text in (row, original))
+    for key, other in pairs.items():
+        row, original = pick(reported_landmarks, landmark=key), pick(reported_landmarks, landmark=other)
+        here, there = (_landmark_ends(text) for text in (row, original))
         check = judge(
-            here == two,
-            f"The other document prints {original['printed']}, read as {_words(two)} against {_words(here)} here.",
+            here == there,
+            f"The other document prints {original['printed']}, read as {_words(there)} against {_words(here)} here.",
             reported=str(row["printed"]),
             recomputed=str(original["printed"]),
             key=key,

@@ -26,7 +26,7 @@ def c002_drop_signs(reported_length_bins: pd.DataFrame, reported_plasticity: pd.
     models = list(dict.fromkeys(reported_length_bins["model"]))
     totals = [quote(reported_length_bins, model=model, bin="total") for model in models]
     drops = [quote(reported_plasticity, model=model, metric="ap_drop") for model in models]
-    alike = sum(total.number * two.number > 0 for total, two in zip(totals, drops, strict=True))
+    alike = sum(total.number * drop.number > 0 for total, drop in zip(totals, drops, strict=True))
     return judge(
         alike == len(models),
         f"Table 2 takes the last bin minus the first and the table of all models the first fifth minus the last: the "

@@ -124,7 +124,7 @@ def c002_h3_ministral_flat(stated_002: pd.DataFrame, lbp_lengths: pd.DataFrame) 
     """Ministral-3-14B has flat plasticity and a score that falls from 51.88 to 37.59: a part has another cause."""
     rows = lbp_lengths[lbp_lengths["model"] == "ministral3-14b"].set_index(["mode", "length"])
     scores = {mode: rows.loc[[(mode, "8k"), (mode, "128k")]] for mode in ("thinking", "nonthinking")}
-    fall = {mode: 100 * (1 - end["lbp"].iloc[1] / end["lbp"].iloc[0]) for mode, end in scores.items()}
+    fall = {mode: 100 * (1 - pair["lbp"].iloc[1] / pair["lbp"].iloc[0]) for mode, pair in scores.items()}
     plasticity = scores["thinking"]["plasticity"]
     own = 100 * (1 - plasticity.iloc[1] / plasticity.iloc[0])
     printed = [pick(stated_002, statement=f"h3_ministral3_14b_lbp_{end}")["printed"] for end in ("from", "to")]

@@ -139,8 +139,8 @@ def c002_h8_layer_counts(stated_002: pd.DataFrame, nope_stated: pd.DataFrame) ->
         mark_repeat(
             compare(
                 quote(stated_002, statement=key),
-                quote(nope_stated, statement=pair).number,
-                reason=f"The layer study gives {quote(nope_stated, statement=pair).printed}.",
+                quote(nope_stated, statement=other).number,
+                reason=f"The layer study gives {quote(nope_stated, statement=other).printed}.",
                 places=0,
                 key=key,
                 statement=f"{pick(stated_002, statement=key)['quantity']}, as in the layer study.",
@@ -148,7 +148,7 @@ def c002_h8_layer_counts(stated_002: pd.DataFrame, nope_stated: pd.DataFrame) ->
             ),
             *(("c000_f2_counts",) if key.endswith("recovering") else ()),
         )
-        for key, pair in pairs.items()
+        for key, other in pairs.items()
     ]
 
 
@@ -158,22 +158,22 @@ def c002_h8_spread(stated_002: pd.DataFrame, published_facts: pd.DataFrame) -> V
     counts = {}
     for key in ("llama31_8b", "llama32_11b"):
         counts[key] = [int(quote(stated_002, statement=f"h8_{key}_{what}").number) for what in ("recovering", "layers")]
-    (first, layers), (two, _) = counts["llama31_8b"], counts["llama32_11b"]
+    (one, layers), (two, _) = counts["llama31_8b"], counts["llama32_11b"]
     low, high = wilson_interval(two, layers)
     text_twin = pick(published_facts, fact="llama32_vision_text")["printed"] == "llama3.1-8b"
     return judge(
-        min(first, two) / layers >= 0.9 and not text_twin,
-        f"The counts are {first} and {two} of {layers} ({100 * first / layers:.0f} and {100 * two / layers:.0f} %, the "
+        min(one, two) / layers >= 0.9 and not text_twin,
+        f"The counts are {one} and {two} of {layers} ({100 * one / layers:.0f} and {100 * two / layers:.0f} %, the "
         f"latter [{100 * low:.0f}, {100 * high:.0f}]); "
         + (
-            f"both captures run the same text weights, so {abs(first - two)} layers change sides between captures at a "
+            f"both captures run the same text weights, so {abs(one - two)} layers change sides between captures at a "
             "threshold that has no test."
             if text_twin
             else "the two networks have different text weights."
         ),
         otherwise="not supported",
         reported=str(pick(stated_002, statement="h8_recovery_spread")["printed"]),
-        recomputed=f"{first} and {two} of {layers}",
+        recomputed=f"{one} and {two} of {layers}",
         n=layers,
     )
 

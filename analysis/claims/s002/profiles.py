@@ -53,7 +53,7 @@ def c002_t4_qwen_accelerating(profile_shapes: pd.DataFrame, decile_profiles: pd.
     later = qwen["late"] > qwen["early"]
     rows = decile_profiles[decile_profiles["family"] == "Qwen3"]
     steps = [[float(row[f"d{end}"] - row[f"d{end + 1}"]) for end in (5, 6, 7, 8)] for _, row in rows.iterrows()]
-    growing = sum(step == sorted(step) and step[0] < step[-1] for step in steps)
+    growing = sum(falls == sorted(falls) and falls[0] < falls[-1] for falls in steps)
     within = growing == len(steps)
     return judge(
         bool(faster.all()) and within,
@@ -156,13 +156,13 @@ def c002_t4_llama_family(decile_profiles: pd.DataFrame, published_facts: pd.Data
     """Llama-3.1-8B has the same non-monotone pattern as Llama-3.2-11B-Vision, which confirms a trait of the family."""
     origin = pick(published_facts, fact="llama32_vision_text")
     llama = decile_profiles[decile_profiles["family"] == "Llama 3"]
-    first, two = (pick(llama, model=str(origin[name])) for name in ("subject", "printed"))
-    others = llama[~llama["model"].isin([first["model"], two["model"]])]
+    one, two = (pick(llama, model=str(origin[name])) for name in ("subject", "printed"))
+    others = llama[~llama["model"].isin([one["model"], two["model"]])]
     recovering = others[others["recovery"] > 0]
     return judge(
         len(recovering) == len(others),
-        f"{first['display_name']} is built on the text weights of {two['display_name']}, so that their recoveries of "
-        f"{first['recovery']:+.3f} and {two['recovery']:+.3f} are one network seen twice; "
+        f"{one['display_name']} is built on the text weights of {two['display_name']}, so that their recoveries of "
+        f"{one['recovery']:+.3f} and {two['recovery']:+.3f} are one network seen twice; "
         f"{len(recovering)} of the {len(others)} other Llama models ({listed(list(others['display_name']))}) recover.",
         otherwise="not supported",
         reported="same, confirmed",

@@ -41,7 +41,7 @@ def c002_training_phases(stated_002: pd.DataFrame, training_trajectory: pd.DataF
     """Training has three phases, each with its own signature of plasticity."""
     groups = [phase(training_trajectory, names) for names in (PRETRAINING, EXTENSIONS[:1], EXTENSIONS[1:])]
     ranges = [(float(rows["ap_drop"].min()), float(rows["ap_drop"].max())) for rows in groups]
-    disjoint = all(first[1] < two[0] for first, two in pairwise(ranges))
+    disjoint = all(first[1] < second[0] for first, second in pairwise(ranges))
     words = ", ".join(f"{low:.3f} to {high:.3f} (n = {len(r)})" for (low, high), r in zip(ranges, groups, strict=True))
     names = training_trajectory["phase"].nunique()
     return judge(
@@ -91,8 +91,8 @@ def c002_pretraining_uniform_decline(
     values = [float(number) for number in rows["ap_overall"]]
     steps = [late - early for early, late in pairwise(values)]
     rises = [step for step in steps if step > 0]
-    limits = (training_positions[training_positions["checkpoint"] == name] for name in (FIRST, ANNEALED))
-    falls = [float(fall) for fall in next(limits)["plasticity"].to_numpy() - next(limits)["plasticity"].to_numpy()]
+    ends = (training_positions[training_positions["checkpoint"] == name] for name in (FIRST, ANNEALED))
+    falls = [float(fall) for fall in next(ends)["plasticity"].to_numpy() - next(ends)["plasticity"].to_numpy()]
     even = max(falls) - min(falls) <= 0.002  # largest difference between equal falls due to rounding of four values
     return judge(
         not rises and even,
@@ -254,12 +254,12 @@ def c002_second_extension_halves(stated_002: pd.DataFrame, training_changes: pd.
 def c002_second_extension_ranges(stated_002: pd.DataFrame, training_trajectory: pd.DataFrame) -> list[Verdict]:
     """In the second extension the first fifth, the last fifth and ap_drop stay within the ranges given."""
     rows = phase(training_trajectory, EXTENSIONS[1:])
-    verdicts_of = []
+    verdicts = []
     metrics = {"ap_first_20": "phase3_first_20", "ap_last_20": "phase3_last_20", "ap_drop": "phase3_drop"}
     for metric, statement in metrics.items():
-        verdicts = spanned(stated(stated_002, statement), rows[metric], 3, f"{metric} of the last phase")
-        verdicts_of.append(keyed(verdicts, metric, f"In the second extension {metric} spans the range given."))
-    return verdicts_of
+        spans = spanned(stated(stated_002, statement), rows[metric], 3, f"{metric} of the last phase")
+        verdicts.append(keyed(spans, metric, f"In the second extension {metric} spans the range given."))
+    return verdicts
 
 
 @claim("002, Interpretation of Tables 5 to 7")

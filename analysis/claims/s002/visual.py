@@ -69,20 +69,20 @@ def c002_profile_11b_recovery(reported_landmarks: pd.DataFrame, decile_profiles:
     level = quote(reported_landmarks, landmark="llama32_11b_recovery_level")
     place = quote(reported_landmarks, landmark="llama32_11b_recovery")
     row = pick(decile_profiles, model="llama3.2-11b")
-    recovery = [
+    deciles = [
         float(row[f"d{number}"])
         for number in range(10)
         if place.interval.low <= (number + 0.5) * DECILE <= place.interval.high
     ]
-    mean = sum(recovery) / len(recovery)
+    mean = sum(deciles) / len(deciles)
     # read off a picture: accurate to one unit of the second decimal
     return judge(
-        abs(mean - level.number) <= 0.01 and min(recovery) > float(row["d4"]),
-        f"The deciles whose middle lies there ({listed([f'{value:.3f}' for value in recovery])}) average {mean:.3f}, "
-        f"{'all' if min(recovery) > row['d4'] else 'not all'} above the dip of {row['d4']:.3f}.",
+        abs(mean - level.number) <= 0.01 and min(deciles) > float(row["d4"]),
+        f"The deciles whose middle lies there ({listed([f'{value:.3f}' for value in deciles])}) average {mean:.3f}, "
+        f"{'all' if min(deciles) > row['d4'] else 'not all'} above the dip of {row['d4']:.3f}.",
         reported=level.printed,
         recomputed=f"{mean:.3f}",
-        n=len(recovery),
+        n=len(deciles),
     )
 
 
@@ -107,14 +107,14 @@ def c002_weights_models(reported_landmarks: pd.DataFrame, models: pd.DataFrame) 
     """In all models, positional information sits in the dimensions 33 to 70 and 100 to 128 of a head."""
     cluster = quote(reported_landmarks, landmark="weights_second_cluster")
     captured = models[models["subject"] == "captured"]
-    absent = captured[captured["head_dim"].astype(float) < cluster.interval.low]
-    words = [f"{row['display_name']} ({row['head_dim']} dimensions)" for _, row in absent.iterrows()]
+    small = captured[captured["head_dim"].astype(float) < cluster.interval.low]
+    words = [f"{row['display_name']} ({row['head_dim']} dimensions)" for _, row in small.iterrows()]
     return judge(
-        absent.empty,
-        f"The heads of {listed(words)} have no dimensions {cluster.printed}; for the {len(captured) - len(absent)} "
+        small.empty,
+        f"The heads of {listed(words)} have no dimensions {cluster.printed}; for the {len(captured) - len(small)} "
         "others the weights themselves are not printed.",
         reported=str(pick(reported_landmarks, landmark="weights_models")["printed"]),
-        recomputed=f"{len(captured) - len(absent)} of {len(captured)} can",
+        recomputed=f"{len(captured) - len(small)} of {len(captured)} can",
         n=len(captured),
     )
 
@@ -122,8 +122,8 @@ def c002_weights_models(reported_landmarks: pd.DataFrame, models: pd.DataFrame) 
 @claim("002, Visual Analysis: component weights")
 def c002_weights_pairs(reported_landmarks: pd.DataFrame, models: pd.DataFrame) -> Verdict:
     """The two clusters reflect the structure of the rotary embedding directly."""
-    limits = [quote(reported_landmarks, landmark=f"weights_{which}_cluster").printed for which in ("first", "second")]
-    (low, high), (low_two, high_two) = ([int(end) for end in text.replace("–", "-").split("-")] for text in limits)
+    clusters = [quote(reported_landmarks, landmark=f"weights_{which}_cluster").printed for which in ("first", "second")]
+    (low, high), (low_two, high_two) = ([int(end) for end in text.replace("–", "-").split("-")] for text in clusters)
     half = int(models.loc[models["subject"] == "captured", "head_dim"].max()) // 2
     partner = (low + half, min(high, half) + half)
     distance = max(abs(partner[0] - low_two), abs(partner[1] - high_two))
@@ -132,11 +132,11 @@ def c002_weights_pairs(reported_landmarks: pd.DataFrame, models: pd.DataFrame) -
     # ranges read off a picture can refute the pairing, but only weights by dimension could support it
     return Verdict(
         verdict="not testable" if agrees else "not supported",
-        reason=f"Dimensions i and i + {half} turn at one frequency, so the partner of {limits[0]} is "
-        f"{partner[0]}-{partner[1]}; {limits[1]} is off by {distance} at most, "
+        reason=f"Dimensions i and i + {half} turn at one frequency, so the partner of {clusters[0]} is "
+        f"{partner[0]}-{partner[1]}; {clusters[1]} is off by {distance} at most, "
         f"{'within' if agrees else 'beyond'} the tolerance of {tolerance:.0f} taken for ranges read off a picture. The "
         "weights of single dimensions against their frequencies would decide it.",
-        reported=f"{limits[0]}, {limits[1]}",
+        reported=f"{clusters[0]}, {clusters[1]}",
         recomputed=f"{partner[0]}-{partner[1]}",
     )
 

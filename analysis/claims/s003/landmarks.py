@@ -188,7 +188,7 @@ def c003_trough_places(delta_p_landmarks: pd.DataFrame) -> Iterator[Verdict]:
             [mark(delta_p_landmarks, size, name, f"layer_{end}") for end in ("low", "high")]
             for name in ("trough", "degraded")
         )
-        words = [f"{first.printed} to {two.printed}" for first, two in (trough, degraded)]
+        words = [f"{first.printed} to {last.printed}" for first, last in (trough, degraded)]
         verdict = judge(
             degraded[0].number <= trough[0].number and trough[1].number <= degraded[1].number,
             f"The trough is put at layers {words[0]}, the degraded layers at {words[1]}: they begin "

@@ -125,11 +125,11 @@ def c004_bookkeeping_layer1(massive_layer_summary: pd.DataFrame) -> Verdict:
 def c004_long_context_open(drope_stated: pd.DataFrame, drope_context: pd.DataFrame) -> Verdict:
     """Whether the change helps at 32K or 128K tokens is not answered."""
     longest = int(drope_context["context"].astype(int).max())
-    statement = [quote(drope_stated, statement=f"meaning_untested_{length}") for length in ("32k", "128k")]
+    lengths = [quote(drope_stated, statement=f"meaning_untested_{length}") for length in ("32k", "128k")]
     return judge(
-        all(longest < length.number for length in statement),
+        all(longest < length.number for length in lengths),
         f"The longest context of Experiment 10 has {longest} tokens.",
-        reported=" and ".join(length.printed for length in statement),
+        reported=" and ".join(length.printed for length in lengths),
         recomputed=str(longest),
     )
 

@@ -129,18 +129,18 @@ def c004_dis_drope_weaker(drope_summary_reported: pd.DataFrame, drope_knowledge:
     """Before any intervention DroPE is weaker than RoPE on parametric and on contextual tasks."""
     for category, tasks in TASKS.items():
         rope, drope = (quote(drope_summary_reported, metric=f"{category}_baseline", positional=model) for model in PAIR)
-        first, two = (
+        first, second = (
             sum(quote(drope_knowledge, positional=model, task=task, metric="baseline").number for task in tasks)
             / len(tasks)
             for model in PAIR
         )
         yield judge(
-            two < first and drope.number < rope.number,
+            second < first and drope.number < rope.number,
             f"Experiment 4 has {rope.printed} and {drope.printed}; the same tasks in Experiment 3 average "
-            f"{first:.1f} and {two:.1f} %.",
+            f"{first:.1f} and {second:.1f} %.",
             otherwise="not supported",
             reported=f"{rope.printed} and {drope.printed}",
-            recomputed=f"{first:.1f} and {two:.1f} %",
+            recomputed=f"{first:.1f} and {second:.1f} %",
             key=category,
             statement=f"On {category} tasks DroPE's baseline is below RoPE's.",
         )

@@ -28,7 +28,7 @@ def c004_figures_in_order(headings: pd.DataFrame) -> Verdict:
     rows = headings[(headings["document"] == "004") & (headings["kind"] == "caption")].sort_values("position")
     numbers = [int(number) for number in rows["number"]]
     ahead = [number for place, number in enumerate(numbers) if any(later < number for later in numbers[place + 1 :])]
-    moved = [two for first, two in itertools.pairwise(numbers) if two < first]
+    moved = [second for first, second in itertools.pairwise(numbers) if second < first]
     return judge(
         not moved and len(set(numbers)) == len(numbers),
         (

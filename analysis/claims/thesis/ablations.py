@@ -25,19 +25,19 @@ def thesis_ablations_both_sides(ablation_sides: pd.DataFrame) -> Iterator[Verdic
     for (section, group), rows in ablation_sides.groupby(["section", "group"], sort=False):
         sides = {name: set(part["side"]) & MODELS for name, part in (("all", rows), ("cited", rows[rows["cited"]]))}
         left = rows[~rows["cited"] & rows["side"].isin(sorted(sides["all"] - sides["cited"]))]
-        total = not sides["cited"] or left.empty
+        complete = not sides["cited"] or left.empty
         cited_sections = listed(
             [f"{WORDS[row['ablation']]} ({row['contrast']:.3g})" for _, row in rows[rows["cited"]].iterrows()]
         )
         more = listed([f"{WORDS[row['ablation']]} ({row['contrast']:.3g})" for _, row in left.iterrows()])
         yield judge(
-            total,
+            complete,
             f"RoPE's effect over DroPE's is cited for {cited_sections}; "
-            + ("no ablation of the table changes sides" if total else f"it turns for {more}, left out")
+            + ("no ablation of the table changes sides" if complete else f"it turns for {more}, left out")
             if len(sides["cited"]) < len(MODELS)
             else f"RoPE's effect over DroPE's is cited for {cited_sections}, on both sides of one",
             otherwise="not supported",
-            failure="" if total else "control",
+            failure="" if complete else "control",
             recomputed=f"{int(rows['cited'].sum())} of {len(rows)} ablations",
             n=len(rows),
             key=f"{section}_{str(group).removeprefix('the ')}".replace(" ", "_"),

@@ -33,7 +33,7 @@ def thesis_heads_left(
     kept = int(pick(twin_heads, quantity="kept_crossed")["value"])
     counted = int(pick(analysed_heads, model="llama3.2-11b")["query_heads"])
     listed_models = capture_heads[capture_heads["model"].isin(analysed_heads["model"])]
-    places, analysed = int(listed_models["drawn"].sum()), int(analysed_heads["query_heads"].sum())
+    drawn, analysed = int(listed_models["drawn"].sum()), int(analysed_heads["query_heads"].sum())
     common, chance = (float(pick(twin_heads, quantity=each)["value"]) for each in ("common", "common_by_chance"))
     return [
         judge(
@@ -46,8 +46,8 @@ def thesis_heads_left(
             statement="The draw of Llama-3.2-11B-Vision without its layers of cross-attention gives the heads counted.",
         ),
         judge(
-            places - analysed == int(pick(capture_heads, model="llama3.2-11b")["drawn"]) - kept,
-            f"{analysed:,} heads of {len(analysed_heads)} models are counted, {places:,} were drawn of them; of the "
+            drawn - analysed == int(pick(capture_heads, model="llama3.2-11b")["drawn"]) - kept,
+            f"{analysed:,} heads of {len(analysed_heads)} models are counted, {drawn:,} were drawn of them; of the "
             f"draw with layers of cross-attention {kept} are left.",
             recomputed=f"{analysed:,}",
             n=len(analysed_heads),

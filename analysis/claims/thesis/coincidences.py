@@ -43,8 +43,8 @@ def thesis_numbers_told_apart(repeated_numbers: pd.DataFrame, number_coincidence
             reason = str(why["reason"]).partition(": ")[2]
             yield untestable(f"{where_printed}: {reason}", key=key, statement=statement)
             continue
-        own, source = _rounding_interval(str(number)), _rounding_interval(str(why["operand"]))
-        verdict = difference(own, source) if why["relation"] == "difference" else ratio(own, source)
+        own, operand = _rounding_interval(str(number)), _rounding_interval(str(why["operand"]))
+        verdict = difference(own, operand) if why["relation"] == "difference" else ratio(own, operand)
         yield judge(
             meets(verdict, own),
             f"{where_printed}: {number} {TIES[str(why['relation'])]} {why['operand']}, within rounding, is "

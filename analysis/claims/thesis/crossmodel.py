@@ -72,24 +72,24 @@ def thesis_equal_share(decile_profiles: pd.DataFrame, captured_models: pd.DataFr
     tenth of the stated context to the fifth, Ministral 3 falls by its whole ap_drop (two deciles against two), the
     others from their first decile to their fifth.
     """
-    statement = captured_models.set_index("model")["claimed_context"]
-    rows = decile_profiles.assign(share=decile_profiles["captured_context"] / decile_profiles["model"].map(statement))
+    stated = captured_models.set_index("model")["claimed_context"]
+    rows = decile_profiles.assign(share=decile_profiles["captured_context"] / decile_profiles["model"].map(stated))
     rows["fall"] = (rows["d0"] - rows["d4"]).where(rows["share"] == 1, rows["drop"])
     ministral, qwen = (rows[rows["family"] == family] for family in ("Ministral 3", "Qwen3"))
     qwen = qwen[qwen["share"] <= 1]  # others were captured beyond their stated context
-    first = pick(rows, model="llama3.2-1b")
+    llama = pick(rows, model="llama3.2-1b")
     ratio = float(qwen["fall"].mean() / ministral["fall"].mean())
-    total = float(qwen["drop"].mean() / ministral["drop"].mean())
+    whole = float(qwen["drop"].mean() / ministral["drop"].mean())
     verdict = judge(
         bool(
             ministral["share"].eq(0.5).all()
             and qwen["share"].eq(1).all()
             and ministral["fall"].max() + 2 * HALF_DECILE < qwen["fall"].min()
-            and ratio < total
+            and ratio < whole
         ),
         f"Ministral 3 falls by {ministral['fall'].min():.3f} to {ministral['fall'].max():.3f} and Qwen3 by "
         f"{qwen['fall'].min():.3f} to {qwen['fall'].max():.3f}, a factor of {ratio:.1f} in the mean where the drops "
-        f"over the captured windows differ by {total:.1f}; {first['display_name']} falls by {first['fall']:.3f}",
+        f"over the captured windows differ by {whole:.1f}; {llama['display_name']} falls by {llama['fall']:.3f}",
         recomputed=ratio,
         n=len(ministral) + len(qwen),
     )

@@ -46,7 +46,7 @@ def thesis_spike_written_in_layer1(content_layers: pd.DataFrame) -> Verdict:
         model: [float(pick(rows, positional=model, layer=layer)["mlp_norm"]) for layer in (0, 1, 2)] for model in PAIR
     }
     return judge(
-        all(first > 5 * max(zero, two) for zero, first, two in norms.values()),
+        all(one > 5 * max(zero, two) for zero, one, two in norms.values()),
         f"At BOS the MLP writes {norms['RoPE'][1]:.0f} in RoPE's layer 1 and {norms['DroPE'][1]:.0f} in DroPE's, but "
         f"{norms['RoPE'][2]:.1f} and {norms['DroPE'][2]:.1f} in layer 2.",
         recomputed=f"{norms['DroPE'][1]:.0f} against {norms['DroPE'][2]:.1f}",

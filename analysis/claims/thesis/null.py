@@ -60,7 +60,7 @@ def thesis_null_causes(null_causes: pd.DataFrame) -> Iterator[Verdict]:
     silent = asked("silenced", "all", "plasticity")["change"]
     statement = "whose attention writes nothing, plasticity does not change along the context."
     yield said(bool((silent.abs() < MARGIN).all()), "silenced", "Change without attention", silent, statement)
-    total, left = (asked(case, "all", "plasticity")["change"] for case in ("written", "early queries"))
-    gone = 1 - left / total
+    fall, left = (asked(case, "all", "plasticity")["change"] for case in ("written", "early queries"))
+    gone = 1 - left / fall
     statement = "more than half of the fall is gone when late queries are replaced by early ones."
     yield said(bool((gone > HALF).all()), "queries", "Share of the fall that is gone", gone, statement)

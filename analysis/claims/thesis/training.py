@@ -99,11 +99,11 @@ def thesis_outer_drop_grows(training_equal_positions: pd.DataFrame) -> Verdict:
     """From 1K-2K to 2K-4K, the drop grows with the extensions, though less than ap_drop does."""
     early, late = (phase(training_equal_positions, names) for names in (("Anneal",), EXTENSIONS[1:]))
     ratio = float(late["drop_outer"].max() / early["drop_outer"].iloc[0])
-    total = float(late["ap_drop"].max() / early["ap_drop"].iloc[0])
+    growth = float(late["ap_drop"].max() / early["ap_drop"].iloc[0])
     return judge(
-        float(late["drop_outer_low"].min()) > float(early["drop_outer_high"].iloc[0]) and ratio < total,
+        float(late["drop_outer_low"].min()) > float(early["drop_outer_high"].iloc[0]) and ratio < growth,
         f"{early['drop_outer'].iloc[0]:.4f} at annealing and {late['drop_outer'].min():.4f} to "
-        f"{late['drop_outer'].max():.4f} in the second extension, {ratio:.2f}-fold at most against {total:.2f}-fold",
+        f"{late['drop_outer'].max():.4f} in the second extension, {ratio:.2f}-fold at most against {growth:.2f}-fold",
         recomputed=ratio,
         n=len(late) + 1,
     )

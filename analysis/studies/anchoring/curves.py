@@ -46,10 +46,10 @@ def anchoring_curves(anchoring: pd.DataFrame, models: pd.DataFrame) -> pd.DataFr
         if f"filler{end}" not in values:
             values[f"filler{end}"] = np.nan
     counts = knockouts[knockouts["metric"].isin(CURVE)].pivot(index=KEYS, columns="metric", values="n").reset_index()
-    depth_of = values.groupby(["model", "data"])["layer"].transform("max").astype(float)
+    last_layer = values.groupby(["model", "data"])["layer"].transform("max").astype(float)
     columns = [f"{name}{end}" for name in (*CURVE, "filler") for end in ("", "_low", "_high", "_sd")]
     table = values[KEYS].assign(
-        depth=100 * values["layer"].astype(float) / depth_of.where(depth_of > 0, 1.0),
+        depth=100 * values["layer"].astype(float) / last_layer.where(last_layer > 0, 1.0),
         **{name: values[name] for name in columns},
         **{name: values[name] for name in ("question_share", "question_share_low", "question_share_high")},
         n=counts["delta_p"].astype("int64"),
@@ -121,12 +121,12 @@ def _model_and_data(row: Estimate) -> str:
 
 
 def _paired_tests(study: str, rows: pd.DataFrame, metric: str) -> Iterator[Estimate]:
-    count = "control_n" if metric == "excess" else "n"
+    column = "control_n" if metric == "excess" else "n"
     for _, row in rows.iterrows():
         yield _paired_t_from_stats(
-            float(row[metric]) if row[count] else math.nan,
-            float(row[f"{metric}_sd"]) if row[count] > 1 else 0.0,
-            int(row[count]),
+            float(row[metric]) if row[column] else math.nan,
+            float(row[f"{metric}_sd"]) if row[column] > 1 else 0.0,
+            int(row[column]),
             study=study,
             comparison=f"layer {row['layer']}",
             note=_row_notes(row),

@@ -28,7 +28,7 @@ def anchoring_known(anchoring: pd.DataFrame, anchoring_curves: pd.DataFrame, sub
         groups: Any = {str(group): part.set_index("layer") for group, part in curves.groupby("group")}
         question, answer = groups["question"], groups["answer"]
         layer = int(question.index[int(question["auroc"].to_numpy(dtype=float).argmax())])
-        names = shares[shares["model"] == model]
+        share = shares[shares["model"] == model]
         row: dict[str, object] = {
             "model": model,
             "display_name": labels[model],
@@ -42,7 +42,7 @@ def anchoring_known(anchoring: pd.DataFrame, anchoring_curves: pd.DataFrame, sub
             row |= {f"{name}{end}": float(cell[f"delta_p{end}"]) for end in ("", "_low", "_high")}
             row |= {f"{name}_flips": float(cell["question_share"]), f"{name}_filler": float(cell["filler"])}
             row |= {f"{name}_n": int(cell["n"])}
-        rows.append(row | {"known_share": float(names["value"].mean()), "names": int(names["n"].max())})
+        rows.append(row | {"known_share": float(share["value"].mean()), "names": int(share["n"].max())})
     if not rows:
         raise DataError(f"anchoring_curves has no pretrained model; run: {RERUN}")
     return pd.DataFrame(rows)

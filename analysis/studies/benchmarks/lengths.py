@@ -69,8 +69,8 @@ def _bin_note(row: pd.Series, binned: bool) -> str:
 
 def length_decline(lbp_lengths: pd.DataFrame, matched_models: pd.DataFrame) -> pd.DataFrame:
     """Return the relative decline 1 - s(128k)/s(8k) of each matched model in both modes, with both drops."""
-    ends_of = lbp_lengths[lbp_lengths["length"].isin(["8k", "128k"])]
-    table = ends_of.pivot(index=["model", "mode"], columns="length", values="lbp").reset_index()
+    ends = lbp_lengths[lbp_lengths["length"].isin(["8k", "128k"])]
+    table = ends.pivot(index=["model", "mode"], columns="length", values="lbp").reset_index()
     table.columns.name = None
     table = table.rename(columns={"8k": "lbp_8k", "128k": "lbp_128k"})
     table["decline"] = 1 - table["lbp_128k"] / table["lbp_8k"]
@@ -114,13 +114,13 @@ def length_ordering_tests(
     Over the models with length bins, at each of the five shared lengths and in both modes, by three coefficients; Holm
     over all thirty. All lengths have the same models, so the tests are not independent.
     """
-    scored = lbp_lengths[lbp_lengths["plasticity"].notna()].drop(columns=["display_name", "family"])
-    scored = scored.merge(matched_models.drop(columns=["lbp", "note"]), on="model")
+    binned = lbp_lengths[lbp_lengths["plasticity"].notna()].drop(columns=["display_name", "family"])
+    binned = binned.merge(matched_models.drop(columns=["lbp", "note"]), on="model")
     tests: list[Estimate] = []
     for method in METHODS:
         for mode in MODES:
             for length in BINS:
-                rows = scored[(scored["mode"] == mode) & (scored["length"] == length)]
+                rows = binned[(binned["mode"] == mode) & (binned["length"] == length)]
                 tests.append(
                     method(
                         rows["plasticity"],
@@ -141,8 +141,8 @@ def lbp_length_tests(lbp_lengths: pd.DataFrame, test_families: pd.DataFrame) -> 
     Holm over the first differences; a correlation of levels of two falling series is not a test.
     """
     tests: list[Estimate] = []
-    scored = lbp_lengths[lbp_lengths["plasticity"].notna()]
-    for (model, mode), rows in scored.groupby(["model", "mode"], sort=False):
+    binned = lbp_lengths[lbp_lengths["plasticity"].notna()]
+    for (model, mode), rows in binned.groupby(["model", "mode"], sort=False):
         tests += levels_and_differences(
             rows["plasticity"], rows["lbp"], study="lbp_length_tests", comparison=f"{model}, {mode}", unit="length"
         )
@@ -156,10 +156,10 @@ def lbp_length_steps(lbp_lengths: pd.DataFrame, test_families: pd.DataFrame) -> 
     that loses more plasticity than others at a step also loses more score, which a common trend cannot cause. Changes
     of one model are dependent, so whole models are permuted for p.
     """
-    scored = lbp_lengths[lbp_lengths["plasticity"].notna()]
+    binned = lbp_lengths[lbp_lengths["plasticity"].notna()]
     tests: list[Estimate] = []
     for mode in MODES:
-        rows = scored[scored["mode"] == mode]
+        rows = binned[binned["mode"] == mode]
         one, two = (_centred_steps(rows, name) for name in ("plasticity", "lbp"))
         size = float(np.linalg.norm(one) * np.linalg.norm(two))
         observed = float(np.sum(one * two)) / size

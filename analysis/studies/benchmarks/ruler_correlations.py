@@ -54,5 +54,5 @@ def _scored_models(captured_models: pd.DataFrame) -> pd.DataFrame:
 
 
 def _full_context_models(scored: pd.DataFrame) -> pd.DataFrame:
-    longest: pd.DataFrame = scored[scored["captured_context"] == scored["captured_context"].max()]
-    return longest
+    models: pd.DataFrame = scored[scored["captured_context"] == scored["captured_context"].max()]
+    return models

@@ -39,7 +39,7 @@ def ranking_cells(
 def ranking_tests(ranking_cells: pd.DataFrame, models: pd.DataFrame, test_families: pd.DataFrame) -> pd.DataFrame:
     """Test ranking accuracy against chance by model and context, and RoPE against DroPE; Holm within each family.
 
-    `against_chance` is the exact binomial test, two-sided, over six cells; `total` the same over all contexts of a
+    `against_chance` is the exact binomial test, two-sided, over six cells; `pooled` the same over all contexts of a
     model; `models` Fisher's exact test per context; `models_within` the same pooled over contexts up to the training
     length, chosen post hoc after no single context showed a difference.
     """
@@ -48,8 +48,8 @@ def ranking_tests(ranking_cells: pd.DataFrame, models: pd.DataFrame, test_famili
         tests.append(_binomial_test(row, "against_chance", f"{row['positional']}, {row['context']}"))
     for model in PAIR:
         rows = ranking_cells[ranking_cells["positional"] == model]
-        total = {"correct": rows["correct"].sum(), "trials": rows["trials"].sum(), "chance": rows["chance"].iloc[0]}
-        tests.append(_binomial_test(pd.Series(total), "pooled", f"{model}, all contexts"))
+        totals = {"correct": rows["correct"].sum(), "trials": rows["trials"].sum(), "chance": rows["chance"].iloc[0]}
+        tests.append(_binomial_test(pd.Series(totals), "pooled", f"{model}, all contexts"))
     limit = int(models[models["model"] == "llama2-7b-rope"]["claimed_context"].iloc[0])
     trained = ranking_cells[ranking_cells["context"] <= limit]
     groups = [("models", str(context), rows) for context, rows in ranking_cells.groupby("context")]

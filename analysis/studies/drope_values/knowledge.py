@@ -49,8 +49,8 @@ def knowledge_tests(
     `model_difference` is by how many points more RoPE loses than DroPE, its interval by recovering the variance of
     both changes (MOVER).
     """
-    in_family: list[Estimate] = []
-    sizes: list[Estimate] = []
+    tests: list[Estimate] = []
+    intervals: list[Estimate] = []
     changes: dict[tuple[str, str], Estimate] = {}
     for (model, task), (base, disrupted) in _knowledge_arms(drope_knowledge, drope_script_rates, drope_stated).items():
         before, after = base.answered.known, disrupted.answered.known
@@ -67,16 +67,16 @@ def knowledge_tests(
             note=f"baseline minus disrupted; {note}",
         )
         changes[(model, task)] = test
-        in_family.append(test)
+        tests.append(test)
         loss = partial(degradation, *before, *after, study="knowledge_tests", comparison=words, unit="item")
-        sizes.append(loss(chance=_chance_of_task(drope_stated, task), note=note))
-        sizes.append(replace(loss(chance=0.0, note=note), test="relative"))
+        intervals.append(loss(chance=_chance_of_task(drope_stated, task), note=note))
+        intervals.append(replace(loss(chance=0.0, note=note), test="relative"))
     for task in TASKS:
         if any((model, task) not in changes for model in PAIR):
             continue
         rope, drope = (ranged(changes[(model, task)]) for model in PAIR)
         estimate, low, high = sum_with_interval([rope, (-drope[0], -drope[2], -drope[1])])
-        sizes.append(
+        intervals.append(
             Estimate(
                 study="knowledge_tests",
                 comparison=f"RoPE against DroPE, {task}",
@@ -89,7 +89,7 @@ def knowledge_tests(
                 note="loss of RoPE minus loss of DroPE; MOVER interval; no statistic, df, p, effect: an interval",
             )
         )
-    return frame([*corrected(in_family, test_families, "knowledge_tests"), *sizes])
+    return frame([*corrected(tests, test_families, "knowledge_tests"), *intervals])
 
 
 def knowledge_tasks(

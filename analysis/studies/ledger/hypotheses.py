@@ -23,8 +23,8 @@ def hypotheses(reported_hypotheses: pd.DataFrame, claims: pd.DataFrame) -> pd.Da
             kept.assign(hypothesis=key, status=hypothesis["status"], statement=hypothesis["statement"], n=evidence["n"])
         )
     table = pd.concat(tables, ignore_index=True)
-    order = "hypothesis status statement claim evidence reported recomputed n verdict reason".split()
-    return table[order]
+    columns = "hypothesis status statement claim evidence reported recomputed n verdict reason".split()
+    return table[columns]
 
 
 def gaps_status(

@@ -27,7 +27,7 @@ def worded_conflicts(said_twice: pd.DataFrame, claims: pd.DataFrame) -> pd.DataF
             verdicts.append(set(found))
         conflict = part["word"].nunique() > 1
         statements = "; ".join(f"{row.place}: {row.says}" for row in part.itertuples(index=False))
-        shown = "; ".join(", ".join(sorted(verdict)) for verdict in verdicts)
+        shown = "; ".join(", ".join(sorted(each)) for each in verdicts)
         sound = all(verdict in SOUND for each in verdicts for verdict in each)
         group = {"document": document, "about": about, "said": statements, "statements": len(part), "verdicts": shown}
         rows.append(group | {"conflict": conflict, "unjudged": conflict and sound})

@@ -235,8 +235,8 @@ def nope_family_tests(
                     unit=unit,
                 )
                 names = [str(model) for model in units["model"]]
-                data = [f"the same {len(units)} {unit}s, which suggested the split"]
-                tests.append(attach(row, shared_text_weights(names, published_facts), same_data(data, data)))
+                reason = [f"the same {len(units)} {unit}s, which suggested the split"]
+                tests.append(attach(row, shared_text_weights(names, published_facts), same_data(reason, reason)))
     llama = recoveries[recoveries["family"] == "Llama 3"].drop_duplicates("network")
     deep = llama["text_layers"] >= DEEP
     recovering = llama["recovers"].astype(bool)

@@ -15,8 +15,8 @@ def capture_heads(
 ) -> pd.DataFrame:
     """Return each captured model's query heads, number of analysed heads, scaling of the rotation, and stated context.
 
-    `count` is the number of heads that the capture's configuration requests; `sampled` is the number analysed,
-    according to the author's notes or, for models missing from them, equal to `count`. Heads of cross-attention
+    `drawn` is the number of heads that the capture's configuration requests; `sampled` is the number analysed,
+    according to the author's notes or, for models missing from them, equal to `drawn`. Heads of cross-attention
     layers do not attend to the text and are excluded from `heads`. `beyond` is the share of the captured window
     beyond the context that the makers state, in percent.
     """

@@ -35,7 +35,7 @@ def key_questions(keys: pd.DataFrame, prompts: pd.DataFrame, models: pd.DataFram
     seeds = dict(zip(models["model"], models["seed"], strict=True))
     by_name = {name: group.sort_values("item") for name, group in prompts.groupby(["seed", "multiple"])}
     columns = ("item", "context", "keys", "distance")
-    numbers = {name: [arrays[column].to_numpy(dtype=int) for column in columns] for name, arrays in by_name.items()}
+    numbers = {name: [group[column].to_numpy(dtype=int) for column in columns] for name, group in by_name.items()}
     sizes, parts, letters = [], [], []
     for row in each(keys):
         arrays = numbers[seeds[row.model], row.multiple]

@@ -38,26 +38,26 @@ def pretrained_disruption(
 ) -> pd.DataFrame:
     """Return the cost of filling dimensions, one row per model, selection, fill and target.
 
-    `value` is the loss in nats per token; `extra` the additional cost of the massive dimensions over this control,
+    `value` is the loss in nats per token; `less` the additional cost of the massive dimensions over this control,
     with Student's interval over texts; `dims` the number of filled dimensions, and `removed` the removed share of the
     squared norm. `p` is the permutation p of the massive dimensions among `masks` random ones, (1 + number at or
     above) / (1 + all). Raises DataError if no pretrained model has rows.
     """
     rows: list[dict[str, Any]] = []
     for model, name in display_names(pretrained_models, subjects).items():
-        rows_of = disruption[(disruption["model"] == model) & (disruption["unit_id"] == "")]
-        costs: Any = rows_of[(rows_of["metric"] == "delta_nats") & rows_of["condition"].str.endswith("_pre")]
+        cells = disruption[(disruption["model"] == model) & (disruption["unit_id"] == "")]
+        costs: Any = cells[(cells["metric"] == "delta_nats") & cells["condition"].str.endswith("_pre")]
         for _, row in costs.iterrows():
             select, target, fill, _ = str(row["condition"]).split("_")
-            whole = rows_of[rows_of["condition"] == f"{select}_massive_{fill}_pre"]
-            same_rows = rows_of[rows_of["condition"] == row["condition"]]
+            whole = cells[cells["condition"] == f"{select}_massive_{fill}_pre"]
+            filled = cells[cells["condition"] == row["condition"]]
             extra = cost(whole, f"minus_{target}") if target != TARGETS[0] else None
             rows.append(
                 {
                     **{"model": model, "display_name": name, "select": select, "fill": fill, "target": target},
                     **{
-                        "dims": _metric_value(same_rows, "dims"),
-                        "removed": _metric_value(same_rows, "removed_share"),
+                        "dims": _metric_value(filled, "dims"),
+                        "removed": _metric_value(filled, "removed_share"),
                         "value": row["value"],
                     },
                     **({"less": extra["value"], "low": extra.get("low"), "high": extra.get("high")} if extra else {}),

@@ -29,7 +29,7 @@ def pretrained_map(head_pairs: pd.DataFrame, pretrained_models: pd.DataFrame, su
 def pretrained_map_spans(pretrained_map: pd.DataFrame) -> pd.DataFrame:
     """Return plasticity at the smallest and largest value of one distance, with the other distance fixed.
 
-    `fixed` is the fixed distance, at `at` tokens: for keys the smallest one, for the query the one with the most
+    `held` is the fixed distance, at `at` tokens: for keys the smallest one, for the query the one with the most
     cells. `first` and `last` are the values at the ends, `change` is last minus first. There is no interval, since
     cells do not store a spread.
     """

@@ -44,13 +44,13 @@ def pretrained_draws(
     for model, name in display_names(pretrained_models, subjects).items():
         selected = head_metrics[head_metrics["model"] == model]
         for metric in METRICS:
-            heads_of = selected.dropna(subset=[metric])
-            if len(heads_of) < 2:
+            values = selected.dropna(subset=[metric])
+            if len(values) < 2:
                 continue
-            groups = [np.asarray(group[metric], dtype=float) for _, group in heads_of.groupby(["layer", "key_head"])]
+            groups = [np.asarray(group[metric], dtype=float) for _, group in values.groupby(["layer", "key_head"])]
             spread, ends = _deviation_with_interval(groups)
             facts = {"model": model, "display_name": name, "metric": metric, "key_heads": len(groups)}
-            cases = [("own", k, len(heads_of), float("nan")) for k in DRAWN if k < len(heads_of)] + [("source", *twin)]
+            cases = [("own", k, len(values), float("nan")) for k in DRAWN if k < len(values)] + [("source", *twin)]
             for of, k, heads, factor in cases:
                 share = float(np.sqrt((1 - k / heads) / k))
                 of_two = factor if of == "source" else float(np.sqrt(2)) * share

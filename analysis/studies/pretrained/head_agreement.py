@@ -37,19 +37,19 @@ def pretrained_head_agreement(
         heads = _heads_in_both_states(attention_patterns, pair)
         if heads is None:
             continue
-        facts_of = {"model": pair.model, "display_name": names[pair.model], "contrast": pair.contrast}
+        labels = {"model": pair.model, "display_name": names[pair.model], "contrast": pair.contrast}
         layers = [(layer, cells, *_same_and_expected(cells)) for layer, cells in heads.groupby(level="layer")]
         for layer, each, same, expected in layers:
             facts = {"layer": layer, "heads": len(each), "same": same, "expected": expected, "r": _r(each)}
             rows.append(
-                {**facts_of, **facts, "kappa": _kappa(same, expected, len(each)), "note": "low, high: of all layers"}
+                {**labels, **facts, "kappa": _kappa(same, expected, len(each)), "note": "low, high: of all layers"}
             )
         counts = np.array([(same, expected, len(each)) for _, each, same, expected in layers])
         sides = ["first_attention", "second_attention"]
         deviations = heads[sides] - heads.groupby(level="layer")[sides].transform("mean")
         same, expected, n = counts.sum(axis=0)
         total = {"heads": int(n), "same": int(same), "expected": expected, "kappa": _kappa(same, expected, n)}
-        rows.append({**facts_of, **total, "r": _r(deviations), **_kappa_interval(counts), "note": "layer: all of them"})
+        rows.append({**labels, **total, "r": _r(deviations), **_kappa_interval(counts), "note": "layer: all of them"})
     if not rows:
         raise DataError(f"attention_patterns has no network in two states; run: {RERUN}")
     result = pd.DataFrame(rows).reindex(columns=list(COLUMNS)).astype({"layer": "Int64"})

@@ -27,7 +27,7 @@ def pretrained_repeated(
 ) -> pd.DataFrame:
     """Return the cost of filling massive dimensions on natural text and on repeated sentences, in nats per token.
 
-    There is one row per model, fill and target. `unchanged` is the unchanged model's loss on each kind, `natural` and
+    There is one row per model, fill and target. `plain` is the unchanged model's loss on each kind, `natural` and
     `repeated` the added loss, mean over texts with Student's interval, and `difference` is repeated minus natural with
     Welch's interval. Massive dimensions are those above 5 times the mean on other texts of the kind. Raises DataError
     if no pretrained model has rows on both.
@@ -133,14 +133,14 @@ def _unchanged_nats(rows: pd.DataFrame) -> float:
     return math.log(float(values["perplexity"])) - float(values["delta_nats"])
 
 
-def _compare_groups(values: dict[str, Any]) -> dict[str, Any]:
+def _compare_groups(groups: dict[str, Any]) -> dict[str, Any]:
     """Return the means of two groups and the difference (second minus first), each with its interval."""
     columns: dict[str, Any] = {}
-    for kind, value in values.items():
-        mean = float(value.mean())
-        low, high = student_interval(value.to_numpy(dtype=float)) or (mean, mean)  # texts that agree exactly
-        columns |= {kind: mean, f"{kind}_low": low, f"{kind}_high": high, f"{kind}_texts": len(value)}
-    first, second = values.values()
+    for kind, group in groups.items():
+        mean = float(group.mean())
+        low, high = student_interval(group.to_numpy(dtype=float)) or (mean, mean)  # texts that agree exactly
+        columns |= {kind: mean, f"{kind}_low": low, f"{kind}_high": high, f"{kind}_texts": len(group)}
+    first, second = groups.values()
     columns["difference"] = float(second.mean() - first.mean())
     columns["low"], columns["high"] = _welch_interval(first, second, columns["difference"])
     return columns

@@ -49,9 +49,9 @@ def pretrained_retrieval_parts(
     for model, name in display_names(pretrained_models, subjects).items():
         positions = int(pretrained_models.loc[pretrained_models["model"] == model, "positions"].iloc[0])
         models = [model, *(model + ending for ending in LONG)]
-        cells_of = context_length[context_length["model"].isin(models) & (context_length["unit_id"] == "")]
-        defined = cells_of[cells_of["value"].notna()]
-        aucs: Any = cells_of.set_index(["condition", "metric"])["value"]
+        answers = context_length[context_length["model"].isin(models) & (context_length["unit_id"] == "")]
+        defined = answers[answers["value"].notna()]
+        aucs: Any = answers.set_index(["condition", "metric"])["value"]
         together: dict[str, list[tuple[str, float, int]]] = defaultdict(list)
         for _, cell in defined.iterrows():
             condition, metric = str(cell["condition"]), str(cell["metric"])

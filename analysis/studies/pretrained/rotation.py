@@ -22,7 +22,7 @@ def pretrained_rotation(
     """Return attention of pretrained models, as computed and recomputed without the rotation.
 
     There is one row per model, quantity (attention to the first token, to the five preceding ones) and computation
-    (`rotated`, `left_out`, and `change`, the second minus the first by text); `even` is the value of uniform attention
+    (`kept`, `left_out`, and `change`, the second minus the first by text); `even` is the value of uniform attention
     for texts of the recipe's length. Values are percentages, means over heads and texts (with the tokenizer's usual
     beginning); intervals are Student's over texts. Raises DataError if no pretrained model was measured both ways, or
     the texts differ.

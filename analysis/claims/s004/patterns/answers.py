@@ -78,9 +78,9 @@ def c004_ans_figure_i_truncations(drope_captions: pd.DataFrame, error_shares: pd
     return _judge_error_share(drope_captions, "fig_i_truncation_share", error_shares, TRUNCATION)
 
 
-def _judge_error_share(statement: pd.DataFrame, key: str, shares: pd.DataFrame, category: str) -> Verdict:
+def _judge_error_share(stated: pd.DataFrame, key: str, shares: pd.DataFrame, category: str) -> Verdict:
     row = pick(shares, positional="DroPE", context=2048, category=category)
-    reported = quote(statement, statement=key)
+    reported = quote(stated, statement=key)
     return judge(
         abs(row["share_of_errors"] - reported.number) <= 0.5,
         f"{row['count']} of {row['errors']} errors are {row['share_of_errors']:.1f} %, {row['count']} of "

@@ -113,14 +113,14 @@ def c004_ctx_drope_no_cliff(context_cells: pd.DataFrame) -> Verdict:
 def c004_ctx_drope_twice(drope_stated: pd.DataFrame, context_cells: pd.DataFrame) -> Verdict:
     """DroPE keeps 80 to 100 % at twice the training length."""
     rows = context_cells[(context_cells["positional"] == "DroPE") & (context_cells["multiple"] == 2)]
-    first, two = (pick(rows, protocol=protocol) for protocol in (LENGTHS, ERRORS))
+    one, two = (pick(rows, protocol=protocol) for protocol in (LENGTHS, ERRORS))
     reported = quote(drope_stated, statement="s11_3_drope_beyond")
     return judge(
         bool((rows["share"] >= 80).all()),
-        f"At {first['context']} tokens one protocol has {of_trials(first)}, the other {of_trials(two)}: "
+        f"At {one['context']} tokens one protocol has {of_trials(one)}, the other {of_trials(two)}: "
         f"{int((rows['share'] >= 80).sum())} of {len(rows)} reach 80 %.",
         reported=reported.printed,
-        recomputed=f"{first['share']:.0f} and {two['share']:.0f} %",
+        recomputed=f"{one['share']:.0f} and {two['share']:.0f} %",
         n=int(rows["trials"].sum()),
     )
 
@@ -132,10 +132,10 @@ def c004_ctx_same_protocols(
     """DroPE retrieves 80 % at twice the training length."""
     test = pick(context_tests, study="protocols", comparison="8192: lengths against errors")
     rows = context_cells[(context_cells["positional"] == "DroPE") & (context_cells["context"] == 8192)]
-    first, two = (pick(rows, protocol=protocol) for protocol in (LENGTHS, ERRORS))
+    one, two = (pick(rows, protocol=protocol) for protocol in (LENGTHS, ERRORS))
     return judge(
         test["p_adjusted"] > 0.05,
-        f"Section 11.2 has {of_trials(first)}, section 11.5 {of_trials(two)} for the same model, length and number of "
+        f"Section 11.2 has {of_trials(one)}, section 11.5 {of_trials(two)} for the same model, length and number of "
         f"digits (Fisher, Holm {p(test['p_adjusted'])}): "
         + (
             "the two runs are not told apart"
@@ -145,7 +145,7 @@ def c004_ctx_same_protocols(
         + ", and neither is seeded.",
         otherwise="not supported",
         reported=quote(drope_captions, statement="fig_h_drope_accuracy").printed,
-        recomputed=f"{first['share']:.0f} and {two['share']:.0f} %",
+        recomputed=f"{one['share']:.0f} and {two['share']:.0f} %",
         n=int(test["n"]),
         p_value=float(test["p_value"]),
         p_adjusted=float(test["p_adjusted"]),

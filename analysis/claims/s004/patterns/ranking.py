@@ -218,14 +218,14 @@ def c004_rank_puzzle(drope_stated: pd.DataFrame, context_cells: pd.DataFrame) ->
     """DroPE ranks at chance but copies 80 % of the numbers at 8192 tokens, which is a puzzle."""
     context = int(quote(drope_stated, statement="s11_4_drope_copy_context").number)
     rows = context_cells[(context_cells["positional"] == "DroPE") & (context_cells["context"] == context)]
-    first, two = (pick(rows, protocol=protocol) for protocol in ("lengths", "errors"))
+    first, second = (pick(rows, protocol=protocol) for protocol in ("lengths", "errors"))
     return judge(
         bool((rows["share"] > 0).all()),
-        f"The copying rests on {of_trials(first)}; the next section has {of_trials(two)} at the same length"
-        + (", where there is no puzzle." if two["share"] == 0 else "."),
+        f"The copying rests on {of_trials(first)}; the next section has {of_trials(second)} at the same length"
+        + (", where there is no puzzle." if second["share"] == 0 else "."),
         otherwise="not supported",
         reported=quote(drope_stated, statement="s11_4_drope_copy").printed,
-        recomputed=f"{first['share']:.0f} and {two['share']:.0f} %",
+        recomputed=f"{first['share']:.0f} and {second['share']:.0f} %",
         n=int(rows["trials"].sum()),
     )
 

@@ -95,8 +95,8 @@ def c004_drope_any_ablation(layer1_task_shares: pd.DataFrame, drope_stated: pd.D
         (layer1_task_shares["positional"] == "DroPE") & (layer1_task_shares["condition"] != "baseline")
     ]
     zero = int((rows["right_high"] == 0).sum())
-    statement = [pick(drope_stated, statement=f"s7_4_drope_{what}") for what in ("ablations", "tasks")]
-    ablations, tasks = (stated_number(row) for row in statement)
+    counts = [pick(drope_stated, statement=f"s7_4_drope_{what}") for what in ("ablations", "tasks")]
+    ablations, tasks = (stated_number(row) for row in counts)
     base = layer1_task_shares[
         (layer1_task_shares["positional"] == "DroPE") & (layer1_task_shares["condition"] == "baseline")
     ]
@@ -106,7 +106,7 @@ def c004_drope_any_ablation(layer1_task_shares: pd.DataFrame, drope_stated: pd.D
         f"{zero} of {len(rows)} cells, {ablations:.0f} ablations by {tasks:.0f} tasks, have no right "
         "answer, though for yes/no tasks it is not stored whether any could be read; "
         f"{listed(low)} was below chance before, so that little was left to destroy.",
-        reported=", ".join(str(row["printed"]) for row in statement),
+        reported=", ".join(str(row["printed"]) for row in counts),
         recomputed=f"{zero} of {len(rows)}",
         n=len(rows),
     )

@@ -170,11 +170,11 @@ def thesis_pretrained_draws(pretrained_draws: pd.DataFrame) -> Iterator[Verdict]
     """
     for _, row in pretrained_draws[pretrained_draws["of"] == "source"].iterrows():
         key = f"{row['model']}_{row['metric']}"
-        places, source, heads = int(row["drawn"]), int(row["drawn_other"]), int(row["heads"])
+        drawn, other, heads = int(row["drawn"]), int(row["drawn_other"]), int(row["heads"])
         within = row["metric"] == "ap_drop"
         statement = (
             f"The source's two captures of one network differ in {DRAWN[str(row['metric'])]} by "
-            f"{'no more' if within else 'more'} than 95 % of pairs of draws of {places} and {source} of {heads} heads, "
+            f"{'no more' if within else 'more'} than 95 % of pairs of draws of {drawn} and {other} of {heads} heads, "
             f"if heads differ as those of {row['display_name']}."
         )
         if int(row["key_heads"]) < FEW:

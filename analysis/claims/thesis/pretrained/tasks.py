@@ -157,10 +157,10 @@ def thesis_pretrained_levelled(
         if not {"top1", "random-0"} <= set(known) or tested not in tests.index:
             yield untestable("one of both was not asked; both would decide it.", key=key, statement=statement)
             continue
-        top, source, test = known["top1"], known["random-0"], tests.loc[tested]
+        top, random, test = known["top1"], known["random-0"], tests.loc[tested]
         phrase = ", ".join(
             f"{words} {100 * row['share']:.0f} %"
-            for words, row in (("the largest levelled", top), ("a random one levelled", source))
+            for words, row in (("the largest levelled", top), ("a random one levelled", random))
         )
         yield by_interval(
             test,
@@ -198,16 +198,16 @@ def thesis_pretrained_places(pretrained_retrieval_parts: pd.DataFrame) -> Iterat
 @claim("thesis, Pretrained models at hand")
 def thesis_pretrained_shown(pretrained_retrieval_parts: pd.DataFrame) -> Iterator[Verdict]:
     """Asked whether a shown number is the key, a pretrained model says yes to wrong keys rather than to the key."""
-    listing = pretrained_retrieval_parts[pretrained_retrieval_parts["part"] == "shown"]
-    exact = listing[listing["which"] == "exact"].set_index(["model", "tokens"])["value"]
-    for _, row in listing[listing["which"] == "wrong"].iterrows():
-        less, recovering = float(row["auc"]) < CHANCE_RANK, float(row["p_holm"]) < ALPHA
+    shown = pretrained_retrieval_parts[pretrained_retrieval_parts["part"] == "shown"]
+    exact = shown[shown["which"] == "exact"].set_index(["model", "tokens"])["value"]
+    for _, row in shown[shown["which"] == "wrong"].iterrows():
+        less, certain = float(row["auc"]) < CHANCE_RANK, float(row["p_holm"]) < ALPHA
         yield judge(
-            less and recovering,
+            less and certain,
             f"yes is likelier after the key in {100 * row['auc']:.0f} % of the pairs with a wrong one (half by "
             f"chance; exact {p(row['p'])}, Holm over lengths {p(row['p_holm'])}); its mean probability is "
             f"{exact[row['model'], row['tokens']]:.2f} after the key and {row['value']:.2f} after others",
-            otherwise="contradicted" if recovering and not less else "not supported",
+            otherwise="contradicted" if certain and not less else "not supported",
             recomputed=float(row["auc"]),
             n=int(row["n"]),
             p_value=float(row["p"]),

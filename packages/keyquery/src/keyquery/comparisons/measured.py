@@ -54,11 +54,11 @@ def read(root: Path, name: str, experiments: Sequence[str] = ()) -> ModelMeasure
     """
     name = full_name(root, name)
     paths = {path.parent.name: path for suffix in SUFFIXES for path in (root / FOLDER).glob(f"*/{name}{suffix}")}
-    for required in experiments:
-        if required not in paths:
+    for table_name in experiments:
+        if table_name not in paths:
             raise DataError(
-                f"{name} has no {required}{or_known(required, sorted(paths))}; measure it: "
-                f"run {required} --model MODEL --name {name}"
+                f"{name} has no {table_name}{or_known(table_name, sorted(paths))}; measure it: "
+                f"run {table_name} --model MODEL --name {name}"
             )
     tables: dict[str, pd.DataFrame] = {}
     for experiment, path in sorted(paths.items()):
@@ -73,7 +73,7 @@ def read(root: Path, name: str, experiments: Sequence[str] = ()) -> ModelMeasure
             tables[experiment] = as_tidy(experiment, table)
 
     def copy(paper: Path, names: Sequence[str]) -> None:
-        for path in (paths[required] for required in names):
+        for path in (paths[table_name] for table_name in names):
             target = paper / path.relative_to(root)
             target.parent.mkdir(parents=True, exist_ok=True)
             for file in (path, path.with_suffix(".json")):
@@ -124,10 +124,10 @@ def _require_one_capture(name: str, paths: Mapping[str, Path]) -> None:
         table: {key: value for key, value in manifest.get("capture", {}).items() if key not in OF_THE_PROCESSOR}
         for table, manifest in manifests.items()
     }
-    wrong = [table for table, capture in captures.items() if capture != captures[OF_HEADS]]
-    if wrong:
+    others = [table for table, capture in captures.items() if capture != captures[OF_HEADS]]
+    if others:
         raise DataError(
-            f"{name}: {OF_HEADS} and {', '.join(wrong)} are of two captures, which happens if `heads` ends early; run "
+            f"{name}: {OF_HEADS} and {', '.join(others)} are of two captures, which happens if `heads` ends early; run "
             f"`heads CAPTURE --name {name} --replace` again"
         )
 

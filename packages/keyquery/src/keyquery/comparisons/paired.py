@@ -78,13 +78,13 @@ def _test_quantity(
 ) -> tuple[Estimate | None, tuple[float, float]]:
     """Test the difference of a quantity: the second model's values minus the first's."""
     one, two = first.values, second.values
-    labels: dict[str, Any] = {
+    facts: dict[str, Any] = {
         "study": experiment,
         "comparison": f"{names[1]} minus {names[0]}: {quantity.label}",
         "unit": first.kind,
     }
     if set(one.index) != set(two.index):
-        return _compare_as_groups(first, second, labels, names)
+        return _compare_as_groups(first, second, facts, names)
     two = two.reindex(one.index)
     valid = one.notna() & two.notna()
     gaps = int((~valid).sum())
@@ -93,12 +93,12 @@ def _test_quantity(
     if one.empty:
         return None, means
     notes = [f"{gaps} of {len(valid)} units left out for lack of a value: {first.reason or second.reason}"] * bool(gaps)
-    right = [side.right for side in (first, second)]
+    right = [units.right for units in (first, second)]
     if right[0] is not None and right[1] is not None:
         base, other = (answers.reindex(one.index).astype(int).to_numpy() for answers in right if answers is not None)
-        row = _scaled_estimate(mcnemar(other, base, **labels), quantity.scale)
+        row = _scaled_estimate(mcnemar(other, base, **facts), quantity.scale)
     else:
-        row = sign_flips(two.to_numpy(), one.to_numpy(), names=(names[1], names[0]), **labels)
+        row = sign_flips(two.to_numpy(), one.to_numpy(), names=(names[1], names[0]), **facts)
     keys = [str(key) for key in one.index]
     parts = guards.dependent_units(keys, [key.partition("#")[0] if "#" in key else None for key in keys], "a text")
     return with_note(attach(row, parts if first.kind == "text" else ()), *notes), means

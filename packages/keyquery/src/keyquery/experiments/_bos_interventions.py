@@ -124,10 +124,10 @@ def choose_layers(subject: Subject, texts: Sequence[Text]) -> SpikeLayers:
     places = layers_of(subject)
     baseline = norm_ratios(subject, texts)
     peak = float(baseline.max())
-    sweep = [bos_mlp(layer, "sweep") for layer in places]
-    ablated = [ratios_and_nats(subject, texts, condition.interventions) for condition in sweep]
-    peaks = tuple(float(ratio.max()) for ratio, _ in ablated)
-    costliest = places[int(np.argmax([nats for _, nats in ablated]))]
+    conditions = [bos_mlp(layer, "sweep") for layer in places]
+    effects = [ratios_and_nats(subject, texts, condition.interventions) for condition in conditions]
+    peaks = tuple(float(ratio.max()) for ratio, _ in effects)
+    costliest = places[int(np.argmax([nats for _, nats in effects]))]
     if peak <= SPIKE:
         reason = f"no spike: the beginning token's norm is at most {peak:.3g} times the later tokens'"
         return SpikeLayers(peak, None, None, costliest, peaks, reason)
@@ -171,12 +171,12 @@ def sink_rows(subject: Subject, options: Options, *, swept_items: int = SWEPT_IT
             assert layer is not None
             condition = Condition(name, (*bos_mlp(layer, name).interventions, *added))
             rows += effect_rows(subject, texts, options, condition, layer=layer)
-    sweep = dataclasses.replace(options, items=min(options.items, swept_items))
-    rows += effect_rows(subject, texts, sweep, Condition("sweep_baseline"))
+    sweep_options = dataclasses.replace(options, items=min(options.items, swept_items))
+    rows += effect_rows(subject, texts, sweep_options, Condition("sweep_baseline"))
     for layer, peak in zip(layers_of(subject), layers.peaks, strict=True):
         subject.tell(f"sinks: MLP at the beginning token, layer {layer} of {subject.layers - 1}")
         rows.append(row("bos_peak", peak, len(choice_texts), condition="sweep_bos_mlp", layer=layer))
-        rows += effect_rows(subject, texts, sweep, bos_mlp(layer, "sweep_bos_mlp"), layer=layer)
+        rows += effect_rows(subject, texts, sweep_options, bos_mlp(layer, "sweep_bos_mlp"), layer=layer)
     return rows
 
 
@@ -204,9 +204,9 @@ def bos_value_rows(subject: Subject, options: Options, *, swept_items: int = SWE
             "no spike: the beginning token's norm is nowhere above 2 times the later tokens'",
         )
     rows += effect_rows(subject, texts, options, bos_value(None, "bos_value_all"))
-    sweep = dataclasses.replace(options, items=min(options.items, swept_items))
-    rows += effect_rows(subject, texts, sweep, Condition("sweep_baseline"))
+    sweep_options = dataclasses.replace(options, items=min(options.items, swept_items))
+    rows += effect_rows(subject, texts, sweep_options, Condition("sweep_baseline"))
     for layer in layers_of(subject):
         subject.tell(f"bos_value: values of the beginning token, layer {layer} of {subject.layers - 1}")
-        rows += effect_rows(subject, texts, sweep, bos_value(layer, "sweep_bos_value"), layer=layer)
+        rows += effect_rows(subject, texts, sweep_options, bos_value(layer, "sweep_bos_value"), layer=layer)
     return rows

@@ -144,10 +144,10 @@ def _verification_rows(subject: Subject, items: Sequence[Seeded], condition: str
 def _ranking_rows(subject: Subject, items: Sequence[Seeded], condition: str) -> list[Row]:
     length = int(items[0][1].facts["length"])
     candidates = [tuple(str(key) for key in item.facts["candidates"]) for _, item in items]
-    places = [candidate.index(item.answer) for candidate, (_, item) in zip(candidates, items, strict=True)]
+    places = [keys.index(item.answer) for keys, (_, item) in zip(candidates, items, strict=True)]
     groups = [
-        [(item.prompt, candidate), *((prompt, (YES, NO)) for prompt in item.facts["prompts"])]
-        for candidate, (_, item) in zip(candidates, items, strict=True)
+        [(item.prompt, keys), *((prompt, (YES, NO)) for prompt in item.facts["prompts"])]
+        for keys, (_, item) in zip(candidates, items, strict=True)
     ]
     ranked = score_options(subject, groups, length)
     rows = []
@@ -156,10 +156,10 @@ def _ranking_rows(subject: Subject, items: Sequence[Seeded], condition: str) -> 
         "ranking_yes": [[_odds(scores) for scores in group[1:]] for group in ranked],
     }
     for metric, values in ways.items():
-        earned = [ranking_credit(value, place) for value, place in zip(values, places, strict=True)]
+        earned = [ranking_credit(group, place) for group, place in zip(values, places, strict=True)]
         rows.append(row(metric, sum(share for share, _ in earned) / len(items), len(items), condition=condition))
         tied = sum(ties > 1 for _, ties in earned) / len(items)
         rows.append(row(f"{metric}_tied", tied, len(items), condition=condition))
-    chance = sum(1 / len(candidate) for candidate in candidates) / len(items)
+    chance = sum(1 / len(keys) for keys in candidates) / len(items)
     rows.append(row("ranking_chance", chance, len(items), condition=condition))
     return rows

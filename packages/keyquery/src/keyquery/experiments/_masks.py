@@ -71,7 +71,7 @@ def measure_norms(subject: Subject, texts: list[Text], where: Where) -> Dimensio
     tokens = [text.tokens for text in texts]
     if subject.identity is None:
         return dimensions(subject.model, tokens, where)
-    arguments = {"texts": [token.tolist() for token in tokens], "where": where, "identity": subject.identity}
+    arguments = {"texts": [row.tolist() for row in tokens], "where": where, "identity": subject.identity}
     return cached(cache_name(measure_norms, arguments), lambda: dimensions(subject.model, tokens, where), None)[0]
 
 

@@ -131,8 +131,8 @@ def _measure_seed(subject: Subject, samples: SampleSplit, seed: int, read: str, 
     marked = [mark_question(subject.tokenizer, sample, seed, read=read) for sample in samples.test]
     total = len(learn) + 4 * len(marked)
 
-    def tell(part: int) -> Callable[[int], None]:
-        earlier = len(learn) + (part - 1) * len(marked) if part else 0
+    def tell(number: int) -> Callable[[int], None]:
+        earlier = len(learn) + (number - 1) * len(marked) if number else 0
         return lambda count: subject.tell(f"{earlier + count} of {total} samples read")
 
     train_states = states_at_end(subject.model, learn, tokens=tokens, tell=tell(0))

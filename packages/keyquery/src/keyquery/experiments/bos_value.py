@@ -38,17 +38,17 @@ def survey_rows(surveys: Sequence[TextSurvey]) -> list[Row]:
     rows: list[Row] = []
     for place, layer in enumerate(layers):
         at: dict[str, Any] = {"layer": layer}
-        for name, value in values.items():
-            for head in range(value.shape[2]):
-                rows += over_texts(name, value[:, place, head], condition="key head", head=head, **at)
-            rows += over_texts(name, value[:, place].mean(axis=1), **at)
+        for name, by_head in values.items():
+            for head in range(by_head.shape[2]):
+                rows += over_texts(name, by_head[:, place, head], condition="key head", head=head, **at)
+            rows += over_texts(name, by_head[:, place].mean(axis=1), **at)
         rows += over_texts("value_ratio", ratio[:, place], NO_VALUES, **at)
-        for name, value_ in (("first_mass", mass), ("write", write)):
-            for head in range(value_.shape[2]):
-                rows += over_texts(name, value_[:, place, head], head=head, **at)
-            rows += over_texts(name, value_[:, place].mean(axis=1), **at)
-    for name, value_ in (*values.items(), ("first_mass", mass), ("write", write)):
-        rows += per_text(name, surveys, value_.mean(axis=(1, 2)), value_[0].size)
+        for name, by_text in (("first_mass", mass), ("write", write)):
+            for head in range(by_text.shape[2]):
+                rows += over_texts(name, by_text[:, place, head], head=head, **at)
+            rows += over_texts(name, by_text[:, place].mean(axis=1), **at)
+    for name, by_text in (*values.items(), ("first_mass", mass), ("write", write)):
+        rows += per_text(name, surveys, by_text.mean(axis=(1, 2)), by_text[0].size)
     rows += per_text("value_ratio", surveys, ratio.mean(axis=1), len(layers), f"{NO_VALUES} in at least one layer")
     return rows
 

@@ -42,12 +42,12 @@ def rows(surveys: Sequence[TextSurvey]) -> list[Row]:
                 "attention_larger": (filled > HALF).sum(axis=1),
                 "largest_layer": layers[filled.argmax(axis=1)],
             }
-            undefined = "undefined in at least one layer"
+            no_share = "undefined in at least one layer"
             for summary, values in summaries.items():
                 by_text = np.where(complete, values, np.nan)
-                table += per_text(f"{name}_{summary}", surveys, by_text, len(layers), undefined, condition=condition)
+                table += per_text(f"{name}_{summary}", surveys, by_text, len(layers), no_share, condition=condition)
             spread = filled.std(axis=1, ddof=1) if len(layers) > 1 else np.full(len(surveys), np.nan)
-            reason = undefined if len(layers) > 1 else "one layer has no spread"
+            reason = no_share if len(layers) > 1 else "one layer has no spread"
             by_text = np.where(complete, spread, np.nan)
             table += per_text(f"{name}_sd_over_layers", surveys, by_text, len(layers), reason, condition=condition)
     return table

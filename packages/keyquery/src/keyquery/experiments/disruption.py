@@ -96,10 +96,10 @@ def measure(
     baseline = _nats_per_token(subject, texts)
     rows: list[Row] = []
     for where in places:
-        norms = masks.measure_norms(subject, choice_texts, where)
+        dims = masks.measure_norms(subject, choice_texts, where)
         for select in selects:
-            mask = masks.mask_above(norms, factor) if select == "threshold" else masks.mask_top(norms)
-            ratio = masks.largest_ratio(norms)
+            mask = masks.mask_above(dims, factor) if select == "threshold" else masks.mask_top(dims)
+            ratio = masks.largest_ratio(dims)
             name = f"{select}_massive_{where}"
             rows.append(row("largest_over_mean", ratio, subject.layers, condition=name))
             rows.append(row("dims", mask.count, subject.layers, condition=name))
@@ -111,10 +111,10 @@ def measure(
                 targets = {
                     "massive": [mask],
                     "random": [masks.random_mask(mask, seed) for seed in range(draws)],
-                    "matched": [masks.matched(mask, norms, fill, seed) for seed in range(draws)],
-                    "smallest": [masks.smallest_mask(mask, norms)],
+                    "matched": [masks.matched(mask, dims, fill, seed) for seed in range(draws)],
+                    "smallest": [masks.smallest_mask(mask, dims)],
                 }
-                rows += _condition_rows(subject, texts, baseline, norms, targets, (select, fill, where))
+                rows += _condition_rows(subject, texts, baseline, dims, targets, (select, fill, where))
                 if where == "pre" and permutations and f"{select}_{fill}" in ranked:
                     first_texts = [text for text in texts if text.seed == options.seeds[0]][:rank_texts]
                     rows += _permutation_rows(subject, first_texts, mask, (select, fill), permutations)
@@ -131,7 +131,7 @@ def _condition_rows(
     subject: Subject,
     texts: Sequence[Text],
     baseline: NDArray[np.float64],
-    norms: Any,
+    dims: Any,
     targets: dict[str, list[Mask]],
     key: tuple[str, Fill, Where],
 ) -> list[Row]:
@@ -139,13 +139,13 @@ def _condition_rows(
     rows, deltas, reasons = [], {}, {}
     for target, group in targets.items():
         name = f"{select}_{target}_{fill}_{where}"
-        shares = [masks.removed_share(mask, norms, fill) for mask in group]
+        shares = [masks.removed_share(mask, dims, fill) for mask in group]
         share = None if None in shares else float(np.mean(np.array(shares, dtype=float)))
         rows += [
             row("dims", float(np.mean([mask.count for mask in group])), subject.layers, condition=name),
             row("removed_share", share, len(group), condition=name, reason="" if share is not None else "all are zero"),
         ]
-        mismatch = masks.why_unmatched(targets["massive"][0], group, norms, fill) if target == "matched" else ""
+        mismatch = masks.why_unmatched(targets["massive"][0], group, dims, fill) if target == "matched" else ""
         if mismatch:
             reasons[target] = mismatch
             rows += [row(metric, None, 0, condition=name, reason=mismatch) for metric in ("delta_nats", "perplexity")]
@@ -198,7 +198,7 @@ def _permutation_rows(
         chunk = [masks.random_mask(mask, 1000 + seed) for seed in range(start, min(start + CHUNK, permutations))]
         call = {
             "tokens": [text.tokens.tolist() for text in texts],
-            "masks": [random.digest() for random in chunk],
+            "masks": [control.digest() for control in chunk],
             "fill": fill,
         }
         means += ask_once(subject, "random masks", call, functools.partial(_mean_nats, subject, texts, chunk, fill))

@@ -42,9 +42,9 @@ def measure(subject: Subject, options: Options) -> list[Row]:
 
 def _heads_by_plasticity(subject: Subject, results: Sequence[HeadResult]) -> Heads:
     """Return the heads with a late plasticity, sorted ascending; ties are ordered by layer and head."""
-    ranked = [(finding.metrics[RANK], (finding.layer, finding.head)) for finding in results if RANK in finding.metrics]
+    ranked = [(result.metrics[RANK], (result.layer, result.head)) for result in results if RANK in result.metrics]
     if len(ranked) < 2:
-        reasons = "; ".join(sorted({finding.reasons.get(RANK, "") for finding in results} - {""}))
+        reasons = "; ".join(sorted({result.reasons.get(RANK, "") for result in results} - {""}))
         raise DataError(
             f"{subject.name}: only {len(ranked)} of {len(results)} heads have a plasticity; ranking needs two or more"
             + (f" ({reasons})" if reasons else "")

@@ -31,7 +31,7 @@ NO_BOS = "the tokenizer puts no beginning token in front"
 
 def ablation(part: str, layer: int, name: str) -> Condition:
     """Return a condition that zeroes the output of a part ("mlp", "attention", "both", "both_bos") of one layer."""
-    interventions = tuple(dataclasses.replace(change, layers=(layer,)) for change in PARTS[part])
+    interventions = tuple(dataclasses.replace(intervention, layers=(layer,)) for intervention in PARTS[part])
     return Condition(name, interventions, decode=part != "both_bos")
 
 
@@ -43,7 +43,7 @@ def measure(subject: Subject, options: Options, *, layer: int = LAYER, swept_ite
     `effect_rows`. A model without that layer, or without a beginning token, has rows with n = 0 and the reason.
     """
     texts = subject.texts(options)
-    sweep = dataclasses.replace(options, items=min(options.items, swept_items))
+    sweep_options = dataclasses.replace(options, items=min(options.items, swept_items))
     rows = effect_rows(subject, texts, options)
     for part in PARTS:
         reason = _why_not_ablated(subject, part, layer)
@@ -51,7 +51,7 @@ def measure(subject: Subject, options: Options, *, layer: int = LAYER, swept_ite
             rows += absent_rows(subject, part, reason, layer=layer)
         else:
             rows += effect_rows(subject, texts, options, ablation(part, layer, part), layer=layer)
-    rows += effect_rows(subject, texts, sweep, Condition("sweep_baseline"))
+    rows += effect_rows(subject, texts, sweep_options, Condition("sweep_baseline"))
     for swept in range(subject.layers):
         for part in PARTS:
             subject.tell(f"layer_ablation: {part} of layer {swept} of {subject.layers - 1}")
@@ -59,7 +59,7 @@ def measure(subject: Subject, options: Options, *, layer: int = LAYER, swept_ite
             if reason:
                 rows += absent_rows(subject, name, reason, layer=swept)
             else:
-                rows += effect_rows(subject, texts, sweep, ablation(part, swept, name), layer=swept)
+                rows += effect_rows(subject, texts, sweep_options, ablation(part, swept, name), layer=swept)
     return rows
 
 

@@ -268,8 +268,8 @@ def sampled_pairs(
     Parameters are those of `all_pairs`, plus the cap and the seed for drawing.
     """
     bins = counts.shape[0]
-    gap_cells, along = cells
-    sides, grid, profile = np.zeros((3, bins, gap_cells)), np.zeros((2, gap_cells * along)), np.zeros(bins)
+    gap_cells, tau_cells = cells
+    sides, grid, profile = np.zeros((3, bins, gap_cells)), np.zeros((2, gap_cells * tau_cells)), np.zeros(bins)
     same, flat = np.zeros(bins, dtype=np.int64), np.zeros(bins, dtype=np.int64)
     error = np.zeros(bins)
     for place, law in laws.items():
@@ -285,14 +285,14 @@ def sampled_pairs(
         newer, older = keys.positions[later[use]], keys.positions[earlier[use]]
         # slightly above the mean position, so that multiples of 1 / n fall into the right cell
         tau = queries.taus[place] + 0.25 / queries.counts[place]
-        behind = (tau - 0.5 * (newer + older)) * (along / context)
         gap_cell = (newer - older) * gap_cells // context
+        tau_cell = ((tau - 0.5 * (newer + older)) * (tau_cells / context)).astype(np.int64)
         share = total / later.size
         weights_by = (np.ones(used), np.sqrt(values.variance[use]), np.abs(values.mean_gap[use]))
         for column, weights in enumerate(weights_by):
             sides[column, place] = np.bincount(gap_cell, weights, gap_cells) * share
         for column, weights in enumerate((weights_by[0], values.plasticity[use])):
-            grid[column] += np.bincount(gap_cell * along + behind.astype(np.int64), weights, gap_cells * along) * share
+            grid[column] += np.bincount(gap_cell * tau_cells + tau_cell, weights, gap_cells * tau_cells) * share
         profile[place] = values.plasticity[use].sum() * share
         if later.size < total and used > 1:
             correction = 1.0 - later.size / total
@@ -301,8 +301,8 @@ def sampled_pairs(
         count=sides[kernel.COUNT],
         spread=sides[kernel.SPREAD],
         mean_gap=sides[kernel.MEAN_GAP],
-        map_count=grid[kernel.PAIRS].reshape(gap_cells, along),
-        map_plasticity=grid[kernel.PLASTICITY].reshape(gap_cells, along),
+        map_count=grid[kernel.PAIRS].reshape(gap_cells, tau_cells),
+        map_plasticity=grid[kernel.PLASTICITY].reshape(gap_cells, tau_cells),
         plasticity=profile,
         same_key=same,
         no_variance=flat,

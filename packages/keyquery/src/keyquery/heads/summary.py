@@ -42,36 +42,36 @@ class ProfileSummary:
     lengths: BinnedValues
 
 
-def summarise(head: Plasticity) -> ProfileSummary:
+def summarise(result: Plasticity) -> ProfileSummary:
     """Aggregate a head's plasticity."""
-    deciles = _means_by_range(head, head.context * np.arange(DECILES + 1) / DECILES)
+    deciles = _means_by_range(result, result.context * np.arange(DECILES + 1) / DECILES)
     early, late = _unweighted_mean(deciles, (0, 1)), _unweighted_mean(deciles, (8, 9))
     if early.value is None or late.value is None:
         drop = Scalar(None, 0, early.reason or late.reason)
     else:
         drop = Scalar(early.value - late.value, early.count + late.count)
-    weights = head.queries.astype(np.float64)
+    weights = result.queries.astype(np.float64)
     return ProfileSummary(
-        ap_overall=weighted_mean(head.profile, weights, weights > 0, "no query bin has a value"),
+        ap_overall=weighted_mean(result.profile, weights, weights > 0, "no query bin has a value"),
         deciles=deciles,
         ap_first_20=early,
         ap_last_20=late,
         ap_drop=drop,
-        lengths=_means_by_range(head, np.array((0, *LENGTHS), dtype=np.float64)),
+        lengths=_means_by_range(result, np.array((0, *LENGTHS), dtype=np.float64)),
     )
 
 
-def _means_by_range(head: Plasticity, edges: Float64Array) -> BinnedValues:
+def _means_by_range(result: Plasticity, edges: Float64Array) -> BinnedValues:
     """Average the query bins whose mean position lies in each range of positions."""
-    weights = head.queries.astype(np.float64)
+    weights = result.queries.astype(np.float64)
     scalars = []
     for low, high in pairwise(edges):
-        in_range = (head.taus >= low) & (head.taus < high)
+        in_range = (result.taus >= low) & (result.taus < high)
         reasons = sorted(
-            {reason for reason, used in zip(head.profile.reasons, in_range, strict=True) if used and reason}
+            {reason for reason, used in zip(result.profile.reasons, in_range, strict=True) if used and reason}
         )
         no_bin = "; ".join(reasons) if in_range.any() else f"no query bin centred in {low:.0f}-{high:.0f} tokens"
-        scalars.append(weighted_mean(head.profile, weights, in_range, no_bin))
+        scalars.append(weighted_mean(result.profile, weights, in_range, no_bin))
     return row_of(scalars)
 
 

@@ -109,10 +109,10 @@ def _add_unordered(state: list[bytes], kind: str, items: list[list[tuple[Any, st
     _add_text(state, kind, str(len(items)))
     encoded = []
     for item in items:
-        encoded_item: list[bytes] = []
+        parts: list[bytes] = []
         for value, where in item:
-            _add_value(encoded_item, value, where)
-        encoded.append(b"".join(encoded_item))
+            _add_value(parts, value, where)
+        encoded.append(b"".join(parts))
     state.extend(sorted(encoded))
 
 

@@ -144,9 +144,9 @@ def run_jobs(
     """
     if names is not None and len(names) != len(arguments):
         raise SpecError(f"{len(names)} names for {len(arguments)} jobs: give one each")
-    keys = [key(function, argument, version) for argument in arguments]
+    keys = [key(function, job_arguments, version) for job_arguments in arguments]
     # Equal jobs are run once, under the first one's name.
-    job_names = names if names is not None else [_job_name(argument) for argument in arguments]
+    job_names = names if names is not None else [_job_name(job_arguments) for job_arguments in arguments]
     index = {job_key: position for position, job_key in reversed(list(enumerate(keys)))}
     jobs = {job_key: index[job_key] for job_key in dict.fromkeys(keys)}
     folders = [JobFolder(folder.absolute() / job) for job in jobs]

@@ -50,10 +50,10 @@ def ask(root: Path, names: Sequence[str], **values: Any) -> list[str]:
         raise SpecError("no model given; give --model tiny-rope, a local folder or a Hub id")
     models = (model, *against)
     ids_and_revisions = [_split_revision(model) for model in models]
-    if against and (single := [name for name in OF_ONE if values[name]] + ["position"] * (values["position"] != AS_IS)):
+    if against and (of_one := [name for name in OF_ONE if values[name]] + ["position"] * (values["position"] != AS_IS)):
         raise SpecError(
-            f"--{single[0].replace('_', '-')} is for loading a single model, but several are named: "
-            + ("write MODEL@REVISION" if single[0] == "revision" else "give each its own in a --recipe")
+            f"--{of_one[0].replace('_', '-')} is for loading a single model, but several are named: "
+            + ("write MODEL@REVISION" if of_one[0] == "revision" else "give each its own in a --recipe")
         )
     if values["revision"] and ids_and_revisions[0][1]:
         raise SpecError(f"--model {model} names a revision itself; leave out --revision {values['revision']}")

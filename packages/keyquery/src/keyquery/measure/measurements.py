@@ -139,13 +139,13 @@ def refuse_overwriting(root: Path, by_table: Mapping[Path, Sequence[str]]) -> No
 def settings_in_words(manifest: Mapping[str, Any]) -> dict[str, Any]:
     """Return the settings that determine the numbers, by name on the command line."""
     model, capture = manifest.get("model"), manifest.get("capture")
-    in_words: dict[str, Any] = {name: model.get(name) for name in WEIGHTS} if isinstance(model, dict) else {}
-    in_words |= {name: manifest[name] for name in ("positional", "training_length") if name in manifest}
+    settings: dict[str, Any] = {name: model.get(name) for name in WEIGHTS} if isinstance(model, dict) else {}
+    settings |= {name: manifest[name] for name in ("positional", "training_length") if name in manifest}
     for section in ("options", "settings"):
-        in_words |= {WORDS.get(name, name): value for name, value in manifest.get(section, {}).items()}
+        settings |= {WORDS.get(name, name): value for name, value in manifest.get(section, {}).items()}
     if isinstance(capture, dict):
-        in_words |= {name: value for name, value in capture.items() if name not in OF_THE_PROCESSOR}
-    return in_words
+        settings |= {name: value for name, value in capture.items() if name not in OF_THE_PROCESSOR}
+    return settings
 
 
 def _stored_csv(path: Path) -> bytes:

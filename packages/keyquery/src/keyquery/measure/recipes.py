@@ -128,9 +128,9 @@ def load_recipe(path: Path) -> Recipe:
     if not entries:
         raise DataError(f"{path}: models is empty; name at least one model")
     names = [entry.name for entry in entries]
-    shared = next((name for name in names if names.count(name) > 1), None)
-    if shared is not None:
-        raise DataError(f"{path}: two models are called {shared}; the second's measurements would replace the first's")
+    double = next((name for name in names if names.count(name) > 1), None)
+    if double is not None:
+        raise DataError(f"{path}: two models are called {double}; the second's measurements would replace the first's")
     seeds = top.get("seeds", [0])
     experiments = _read_experiments(top["experiments"], str(path))
     return Recipe(

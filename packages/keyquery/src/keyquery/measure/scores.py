@@ -21,20 +21,20 @@ def loss_rows(
     `delta_nats` is the mean nats minus the baseline's on the same texts, `delta_nats_sd` the standard deviation over
     two or more texts (ddof 1).
     """
-    changes, baseline_losses = losses(subject, texts, condition), losses(subject, texts)
-    tokens = sum(loss.tokens for loss in changes)
-    mean, usual_mean = (sum(loss.nats for loss in group) / tokens for group in (changes, baseline_losses))
+    ablated, baseline = losses(subject, texts, condition), losses(subject, texts)
+    tokens = sum(loss.tokens for loss in ablated)
+    mean, baseline_mean = (sum(loss.nats for loss in group) / tokens for group in (ablated, baseline))
     names: dict[str, Any] = {"condition": condition.name, "layer": layer}
     high = "" if mean < MAX_NATS else f"the mean is {mean:.0f} nats, whose exponential no number holds"
     rows = [
-        row("perplexity", math.exp(mean) if mean < MAX_NATS else None, len(changes), reason=high, **names),
-        row("nats", mean, len(changes), **names),
-        row("delta_nats", mean - usual_mean, len(changes), **names),
+        row("perplexity", math.exp(mean) if mean < MAX_NATS else None, len(ablated), reason=high, **names),
+        row("nats", mean, len(ablated), **names),
+        row("delta_nats", mean - baseline_mean, len(ablated), **names),
     ]
-    pairs = zip(changes, baseline_losses, strict=True)
+    pairs = zip(ablated, baseline, strict=True)
     sd = standard_deviation([new.nats / new.tokens - base.nats / base.tokens for new, base in pairs])
     if sd is not None:
-        rows.append(row("delta_nats_sd", sd, len(changes), **names))
+        rows.append(row("delta_nats_sd", sd, len(ablated), **names))
     return rows
 
 

@@ -69,16 +69,16 @@ def interval_of(units: Units) -> tuple[tuple[float, float] | None, str]:
 
 
 def _summary_line(rows: pd.DataFrame, quantity: Headline, model: str, experiment: str) -> SummaryLine:
-    names = (model, experiment, quantity.label, quantity.metric, quantity.condition)
+    labels = (model, experiment, quantity.label, quantity.metric, quantity.condition)
     units = units_of(rows, quantity)
     if units is not None and len(units.defined):
         interval, note = interval_of(units)
         low, high = interval or (None, None)
         mean, count = float(units.defined.mean()), len(units.defined)
         return SummaryLine(
-            *names, mean, low, high, count, units.kind, quantity.unit, "; ".join(filter(None, (note, units.reason)))
+            *labels, mean, low, high, count, units.kind, quantity.unit, "; ".join(filter(None, (note, units.reason)))
         )
-    return SummaryLine(*names, *_model_value(rows, quantity), quantity.unit, _why_empty(rows, quantity))
+    return SummaryLine(*labels, *_model_value(rows, quantity), quantity.unit, _why_empty(rows, quantity))
 
 
 def _whole_model_rows(rows: pd.DataFrame, quantity: Headline, ending: str = "") -> pd.DataFrame:

@@ -218,19 +218,19 @@ def _heads_first(tensor: Tensor, block: Block, site: str) -> bool:
     return bool(tensor.stride(1) < tensor.stride(2))
 
 
-def changed_tensor(tensor: Tensor, each: Intervention, mask: NDArray[np.bool_] | None) -> Tensor:
+def changed_tensor(tensor: Tensor, change: Intervention, mask: NDArray[np.bool_] | None) -> Tensor:
     """Apply the intervention to a copy of `tensor` (B, T, D), where `mask` (D,) and its positions allow."""
     torch = libraries.torch
-    if each.action == "mean":
+    if change.action == "mean":
         new = tensor.float().mean(dim=1, keepdim=True).to(tensor.dtype).expand_as(tensor)
     else:
-        new = tensor * each.factor if each.action == "scale" else torch.zeros_like(tensor)  # also where it overflowed
+        new = tensor * change.factor if change.action == "scale" else torch.zeros_like(tensor)  # also after overflow
     selected = torch.ones(tensor.shape[1:], dtype=torch.bool, device=tensor.device)
     if mask is not None:
         selected &= torch.as_tensor(mask, device=tensor.device)[None]
-    if each.positions is not None:
+    if change.positions is not None:
         rows = torch.zeros(tensor.shape[1], dtype=torch.bool, device=tensor.device)
-        rows[[place for place in each.positions if place < tensor.shape[1]]] = True
+        rows[[place for place in change.positions if place < tensor.shape[1]]] = True
         selected &= rows[:, None]
     result: Tensor = torch.where(selected[None], new, tensor)
     return result

@@ -37,23 +37,23 @@ class TestSamples:
         return np.unique(np.asarray(self.names), return_inverse=True)[1].astype(np.int64)
 
 
-def pool_seeds(samples: Sequence[TestSamples]) -> TestSamples:
+def pool_seeds(by_seed: Sequence[TestSamples]) -> TestSamples:
     """Join the test samples of all seeds into one set."""
 
     def joined(name: str) -> Readings:
-        each = [getattr(sample, name) for sample in samples]
+        runs = [getattr(samples, name) for samples in by_seed]
         return Readings(
-            *(np.concatenate([getattr(one, kind) for one in each]) for kind in ("before", "cut", "control", "filler"))
+            *(np.concatenate([getattr(run, kind) for run in runs]) for kind in ("before", "cut", "control", "filler"))
         )
 
     return TestSamples(
         whole=joined("whole"),
         first=joined("first"),
         second=joined("second"),
-        right=np.concatenate([seed.right for seed in samples]),
-        names=tuple(name for seed in samples for name in seed.names),
-        kinds=tuple(kind for seed in samples for kind in seed.kinds),
-        reference=np.concatenate([seed.reference for seed in samples]),
+        right=np.concatenate([samples.right for samples in by_seed]),
+        names=tuple(name for samples in by_seed for name in samples.names),
+        kinds=tuple(kind for samples in by_seed for kind in samples.kinds),
+        reference=np.concatenate([samples.reference for samples in by_seed]),
     )
 
 

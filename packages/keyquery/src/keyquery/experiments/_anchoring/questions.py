@@ -193,8 +193,8 @@ def _model_answers(subject: Subject, chunk: Sequence[Question]) -> list[str]:
     def ask() -> list[str]:
         return greedy(subject.model, subject.tokenizer, prompts, NEW_TOKENS, stop=("\n",))
 
-    question_record = {"prompts": prompts, "new_tokens": NEW_TOKENS}
-    return [str(answer) for answer in ask_once(subject, "anchoring", question_record, ask)]
+    call = {"prompts": prompts, "new_tokens": NEW_TOKENS}
+    return [str(answer) for answer in ask_once(subject, "anchoring", call, ask)]
 
 
 def sample_of_answer(question: Question, text: str) -> AnswerSample | None:

@@ -40,13 +40,13 @@ def subject_spans(question: str, subject: str, relation: str) -> tuple[Span, ...
     """Return the character spans of a question's subject and property (see `RULE_SUBJECT`); empty if the subject does
     not occur.
     """
-    name = _find_part(question, subject)
-    if name is None:
+    part = _find_part(question, subject)
+    if part is None:
         return ()
-    relation_span = _find_part(question, relation)
-    if relation_span is not None and not _spans_overlap(name, relation_span):
-        return tuple(sorted((name, relation_span)))
-    return tuple(sorted([name, *(span for span in decisive(question) if not _spans_overlap(name, span))]))
+    relation_part = _find_part(question, relation)
+    if relation_part is not None and not _spans_overlap(part, relation_part):
+        return tuple(sorted((part, relation_part)))
+    return tuple(sorted([part, *(span for span in decisive(question) if not _spans_overlap(part, span))]))
 
 
 def _find_part(text: str, phrase: str) -> Span | None:

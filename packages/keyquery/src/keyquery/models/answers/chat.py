@@ -58,12 +58,12 @@ def sampling_options(loaded: LoadedModel, temperature: float | None = None) -> d
     if temperature == 0:
         return {"do_sample": False, "temperature": None, "top_p": None, "top_k": None}
     default = getattr(defaults, "temperature", None)
-    heat = temperature if temperature is not None else default if default is not None else 1.0
+    used_temperature = temperature if temperature is not None else default if default is not None else 1.0
     # by default the library would restrict sampling to the 50 most probable tokens
     top_k, top_p = getattr(defaults, "top_k", None), getattr(defaults, "top_p", None)
     return {
         "do_sample": True,
-        "temperature": float(heat),
+        "temperature": float(used_temperature),
         "top_k": top_k or 0,
         "top_p": 1.0 if top_p is None else top_p,
     }

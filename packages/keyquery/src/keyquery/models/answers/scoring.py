@@ -140,20 +140,20 @@ def _question_scores(question: Question, number: int, branches: Sequence[Branch]
     return Scores(question[1], tuple(value for _, value in pairs), tuple(len(branch.answer) for branch, _ in pairs))
 
 
-def _branch_sums(model: PreTrainedModel, heads: list[list[int]], groups: list[list[Branch]]) -> list[list[float]]:
+def _branch_sums(model: PreTrainedModel, prefix_ids: list[list[int]], groups: list[list[Branch]]) -> list[list[float]]:
     """Return the summed log-probability of every branch, for prefixes of equal length."""
     torch = libraries.torch
-    device, length = device_of(model), len(heads[0])
+    device, length = device_of(model), len(prefix_ids[0])
     inputs = [list(dict.fromkeys(branch.fed for branch in branches if branch.fed)) for branches in groups]
     turns = max(map(len, inputs))
     cache = key_cache(model)
     states = has_states(cache)
     slides = any(getattr(layer, "is_sliding", False) for layer in cache.layers)
-    prefixes = torch.tensor(heads, device=device)
+    prefixes = torch.tensor(prefix_ids, device=device)
     with torch.inference_mode():
-        first_logs = step(model, prefixes, None, cache, 0)[:, -1].float().log_softmax(-1)
+        first_logprobs = step(model, prefixes, None, cache, 0)[:, -1].float().log_softmax(-1)
         sums = [
-            [0.0 if branch.rest else float(first_logs[place, branch.answer[0]]) for branch in branches]
+            [0.0 if branch.rest else float(first_logprobs[place, branch.answer[0]]) for branch in branches]
             for place, branches in enumerate(groups)
         ]
         for turn in range(turns):
@@ -168,13 +168,13 @@ def _branch_sums(model: PreTrainedModel, heads: list[list[int]], groups: list[li
             size = int(min(longest, tokens_at_once(model)))
             starts = range(0, longest, size)
             parts = [step(model, tokens[:, at : at + size], None, used, length + at, keep=size) for at in starts]
-            logs = torch.cat(parts, dim=1).float().log_softmax(-1)
+            logprobs = torch.cat(parts, dim=1).float().log_softmax(-1)
             if not slides and not states:
                 cache.crop(-longest)
             for place, row in enumerate(rows):
                 for number, branch in enumerate(groups[place]):
                     if turn < len(inputs[place]) and branch.fed == row:
-                        sums[place][number] += _branch_sum(logs[place], branch)
+                        sums[place][number] += _branch_sum(logprobs[place], branch)
     return sums
 
 

@@ -115,8 +115,8 @@ def positions_made_for(config: Any) -> tuple[int, str] | None:
     positions.
     """
     text = config.get_text_config()
-    top = getattr(text, "max_position_embeddings", None)
-    limits = [(int(top), f"max_position_embeddings is {int(top):,}")] if isinstance(top, int) and top > 0 else []
+    size = getattr(text, "max_position_embeddings", None)
+    limits = [(int(size), f"max_position_embeddings is {int(size):,}")] if isinstance(size, int) and size > 0 else []
     for kind, trained, factor in _scaled_rotations(text):
         if factor and trained:
             stretched = int(trained * factor)
@@ -126,14 +126,14 @@ def positions_made_for(config: Any) -> tuple[int, str] | None:
 
 def turning_by_length(config: Any) -> tuple[str, int] | None:
     """Return the kind of a rotation that differs by the length of the text, and the tokens up to which it does not."""
-    kinds = ((kind, int(trained or 0)) for kind, trained, _ in _scaled_rotations(config.get_text_config()))
-    return next((pair for pair in kinds if pair[0] in ("dynamic", "longrope")), None)
+    rotations = ((kind, int(trained or 0)) for kind, trained, _ in _scaled_rotations(config.get_text_config()))
+    return next((rotation for rotation in rotations if rotation[0] in ("dynamic", "longrope")), None)
 
 
 def _scaled_rotations(text: Any) -> Iterator[tuple[str, Any, Any]]:
     """Yield kind, trained positions and factor of every scaled rotation of a text configuration."""
     rope, limit = getattr(text, "rope_parameters", None) or {}, getattr(text, "max_position_embeddings", None)
-    for scaled in filter(None, rope.values() if is_per_layer_type(rope) else (rope,)):
-        if (kind := scaled.get("rope_type", "default")) != "default":
-            trained = scaled.get("original_max_position_embeddings") or (limit if kind == "dynamic" else None)
-            yield kind, trained, scaled.get("factor")
+    for settings in filter(None, rope.values() if is_per_layer_type(rope) else (rope,)):
+        if (kind := settings.get("rope_type", "default")) != "default":
+            trained = settings.get("original_max_position_embeddings") or (limit if kind == "dynamic" else None)
+            yield kind, trained, settings.get("factor")

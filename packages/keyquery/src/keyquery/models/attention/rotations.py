@@ -244,9 +244,9 @@ def _possible_rotations(
         for layout, start, signed in product(LAYOUTS, sorted(starts), (radians, -radians)):  # the other way (NanoChat)
             rounded = 1.0 if abs(factor - 1.0) < 1e-3 else factor
             rotary = Rotary(frequencies=tuple(signed.tolist()), layout=layout, start=start, factor=rounded)
-            unique = replace(rotary, layout="half") if radians.size == 1 else rotary  # one pair lies one way
-            if unique not in candidates:
-                candidates.append(unique)
+            canonical = replace(rotary, layout="half") if radians.size == 1 else rotary  # one pair lies one way
+            if canonical not in candidates:
+                candidates.append(canonical)
     return candidates
 
 

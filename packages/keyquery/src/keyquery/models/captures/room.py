@@ -36,10 +36,10 @@ def bytes_of_document(options: CaptureOptions, text: Any) -> int:
     """Return the approximate bytes of one document's vectors on disk, if heads are spread evenly over layers."""
     layers = [attention_layer for attention_layer in attention_layers(text) if attention_layer.kind != "cross"]
     captured = [layer for layer in layers if not options.only_layers or layer.index in options.only_layers]
-    all_heads = sum(layer.query_heads for layer in captured)
-    if not all_heads:
+    head_count = sum(layer.query_heads for layer in captured)
+    if not head_count:
         return 0
-    heads = len(options.only_heads) or min(options.heads or all_heads, all_heads)
+    heads = len(options.only_heads) or min(options.heads or head_count, head_count)
     used = min(len(captured), heads)
     groups = min(heads, sum(layer.key_heads for layer in captured))
     width = captured[0].head_dim

@@ -28,7 +28,7 @@ def refuse_replaced_code(raw: dict[str, Any], name: str) -> None:
     This is so if config.json refers to code and names an architecture that transformers does not have.
     """
     transformers = libraries.transformers
-    custom = [name_ for name_ in raw.get("architectures") or () if not hasattr(transformers, name_)]
+    custom = [class_name for class_name in raw.get("architectures") or () if not hasattr(transformers, class_name)]
     if raw.get("auto_map") and custom:
         raise ModelError(
             f"{name}: config.json names a custom class ({custom[0]}), which may compute what the plain class of its "
@@ -43,9 +43,9 @@ def as_class(raw: dict[str, Any], load_as: str, name: str) -> Any:
     Raises ModelError if transformers has no such causal language model.
     """
     transformers = libraries.transformers
-    for_type = transformers.AutoConfig.for_model
+    config_of = transformers.AutoConfig.for_model
     try:
-        family = type(for_type(load_as))
+        family = type(config_of(load_as))
     except ValueError:
         raise ModelError(
             f"{name}: load_as {load_as!r} is not a model type of transformers; give one such as llama"

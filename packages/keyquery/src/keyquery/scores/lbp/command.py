@@ -94,10 +94,10 @@ def run(
     by_mode = lbp_predictions.predictions_by_mode(answers, samples, str(data))
     compare = load_similarity(embedder, device) if embedder else None
     tables = {}
-    for label, answers_of in by_mode.items():
+    for label, mode_answers in by_mode.items():
         if not partial:
-            lbp_predictions.require_complete(samples, answers_of, label)
-        scores = lbp_scores.score_samples(samples, answers_of, compare)
+            lbp_predictions.require_complete(samples, mode_answers, label)
+        scores = lbp_scores.score_samples(samples, mode_answers, compare)
         write(folder / f"{label}.scores.csv", scores.to_csv(index=False, float_format="%.8g").encode())
         tables[label] = lbp_scores.aggregate(scores, samples, embedded=compare is not None)
     facts = {

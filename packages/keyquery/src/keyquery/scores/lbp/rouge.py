@@ -15,12 +15,12 @@ def rouge_l(reference: str, prediction: str) -> float:
 
     Words are separated by white space and compared as they are. The measure is 0 to 1; 0 if a text has no sentence.
     """
-    gold, texts = words_by_sentence(reference), words_by_sentence(prediction)
-    if not gold or not texts:
+    expected, predicted = words_by_sentence(reference), words_by_sentence(prediction)
+    if not expected or not predicted:
         return 0.0
-    shared = {word for one in gold for other in texts for word in longest_common(one, other)}
-    recall = len(shared) / len({word for one in gold for word in one})
-    precision = len(shared) / len({word for other in texts for word in other})
+    shared = {word for one in expected for other in predicted for word in longest_common(one, other)}
+    recall = len(shared) / len({word for one in expected for word in one})
+    precision = len(shared) / len({word for other in predicted for word in other})
     return 2 * precision * recall / (precision + recall + SMALL)
 
 

@@ -70,9 +70,9 @@ def aggregate(scores: pd.DataFrame, samples: Sequence[Sample], *, embedded: bool
     rows = [_mean_row(OVERALL, OVERALL, scores, expected, embedded)]
     for name, keys in (("length", LENGTHS), ("task", tuple(TASKS)), ("language", LANGUAGES)):
         for key in keys:
-            of_key = expected[expected[name] == key]
-            if len(of_key):
-                rows.append(_mean_row(name, key, scores[scores[name] == key], of_key, embedded))
+            expected_of_key = expected[expected[name] == key]
+            if len(expected_of_key):
+                rows.append(_mean_row(name, key, scores[scores[name] == key], expected_of_key, embedded))
     return pd.DataFrame(rows)
 
 
@@ -100,28 +100,28 @@ def _mean_row(kind: str, key: str, scores: pd.DataFrame, expected: pd.DataFrame,
 
 def _interval_ends(scores: pd.DataFrame) -> tuple[float, float]:
     """Return the ends of the mean's interval, times 100; the number of samples per length is fixed by design."""
-    lengths = [values.to_numpy(dtype=float) for _, values in scores.groupby("length")["score"]]
-    if min(map(len, lengths)) < LEAST_BOOTSTRAPPED:
-        return _student_over_lengths(lengths)
+    by_length = [values.to_numpy(dtype=float) for _, values in scores.groupby("length")["score"]]
+    if min(map(len, by_length)) < LEAST_BOOTSTRAPPED:
+        return _student_over_lengths(by_length)
     totals = np.zeros(DRAWS)
-    for place, array in enumerate(lengths):
-        totals += np.concatenate([array[index].sum(axis=1) for index in resamples(len(array), DRAWS, seed=place)])
+    for place, values in enumerate(by_length):
+        totals += np.concatenate([values[index].sum(axis=1) for index in resamples(len(values), DRAWS, seed=place)])
     low, high = percentile_interval(100 * totals / len(scores))
     # another order of summation may differ from the mean of equal scores by rounding
     return round(low, 10), round(high, 10)
 
 
-def _student_over_lengths(lengths: list[NDArray[np.float64]]) -> tuple[float, float]:
+def _student_over_lengths(by_length: list[NDArray[np.float64]]) -> tuple[float, float]:
     """Return Student's interval of a mean over lengths, with Satterthwaite's degrees of freedom.
 
     If a length has a single sample, or no length has any variance, all lengths are pooled: differences between
     lengths then count as noise, so the interval is too wide rather than too narrow.
     """
-    count = sum(map(len, lengths))
-    mean = np.concatenate(lengths).mean()
-    if min(map(len, lengths)) < 2 or all(np.ptp(length) == 0 for length in lengths):
-        lengths = [np.concatenate(lengths)]
-    parts = np.array([len(length) * length.var(ddof=1) for length in lengths]) / count**2
-    df = parts.sum() ** 2 / sum(term**2 / (len(length) - 1) for term, length in zip(parts, lengths, strict=True))
+    count = sum(map(len, by_length))
+    mean = np.concatenate(by_length).mean()
+    if min(map(len, by_length)) < 2 or all(np.ptp(values) == 0 for values in by_length):
+        by_length = [np.concatenate(by_length)]
+    parts = np.array([len(values) * values.var(ddof=1) for values in by_length]) / count**2
+    df = parts.sum() ** 2 / sum(part**2 / (len(values) - 1) for part, values in zip(parts, by_length, strict=True))
     half = float(half_width(np.sqrt(parts.sum()), np.asarray(df)))
     return 100 * max(0.0, float(mean) - half), 100 * min(1.0, float(mean) + half)

@@ -73,11 +73,11 @@ def _sample(generator: np.random.Generator, language: str, kind: str, words: int
     """Return the lines of a context and the gold answer."""
     form = LINE[language]
     count = max(LINE_COUNT, words // len(form.split()))
-    keys = [f"w{number + 1}" for number in generator.permutation(WORD_COUNT)[:count]]
-    lines = [form.format(word, shelf) for word, shelf in zip(keys, generator.integers(1, 9, count), strict=True)]
+    names = [f"w{number + 1}" for number in generator.permutation(WORD_COUNT)[:count]]
+    lines = [form.format(word, shelf) for word, shelf in zip(names, generator.integers(1, 9, count), strict=True)]
     if kind == SUMMARY:
         return lines, [lines[0]]
-    return lines, keys[:1] if kind == EXACT else keys[:LINE_COUNT]
+    return lines, names[:1] if kind == EXACT else names[:LINE_COUNT]
 
 
 if __name__ == "__main__":

@@ -78,14 +78,14 @@ def run_harness(
     names = [name for name, task in NAMES.items() if task in tasks]
     paths = []
     for length in lengths:
-        options = harness_arguments(source, names, length, samples, batch=batch, chat_template=chat_template, seed=seed)
-        place = folder / f"{length}-{_hash(options)}"  # other options use another folder and other answers
+        argv = harness_arguments(source, names, length, samples, batch=batch, chat_template=chat_template, seed=seed)
+        place = folder / f"{length}-{_hash(argv)}"  # other options use another folder and other answers
         result = is_finished(place)
         if result is None:
             print(
                 f"{length}: {counted(len(tasks), 'task')}; the log is {place / 'log.txt'}", file=sys.stderr, flush=True
             )
-            _start_harness(program, options, place)
+            _start_harness(program, argv, place)
             result = is_finished(place)
         if result is None:
             raise DataError(
@@ -110,13 +110,13 @@ def harness_arguments(
         model["load_in_8bit"] = True
     elif source.quantize is not None:
         model |= {"load_in_4bit": True, "bnb_4bit_quant_type": source.quantize}
-    options = ["--model", "hf", "--model_args", ",".join(f"{name}={value}" for name, value in model.items())]
-    options += ["--tasks", ",".join(names), "--metadata", json.dumps({"max_seq_lengths": [tokens]})]
-    options += ["--batch_size", str(batch), "--seed", str(seed)]
-    options += ["--device", source.device] * (source.device != "auto")
-    options += ["--limit", str(samples)] * (samples < SAMPLES)
-    options += ["--apply_chat_template"] * chat_template
-    return options
+    argv = ["--model", "hf", "--model_args", ",".join(f"{name}={value}" for name, value in model.items())]
+    argv += ["--tasks", ",".join(names), "--metadata", json.dumps({"max_seq_lengths": [tokens]})]
+    argv += ["--batch_size", str(batch), "--seed", str(seed)]
+    argv += ["--device", source.device] * (source.device != "auto")
+    argv += ["--limit", str(samples)] * (samples < SAMPLES)
+    argv += ["--apply_chat_template"] * chat_template
+    return argv
 
 
 def is_finished(folder: Path) -> Path | None:
@@ -124,16 +124,16 @@ def is_finished(folder: Path) -> Path | None:
     return max(folder.glob("**/results_*.json"), key=lambda path: path.name, default=None)
 
 
-def _hash(options: Sequence[str]) -> str:
-    return hashlib.blake2b("\0".join(options).encode(), digest_size=4).hexdigest()
+def _hash(argv: Sequence[str]) -> str:
+    return hashlib.blake2b("\0".join(argv).encode(), digest_size=4).hexdigest()
 
 
-def _start_harness(program: Sequence[str], options: Sequence[str], folder: Path) -> None:
-    write(folder / "options.json", (json.dumps(list(options)) + "\n").encode())
+def _start_harness(program: Sequence[str], argv: Sequence[str], folder: Path) -> None:
+    write(folder / "options.json", (json.dumps(list(argv)) + "\n").encode())
     outputs = ["--output_path", str(folder), "--log_samples", "--use_cache", str(folder / "answers")]
     try:
         with (folder / "log.txt").open("wb") as log:
-            returncode = process.run_shown([*program, *options, *outputs], Path.cwd(), log)
+            returncode = process.run_shown([*program, *argv, *outputs], Path.cwd(), log)
     except (MissingDependency, OSError) as error:
         raise DataError(f"{program[0]}: cannot be run ({error})") from error
     if returncode:

@@ -134,7 +134,7 @@ def _plan_sample(task: str, depth: int, rng: random.Random) -> _NeedlePlan:
     values = [str(value) for value in rng.sample(range(1_000_000, 10_000_000), len(keys) * per_key)]
     values_by_key = {key: values[place * per_key : (place + 1) * per_key] for place, key in enumerate(keys)}
     other_depths = rng.sample([place for place in DEPTHS if place != depth], len(values) - 1) if many else []
-    sentences = [NEEDLE.format(key=key, value=value) for key, texts in values_by_key.items() for value in texts]
+    sentences = [NEEDLE.format(key=key, value=value) for key, numbers in values_by_key.items() for value in numbers]
     needles = tuple(zip([depth, *other_depths], sentences, strict=True))
     asked_keys = keys if task == "noise_multiquery" else keys[:1]
     if task == "noise_multivalue":
