@@ -42,15 +42,15 @@ def figure(anchoring_curves: pd.DataFrame, subjects: pd.DataFrame, pretrained_he
         height=45,
         entities=LOOKS,
         caption=(
-            "Belief of a probe of truth when the end of a statement can no longer attend to its beginning, in "
-            "statements about cities and athletes that the model itself completes rightly: $\\Delta P$ by layer, by "
-            f"what the truth needs. Unit: one name, $n$ from {least} to {most}; bands: 95 % bootstrap."
+            "Statements whose truth needs their beginning lose a probe's belief when their end can no longer attend to "
+            "it: $\\Delta P$ by layer, for statements about cities and athletes that the model itself completes "
+            f"rightly, by what the truth needs. Unit: one name, $n$ from {least} to {most}; bands: 95 % bootstrap."
         ),
         short="$\\Delta P$ of planted statements in pretrained models",
         note=(
             f"Not drawn: as many tokens of the text before cut, from ${part['filler'].min():.1f}$ to "
-            f"${part['filler'].max():.1f}$ points. Hollow and not joined: layers that are not read, since the "
-            "probe is not above chance on statements that need their beginning. The end alone tells where it is a word "
-            "such as butter, in which no city lies and which nobody plays."
+            f"${part['filler'].max():.1f}$ points. Hollow and not joined: layers that are not read, since the probe is "
+            "not above chance on statements that need their beginning. The end alone tells where it is a word such as "
+            "butter, in which no city lies and which nobody plays."
         ),
     )

@@ -63,11 +63,11 @@ def figure(lbp_lengths: pd.DataFrame, matched_models: pd.DataFrame, length_order
         letters=True,
         entities={mode: replace(look, label=f"prompts {words('mode')[mode]}") for mode, look in LOOKS.items()},
         caption=(
-            "A model's LongBench Pro score and plasticity both fall from 8K to 128K tokens, (a) to (g), a mark at each "
-            "doubling, as reported [@shcherb2026; @longbenchpro2026]. (h) That more plastic models score higher at one "
-            f"length is not seen: rank correlation over {count} models with its 95 % interval. Not drawn, as their "
-            f"plasticity is not known: {absent}, and 256K. With {absent}, {(scores['128k'] < scores['8k']).sum()} of "
-            f"{len(scores)} scores fall. Unit: one model; {lbp_lengths['questions'].iloc[0]} questions per length."
+            f"From 8K to 128K tokens {(scores['128k'] < scores['8k']).sum()} of {len(scores)} LongBench Pro scores "
+            "fall, as plasticity does: (a) to (g), a mark at each doubling [@shcherb2026; @longbenchpro2026]. (h) That "
+            f"more plastic models score higher at one length is not seen: rank correlation over {count} models with "
+            f"its 95 % interval. Not drawn, as their plasticity is not known: {absent}, and 256K. Unit: one model; "
+            f"{lbp_lengths['questions'].iloc[0]} questions per length."
         ),
         short="LongBench Pro against plasticity, by input length",
     )

@@ -47,7 +47,7 @@ def figure(
                 series=series,
                 x=Axis(label="plasticity drop", low=0.03, high=0.25, ticks=[0.05, 0.1, 0.15, 0.2, 0.25]),
                 y=Axis(label="score lost, 8K to 128K", percent=True, low=0, high=70),
-                title=f"Prompts {shown}",
+                title=f"prompts {shown}",
                 annotations=[
                     Annotation(x=0.032, y=y, text=text, anchor="right")
                     for y, text in zip((66.5, 62), told, strict=True)
@@ -64,10 +64,10 @@ def figure(
         letters=True,
         height=60,
         caption=(
-            "Share of the LongBench Pro score that is lost from 8K to 128K tokens against the plasticity drop. The "
-            f"smallest $p$ after Holm's correction over {len(length_decline_tests)} tests is {least:.3f}. Unit: one "
-            "model. Scores published [@longbenchpro2026], drop as printed [@shcherb2026]. Least squares (dashed: with "
-            f"{added}) run from family to family: inside a family (colour) no relation is seen."
+            "Models whose plasticity drops more lose a larger share of their LongBench Pro score from 8K to 128K "
+            "tokens, but from family to family: inside a family (colour) no relation is seen. The smallest $p$ after "
+            f"Holm's correction over {len(length_decline_tests)} tests is {least:.3f}. Unit: one model. Scores "
+            f"published [@longbenchpro2026], drop as printed [@shcherb2026]. Least squares; dashed: with {added}."
         ),
         note=(
             "In the panels: Pearson's $r$ with its 95 % interval. Exact $p$, and after Holm's correction: "

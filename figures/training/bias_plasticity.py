@@ -97,8 +97,8 @@ def figure(
         share_y=True,
         letters=True,
         caption=(
-            "Over each model's own window no relation of the plasticity drop to the bias is shown; over equal tokens "
-            "there is one, between families [@shcherb2026]. Bias (a) per token and (b) per window of "
+            "Over each model's own window no relation of the plasticity drop to the bias per token is shown; over "
+            "equal tokens there is one, between families [@shcherb2026]. Bias (a) per token and (b) per window of "
             f"{int(models.sum())} captured models and {int((~models).sum())} checkpoints of SmolLM3-3B (joined); (c) "
             f"{len(same)} models over {window:,} tokens: SmolLM3 at its last checkpoint, and those captured over as "
             f"many, all but {listed(absent)}."
