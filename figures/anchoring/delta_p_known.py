@@ -22,7 +22,7 @@ def figure(anchoring_curves: pd.DataFrame, subjects: pd.DataFrame, pretrained_he
         series: list[Series] = []
         for group, words in GROUPS.items():
             rows = curves[curves["group"] == group].sort_values("layer")
-            series += read_and_unread(rows, "layer", group, words, "")
+            series += read_and_unread(rows, "layer", group, words, "", 0.3 if group == "answer" else -0.1)
         last, strips = int(curves["layer"].max()), full_attention(curves, pretrained_heads)
         full = [Rule(at=float(s.low or 0) + 0.5, axis="x", label=s.label, dash="densely dotted") for s in strips]
         panels.append(

@@ -39,6 +39,7 @@ def figure(retrained_levels: pd.DataFrame) -> Figure:
             Panel(
                 title=name,
                 series=[
+                    Line(x=leads, y=list(map(law.pdf, leads)), marks=False, entity="neutral", legend=False),
                     Line(
                         x=over,
                         y=list(map(law.pdf, over)),
@@ -49,16 +50,14 @@ def figure(retrained_levels: pd.DataFrame) -> Figure:
                         entity="sway",
                         legend=False,
                     ),
-                    Line(x=leads, y=list(map(law.pdf, leads)), marks=False, entity="neutral", legend=False),
                 ],
                 x=Axis(label="lead of key 1 / spread", ticks=[-2, 0, 2]),
                 y=Axis(label="share per spread", low=0, high=0.5, ticks=[0, 0.2, 0.4]),
                 shades=[Shade(low=None, high=0)],
                 rules=[Rule(at=law.mean, axis="x", label="mean")],
                 annotations=[
-                    Annotation(
-                        x=-0.8, y=0.46, text=f"sway {100 * share:.0f} %", entity="sway", target=(changed / 2, 0.2)
-                    ),
+                    Annotation(x=-1.4, y=0.15, text="sway", anchor="left", entity="sway", target=(changed / 2, 0.15)),
+                    Annotation(x=-1.4, y=0.09, text=f"{100 * share:.0f} %", anchor="left", entity="sway"),
                     *(
                         Annotation(x=x, y=y, text=text, anchor="center", entity=f"key {key}")
                         for x, key, share in ((-2.2, 2, law.cdf(0)), (2.9, 1, 1 - law.cdf(0)))
