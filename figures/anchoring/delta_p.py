@@ -39,9 +39,8 @@ def figure(anchoring_curves: pd.DataFrame, subjects: pd.DataFrame) -> Figure:
             entity = arm or f"series-{number}"
             name = f"{arm}: {ARMS[arm]}" if arm else str(small["label"].get(model, rows["display_name"].iloc[0]))
             name = name if data == "planted" else f"{name}, {data}"
-            series += read_and_unread(
-                rows, place, entity, name, "control" if len(drawn) <= MOST // 2 else "", 0.16 * number - 0.4
-            )
+            control = "control" if len(drawn) <= MOST // 2 else ""
+            series += read_and_unread(rows, place, entity, name, control, 0.16 * number - 0.4)
         cut = [line for line in series if isinstance(line, Line) and line.dash]
         told = [
             Annotation(x=line.x[-1], y=min(line.y), text="other tokens cut", anchor="below left")
@@ -65,7 +64,7 @@ def figure(anchoring_curves: pd.DataFrame, subjects: pd.DataFrame) -> Figure:
         short="Measured $\\Delta P$ over the layers",
         note=(
             "Models of the population, by their arms. Dotted, near zero: as many other tokens cut as the question has. "
-            "Hollow and not joined: layers that are not read, since the probe is not above chance."
+            "Hollow, not joined, beside their layer: layers that are not read, since the probe is not above chance."
         ),
     )
 
@@ -73,7 +72,7 @@ def figure(anchoring_curves: pd.DataFrame, subjects: pd.DataFrame) -> Figure:
 def read_and_unread(
     rows: pd.DataFrame, place: str, entity: str, label: str, control: str, aside: float
 ) -> list[Series]:
-    """Return a line, its band and its control column (if any) where the probe beats chance; else points, moved aside."""
+    """Return a line, its band and its control column (if any) where the probe beats chance; else points `aside`."""
     above = rows["above_chance"].astype(bool)
     read, unread = rows[above], rows[~above]
     series: list[Series] = []
