@@ -15,7 +15,7 @@ def figure(
     length_decline: pd.DataFrame, length_decline_fit: pd.DataFrame, length_decline_tests: pd.DataFrame
 ) -> Figure:
     """Return the figure."""
-    panels, correlations, p = [], [], pvalue(relation=True)
+    panels, correlations, p = [], [], pvalue()
     tests = length_decline_tests[length_decline_tests["test"] == "pearson"]
     least, own = length_decline_tests["p_adjusted"].min(), length_decline["in_source"].astype(bool)
     added = listed(list(length_decline.loc[~own, "display_name"].unique()))
@@ -38,8 +38,7 @@ def figure(
         ]
         of = {n: pick(tests, comparison=f"ap_drop, {mode}, n = {n}") for n in (seven, eight)}
         told = [
-            f"$n = {n}$: {correlation_phrase(test).partition(SIGN)[0]}, Holm $p$ "
-            + p.show(test["p_adjusted"], "plain").removeprefix("= ")
+            f"$n = {n}$: {correlation_phrase(test).partition(SIGN)[0]}, Holm $p$ " + p.show(test["p_adjusted"], "plain")
             for n, test in of.items()
         ]
         panels.append(
@@ -54,10 +53,7 @@ def figure(
                 ],
             )
         )
-        correlations += [
-            f"{shown}, $n = {n}$: $p {p.show(test['p_value'], 'plain')}$, Holm {p.show(test['p_adjusted'], 'plain')}"
-            for n, test in of.items()
-        ]
+        correlations += [f"{p.show(test['p_value'], 'plain')} ({shown}, $n = {n}$)" for n, test in of.items()]
     return Figure(
         panels=panels,
         share_y=True,
@@ -70,8 +66,8 @@ def figure(
             f"published [@longbenchpro2026], drop as printed [@shcherb2026]. Least squares; dashed: with {added}."
         ),
         note=(
-            "In the panels: Pearson's $r$ with its 95 % interval. Exact $p$, and after Holm's correction: "
-            f"{'; '.join(correlations)}."
+            "In the panels: Pearson's $r$ with its 95 % interval, and exact $p$ after Holm's correction; before it $p$ "
+            f"is {listed(correlations)}."
         ),
         short="Relative decline of LongBench Pro against the plasticity drop",
     )

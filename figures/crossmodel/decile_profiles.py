@@ -39,12 +39,7 @@ def figure(decile_profiles: pd.DataFrame, measured_profiles: pd.DataFrame, subje
     scale = Axis(label="plasticity", low=math.floor(5 * min(ends)) / 5, high=math.ceil(5 * max(ends)) / 5)
     parted = [(title, lines[at : at + MOST]) for title, lines in shown.items() for at in range(0, len(lines), MOST)]
     panels = [
-        Panel(
-            series=lines,
-            x=Axis(label="% of the context", low=0, high=100, ticks=[0, 50, 100]),
-            y=scale,
-            title=title,
-        )
+        Panel(series=lines, x=Axis(label="% of the context", low=0, high=100, ticks=[0, 50, 100]), y=scale, title=title)
         for title, lines in parted
     ]
     risen = decile_profiles[decile_profiles["shape"] == "rises"].sort_values("draw_up", ascending=False)

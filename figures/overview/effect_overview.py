@@ -13,13 +13,8 @@ AXES = {
     "nats": ("massive dimensions zeroed, nats per token", Axis(low=0)),
     "ratio": ("ratio", Axis(scale="log", low=0.5, high=5000, ticks=[1, 10, 100, 1000])),
 }
-COLORS = {  # black or grey, since each other colour is a model's; the mark tells the verdict
-    "holds": "okblack",
-    "holds after rounding": "okblack",
-    "not significant": "okgrey",
-    "not supported": "okgrey",
-    "contradicted": "okblack",
-}
+COLORS = dict.fromkeys(("holds", "holds after rounding", "contradicted"), "okblack")  # other colours are of models
+COLORS |= dict.fromkeys(("not significant", "not supported"), "okgrey")
 
 
 def figure(effect_overview: pd.DataFrame) -> Figure:

@@ -34,22 +34,13 @@ def figure(retrained_levels: pd.DataFrame) -> Figure:
         law, changed = NormalDist(content + sign * position, 1), 2 * sign * position
         low, high = sorted((0, changed))
         over = [low + step * (high - low) / 20 for step in range(21)]
-        share = law.cdf(high) - law.cdf(low)
+        share, top = law.cdf(high) - law.cdf(low), list(map(law.pdf, over))
         panels.append(
             Panel(
                 title=name,
                 series=[
                     Line(x=leads, y=list(map(law.pdf, leads)), marks=False, entity="neutral", legend=False),
-                    Line(
-                        x=over,
-                        y=list(map(law.pdf, over)),
-                        low=[0] * len(over),
-                        high=list(map(law.pdf, over)),
-                        uncertainty="band",
-                        marks=False,
-                        entity="sway",
-                        legend=False,
-                    ),
+                    Line(x=over, y=top, low=[0] * len(over), high=top, uncertainty="band", marks=False, entity="sway"),
                 ],
                 x=Axis(label="lead of key 1 / spread", ticks=[-2, 0, 2]),
                 y=Axis(label="share per spread", low=0, high=0.5, ticks=[0, 0.2, 0.4]),

@@ -24,9 +24,7 @@ def figure(bin_kept: pd.DataFrame, pretrained_competition: pd.DataFrame) -> Figu
                 Line(x=rows["width"], y=rows["pooled"], entity="total", legend=False),
                 Line(x=rows["width"], y=rows["aligned"], entity="neutral", dash="dashed", legend=False),
             ],
-            x=Axis(
-                label="tokens in a bin", scale="log", base=2, ticks={width: f"{width:,}" for width in rows["width"]}
-            ),
+            x=Axis(label="tokens in a bin", scale="log", base=2, ticks={at: f"{at:,}" for at in rows["width"]}),
             y=Axis(low=0.4, high=0.8, ticks=[0.4, 0.6, 0.8]),
             annotations=[
                 Annotation(x=256, y=0.70, text="as captured", anchor="above", entity="total"),
@@ -62,11 +60,6 @@ def cloud(title: str, kept: float) -> Panel:
             points.append((x * math.cos(turn) - y * math.sin(turn), x * math.sin(turn) + y * math.cos(turn)))
         xs, ys = zip(*points, strict=True)
         series.append(Points(x=xs, y=ys, entity=name, label=f"{name} position of the bin"))
-    axis = Axis(low=-0.5, high=2.1, ticks=[0, 1, 2], label="first dimension")  # a unit is as long as on the other axis
-    return Panel(
-        title=title,
-        series=series,
-        x=axis,
-        y=Axis(low=-1, high=1, ticks=[-1, 0, 1], label="second dimension"),
-        rules=[Rule(at=0, axis="x", dash="solid")],
-    )
+    x = Axis(low=-0.5, high=2.1, ticks=[0, 1, 2], label="first dimension")  # a unit is as long as on the other axis
+    y = Axis(low=-1, high=1, ticks=[-1, 0, 1], label="second dimension")
+    return Panel(title=title, series=series, x=x, y=y, rules=[Rule(at=0, axis="x", dash="solid")])

@@ -12,7 +12,7 @@ def figure(pretrained_layers: pd.DataFrame, pretrained_heads: pd.DataFrame) -> F
     for entity, name, rows in each_model(pretrained_layers):
         paid = rows.set_index("layer")["first_attention"]
         after = int(paid.diff().idxmax())
-        rises.append(f"in {name} from {paid[after - 1]:.3f} to {paid[after]:.3f} at layer {after}")
+        rises.append(f"{name} at layer {after}, from {paid[after - 1]:.3f} to {paid[after]:.3f}")
         panels.append(
             Panel(
                 series=[
@@ -46,9 +46,9 @@ def figure(pretrained_layers: pd.DataFrame, pretrained_heads: pd.DataFrame) -> F
         letters=True,
         legend="none",
         caption=(
-            f"Attention to the first token rises at one layer, {' and '.join(rises)}. Mean over heads and texts with "
-            f"Student's 95 % interval over texts. Unit: text. {'; '.join(models)}. Sink: a head that pays the first "
-            "token at least 0.3 of its attention, and no less than the five before."
+            f"Attention to the first token rises most from one layer to the next in {' and in '.join(rises)}. Mean "
+            f"over heads and texts with Student's 95 % interval over texts. Unit: text. {'; '.join(models)}. Sink: a "
+            "head that pays the first token at least 0.3 of its attention, and no less than the five before."
         ),
         short="Attention to the first token by layer of pretrained models",
     )
