@@ -58,9 +58,8 @@ def figure(training_trajectory: pd.DataFrame) -> Figure:
         legend="none",
         caption=(
             "As SmolLM3-3B is extended the bias per token falls, but per window it grows with the plasticity drop. "
-            f"{len(rows)} checkpoints of one run [@shcherb2026], labelled by training steps (of the run up to "
-            f"annealing, of the phase after it), windows from {low:,} to {high:,} tokens; factors: from annealing to "
-            "the last."
+            f"{len(rows)} checkpoints of one run [@shcherb2026], by training steps (of the run up to annealing, then "
+            f"of the phase), windows of {low:,} to {high:,} tokens; factors: since annealing."
         ),
         note=(
             "Hollow: as printed; solid: per token times the window. Unit: one checkpoint, mean over heads; the study "
