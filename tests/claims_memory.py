@@ -9,6 +9,7 @@ import pandas as pd
 
 from boundpaper.build.facts import FactReader
 from boundpaper.build.graph import load
+from boundpaper.build.job import Job
 from boundpaper.store import reader as store
 from boundpaper.store.descriptor import resource
 from boundpaper.store.documents import THESIS, document_scope
@@ -22,6 +23,13 @@ from conftest import ROOT
 def graph():
     """Return the graph of the project's steps."""
     return load(ROOT, FactReader(ROOT))
+
+
+def exhibit_job(root, kind, name):
+    """Return the job that makes an exhibit from the artifacts of `root`."""
+    step = graph().steps[f"{kind}:{name}"]
+    assert not step.fault, step.fault
+    return Job(root, kind, name, step.file, step.function, step.artifacts)
 
 
 def function(step):

@@ -1,15 +1,20 @@
-"""The abstract and introduction quote the planned primary contrast of the population."""
+"""What the thesis asserts is bound: planned contrasts are quoted, findings of captions rest on verdicts or cells."""
 
 import re
 from pathlib import Path
 
 import pandas as pd
 import pytest
+import yaml
 
 from boundpaper.paper import metadata
+from boundpaper.store.reader import read
+from claims_memory import exhibit_job
 
 ROOT = Path(__file__).parents[1]
 CONTRAST = re.compile(r"'population_contrasts_every', item='(?P<item>[^']+)'")
+
+CAPTIONS = yaml.safe_load((ROOT / "tests/captions.yaml").read_text())
 
 
 @pytest.mark.parametrize("part", ["abstract", "introduction"])
@@ -33,3 +38,24 @@ def test_bibliography_entries_name_at_least_five_authors():
     entries = re.findall(r"author\s*=\s*\{(.*)\},", (ROOT / "paper/references.bib").read_text())
     short = [entry for entry in entries if entry.endswith(" and others") and entry.count(" and ") < 5]
     assert not short
+
+
+def test_finding_of_each_printed_caption_rests_on_verdicts_or_cells(shipped):
+    chapters = "".join(path.read_text() for path in sorted((ROOT / "paper/chapters").glob("*.tex.j2")))
+    printed = ["/".join(match) for match in re.findall(r"<< (figure|table)\('(\w+)'\)", chapters)]
+    assert sorted(printed) == sorted(CAPTIONS), "tests/captions.yaml lists the exhibits that chapters print"
+    verdicts, wrong = read(shipped, "claims").set_index("claim")["verdict"], []
+    for name, known in CAPTIONS.items():
+        job, rests = exhibit_job(shipped, *name.split("/")), known["rests on"]
+        says = re.split(r"[.:](?=\s|$)| \[@", " ".join(job.call().caption.split()), maxsplit=1)[0]
+        if re.sub(r"(?<![\w-])\d[\d,.]*(?<=\d)(?!\w)", "#", says) != known["says"]:
+            wrong.append(f"{name} says something else; judge anew what that rests on: {says}")
+        if isinstance(rests, dict):
+            now = verdicts[list(rests)].to_dict()
+            wrong += [f"{name} rests on {rests}, but now {now}"] * (now != rests)
+        elif rests == "number":
+            source = re.sub(r'"\s+f?"', "", (ROOT / job.file).read_text())
+            wrong += [f"{name} has no number of a cell: {says}"] * (says in source)
+        else:
+            assert rests == "describes", name
+    assert not wrong, "\n".join(wrong)

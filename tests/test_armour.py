@@ -11,7 +11,7 @@ from boundpaper.errors import DataError, SpecError
 from boundpaper.store import reader as store
 from boundpaper.typeset import armour
 from boundpaper.typeset.text import escape, prose
-from claims_memory import graph
+from claims_memory import exhibit_job, graph
 from conftest import ROOT
 
 PAYLOAD = r"$\immediate\pdfobj stream file{/etc/passwd}$ <script>alert(1)</script> *[@x] ^^5cinput"
@@ -46,8 +46,7 @@ def attacked():
 
     def spec(kind, name):
         payload[0] = PAYLOAD if kind == "table" else SHORT
-        step = GRAPH.steps[f"{kind}:{name}"]
-        return Job(ROOT, kind, name, step.file, step.function, step.artifacts).call()
+        return exhibit_job(ROOT, kind, name).call()
 
     yield spec
     patch.undo()

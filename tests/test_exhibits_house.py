@@ -7,7 +7,6 @@ import pandas as pd
 import pytest
 
 import boundpaper.figures.view as view_of
-from boundpaper.build.job import Job
 from boundpaper.errors import DataError, SpecError
 from boundpaper.figures import Axis, Bars, Bundle, Figure, Heatmap, Line, Panel, Points, Rule, Shade
 from boundpaper.figures.layout import lay_out
@@ -21,7 +20,7 @@ from boundpaper.tables.layout import has_row_space, separators
 from boundpaper.tables.read import read
 from boundpaper.tables.render import render
 from boundpaper.typeset.wording import readable_text
-from claims_memory import graph
+from claims_memory import exhibit_job, graph
 from conftest import ROOT
 from exhibit_lint import constant, faults, figure_texts, table_texts
 from tables._house import estimator_phrase
@@ -30,12 +29,6 @@ GRAPH = graph()
 SUPPLEMENT = set(metadata.read(ROOT).supplement)
 TABLES = sorted(step.name for step in GRAPH.steps.values() if step.kind.name == "table")
 FIGURES = sorted(step.name for step in GRAPH.steps.values() if step.kind.name == "figure")
-
-
-def spec(root, kind, name):
-    """Return the spec that an exhibit's function makes from the committed artifacts."""
-    step = GRAPH.steps[f"{kind}:{name}"]
-    return Job(root, kind, name, step.file, step.function, step.artifacts).call()
 
 
 def panel(*series, **more):
@@ -47,7 +40,7 @@ def panel(*series, **more):
 
 @pytest.mark.parametrize("name", TABLES)
 def test_every_table_follows_the_house_rules(name, shipped):
-    grid = read(spec(shipped, "table", name), name)
+    grid = read(exhibit_job(shipped, "table", name).call(), name)
     parts = [f"{place}: {fault}" for place, text in table_texts(grid) for fault in faults(text)]
     assert not parts, "\n".join(parts)
     assert name in SUPPLEMENT or not constant(grid), "columns with a single value"
@@ -58,7 +51,7 @@ def test_every_table_follows_the_house_rules(name, shipped):
 
 @pytest.mark.parametrize("name", FIGURES)
 def test_every_figure_follows_the_house_rules(name, shipped):
-    figure = spec(shipped, "figure", name)
+    figure = exhibit_job(shipped, "figure", name).call()
     parts = [f"{place}: {fault}" for place, text in figure_texts(figure) for fault in faults(text)]
     assert not parts, "\n".join(parts)
     source = tex(figure, name)
@@ -95,14 +88,9 @@ def test_every_exhibit_is_referenced_and_percent_signs_follow_numbers():
 
 
 def test_shaded_range_ends_at_its_stated_value_and_limits_may_not_cut_it():
-    band = view_of.figure_view(
-        panel(
-            Bars(x=["a", "b"], y=[17.0, 40.0], entity="rope"),
-            shades=[Shade(low=14.0, high=22.0, axis="y")],
-            y=Axis(low=0, high=60),
-        ),
-        "t",
-    )["page"]["panels"][0]["shades"][0]
+    bars, shade = Bars(x=["a", "b"], y=[17.0, 40.0], entity="rope"), Shade(low=14.0, high=22.0, axis="y")
+    shaded = panel(bars, shades=[shade], y=Axis(low=0, high=60))
+    band = view_of.figure_view(shaded, "t")["page"]["panels"][0]["shades"][0]
     assert (band["a"][1], band["b"][1]) == ("0.2333", "0.3667"), "the shade starts at its lower end, not at the axis"
     trained = panel(Line(x=[1.0, 2.0], y=[0.0, 1.0]), shades=[Shade(low=None, high=4.0)], x=Axis(low=0.5, high=8.0))
     drawn = view_of.figure_view(trained, "t")["page"]["panels"][0]["shades"][0]
@@ -165,12 +153,6 @@ def test_bars_without_zero_baseline_are_drawn_as_points():
     assert marks.count(r"\path plot[mark=") == 2, "the legend also shows marks"
 
 
-def test_numbers_in_figures_have_thousands_commas():
-    source = tex(panel(Bars(x=["a"], y=[12766.0], values=True, decimals=0, entity="rope")), "t")
-    assert "$12{,}766$" in source
-    assert "{$10{,}000$}" in source
-
-
 def test_labels_at_points_and_rules_do_not_overlap_lines():
     named = tex(panel(Points(x=[0.0, 1.0], y=[0.0, 1.0], labels=["A", "B"])), "t")
     assert named.count("fill=white, fill opacity=0.75") == 2
@@ -183,7 +165,8 @@ def test_labels_at_points_and_rules_do_not_overlap_lines():
 def test_every_small_model_is_drawn_with_its_interval_where_its_probe_is_read(shipped):
     frame = pd.read_csv(shipped / "artifacts/results/anchoring_curves.csv")
     rows = frame[(frame["split"] == "layer") & (frame["group"] == "question") & (frame["n"] > 0)]
-    named = [each for each in spec(shipped, "figure", "delta_p").panels[0].series if each.label[1:2] == ":"]
+    drawn = exhibit_job(shipped, "figure", "delta_p").call().panels[0].series
+    named = [each for each in drawn if each.label[1:2] == ":"]
     for entity, name in {"A": "tiny-rope", "B": "tiny-continued", "C": "tiny-drope"}.items():
         for above, mine in rows[rows["model"] == name].sort_values("layer").groupby("above_chance"):
             kind = Line if above else Points
@@ -283,7 +266,7 @@ def test_printed_ledger_lists_failing_and_important_claims(shipped):
     bad = ledger[ledger["verdict"].isin(["contradicted", "not supported"]) & (ledger["source"] != "thesis")]
     for name, severity in (("claims_failures", "headline"), ("claims_further", "supporting")):
         expected = bad[(bad["kind"] == "statement") & (bad["severity"] == severity)]
-        table = spec(shipped, "table", name)
+        table = exhibit_job(shipped, "table", name).call()
         assert set(table.rows["claim"]) == set(expected["claim"]) - hypotheses
         assert table.rows["part"].nunique() == expected.loc[~expected["claim"].isin(hypotheses), "failure"].nunique()
         words = [cell.words for row in read(table, name).rows for cell in row]

@@ -7,9 +7,8 @@ import pandas as pd
 import pytest
 
 from boundpaper.build.changes import at_revision, files_at
-from boundpaper.build.job import Job
 from boundpaper.store.canonical import agree
-from claims_memory import graph
+from claims_memory import exhibit_job, graph
 from conftest import GOLDEN, ROOT
 from frozen import MOST, PREAMBLE, frozen
 from recompute import DUMPS
@@ -19,23 +18,11 @@ TABLES = sorted(step.name for step in GRAPH.steps.values() if step.kind.name == 
 FIGURES = sorted(step.name for step in GRAPH.steps.values() if step.kind.name == "figure")
 
 
-def job(root, kind, name):
-    """Return the job that makes an exhibit from the committed artifacts."""
-    step = GRAPH.steps[f"{kind}:{name}"]
-    assert not step.fault, step.fault
-    return Job(root, kind, name, step.file, step.function, step.artifacts)
-
-
-def spec(root, kind, name):
-    """Return the spec that an exhibit's function makes from the committed artifacts."""
-    return job(root, kind, name).call()
-
-
 @pytest.mark.parametrize("name", [name for name in TABLES if name not in DUMPS])
 def test_table_equals_its_golden_files(name, shipped, golden):
     from boundpaper.tables.render import render
 
-    table = spec(shipped, "table", name)
+    table = exhibit_job(shipped, "table", name).call()
     golden(f"tables/{name}.tex", render(table, name, "latex"))
     golden(f"tables/{name}.md", render(table, name, "markdown"))
 
@@ -70,7 +57,7 @@ def test_figure_equals_its_golden_file(name, shipped, golden):
     from boundpaper.figures.render import float_tex, tex
     from boundpaper.figures.units import contradicted_unit
 
-    made = job(shipped, "figure", name)
+    made = exhibit_job(shipped, "figure", name)
     figure = made.call()
     assert contradicted_unit(shipped, made.artifacts, made.frames, figure) == ""
     golden(f"figures/{name}.tex", frozen(tex(figure, name)))
@@ -79,11 +66,8 @@ def test_figure_equals_its_golden_file(name, shipped, golden):
 
 def test_frozen_figure_changes_with_each_point_and_keeps_the_ends():
     points = [f"{index / 3:.6g} {-index}e-05" for index in range(40)]
-    text = (
-        PREAMBLE.read_text()
-        + "\n".join(["\\addplot {", *points, "};", *points[: MOST + 1], "end", *points[:MOST]])
-        + "\n"
-    )
+    drawn = ["\\addplot {", *points, "};", *points[: MOST + 1], "end", *points[:MOST], ""]
+    text = PREAMBLE.read_text() + "\n".join(drawn)
     kept = frozen(text).splitlines()
     assert kept[:2] + kept[3:5] == ["\\addplot {", points[0], points[-1], "};"]
     assert kept[2].startswith("% 38 more of this form: ")

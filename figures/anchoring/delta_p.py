@@ -39,7 +39,8 @@ def figure(anchoring_curves: pd.DataFrame, subjects: pd.DataFrame) -> Figure:
             entity = arm or f"series-{number}"
             name = f"{arm}: {ARMS[arm]}" if arm else str(small["label"].get(model, rows["display_name"].iloc[0]))
             name = name if data == "planted" else f"{name}, {data}"
-            series += read_and_unread(rows, place, entity, name, "control" if len(drawn) <= MOST // 2 else "")
+            control = "control" if len(drawn) <= MOST // 2 else ""
+            series += read_and_unread(rows, place, entity, name, control, 0.16 * number - 0.4)
         cut = [line for line in series if isinstance(line, Line) and line.dash]
         told = [
             Annotation(x=line.x[-1], y=min(line.y), text="other tokens cut", anchor="below left")
@@ -62,14 +63,16 @@ def figure(anchoring_curves: pd.DataFrame, subjects: pd.DataFrame) -> Figure:
         ),
         short="Measured $\\Delta P$ over the layers",
         note=(
-            "Models of the population, by their arms. Dotted, near zero: as many other tokens cut as the "
-            "question has. Hollow and not joined: layers that are not read, since the probe is not above chance."
+            "Models of the population, by their arms. Dotted, near zero: as many other tokens cut as the question has. "
+            "Hollow, not joined, beside their layer: layers that are not read, since the probe is not above chance."
         ),
     )
 
 
-def read_and_unread(rows: pd.DataFrame, place: str, entity: str, label: str, control: str) -> list[Series]:
-    """Return a line, its band and its control column (if any) where the probe beats chance; hollow points elsewhere."""
+def read_and_unread(
+    rows: pd.DataFrame, place: str, entity: str, label: str, control: str, aside: float
+) -> list[Series]:
+    """Return a line, its band and its control column (if any) where the probe beats chance; else points `aside`."""
     above = rows["above_chance"].astype(bool)
     read, unread = rows[above], rows[~above]
     series: list[Series] = []
@@ -82,6 +85,6 @@ def read_and_unread(rows: pd.DataFrame, place: str, entity: str, label: str, con
         x, y = cut[place], cut[control]
         series.append(Line(entity=entity, dash="densely dotted", x=x, y=y, marks=False, legend=False))
     if len(unread):
-        x, y, alone = unread[place], unread["delta_p"], read.empty
+        x, y, alone = unread[place] + aside, unread["delta_p"], read.empty
         series.append(Points(entity=entity, label=label, origin="reported", x=x, y=y, legend=alone))
     return series

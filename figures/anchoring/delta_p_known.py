@@ -20,9 +20,9 @@ def figure(anchoring_curves: pd.DataFrame, subjects: pd.DataFrame, pretrained_he
     for model in [each for each in role.index if each in set(part["model"])]:
         curves = part[part["model"] == model]
         series: list[Series] = []
-        for group, words in GROUPS.items():
+        for group, words in reversed(GROUPS.items()):  # marks of the first group lie on top
             rows = curves[curves["group"] == group].sort_values("layer")
-            series += read_and_unread(rows, "layer", group, words, "")
+            series += read_and_unread(rows, "layer", group, words, "", 0.3 if group == "answer" else -0.3)
         last, strips = int(curves["layer"].max()), full_attention(curves, pretrained_heads)
         full = [Rule(at=float(s.low or 0) + 0.5, axis="x", label=s.label, dash="densely dotted") for s in strips]
         panels.append(
@@ -30,7 +30,7 @@ def figure(anchoring_curves: pd.DataFrame, subjects: pd.DataFrame, pretrained_he
                 title=display(model),
                 series=series,
                 rules=[Rule(at=0, dash="solid"), *full],
-                x=Axis(label="layer", low=-0.5, high=last + 0.5, ticks=range(0, last + 1, max(1, round(last / 5)))),
+                x=Axis(label="layer", low=-1, high=last + 0.5, ticks=range(0, last + 1, max(1, round(last / 5)))),
                 y=Axis(label="$\\Delta P$, points"),
             )
         )
@@ -42,15 +42,15 @@ def figure(anchoring_curves: pd.DataFrame, subjects: pd.DataFrame, pretrained_he
         height=45,
         entities=LOOKS,
         caption=(
-            "Belief of a probe of truth when the end of a statement can no longer attend to its beginning, in "
-            "statements about cities and athletes that the model itself completes rightly: $\\Delta P$ by layer, by "
-            f"what the truth needs. Unit: one name, $n$ from {least} to {most}; bands: 95 % bootstrap."
+            "Statements whose truth needs their beginning lose a probe's belief when their end can no longer attend to "
+            "it: $\\Delta P$ by layer, for statements about cities and athletes that the model itself completes "
+            f"rightly, by what the truth needs. Unit: one name, $n$ from {least} to {most}; bands: 95 % bootstrap."
         ),
         short="$\\Delta P$ of planted statements in pretrained models",
         note=(
             f"Not drawn: as many tokens of the text before cut, from ${part['filler'].min():.1f}$ to "
-            f"${part['filler'].max():.1f}$ points. Hollow and not joined: layers that are not read, since the "
-            "probe is not above chance on statements that need their beginning. The end alone tells where it is a word "
-            "such as butter, in which no city lies and which nobody plays."
+            f"${part['filler'].max():.1f}$ points. Hollow, not joined, beside their layer: layers that are not read, "
+            "since the probe is not above chance on statements that need their beginning. The end alone tells where it "
+            "is a word such as butter, in which no city lies and which nobody plays."
         ),
     )

@@ -7,6 +7,7 @@ from boundpaper.store.paper_vocabulary import printed_word
 from boundpaper.typeset.numbers import fixed, interval
 
 COEFFICIENTS = {"pearson": ("by value", "Pearson's $r$"), "spearman": ("by rank", "Spearman's $\\rho$")}
+WORDS = {"r_k_a": "keys with position", "r_q_a": "queries with position"}  # in place of their symbols
 KINDS = {True: "plasticity", False: "rotation"}
 
 
@@ -26,7 +27,7 @@ def figure(lbp_correlations: pd.DataFrame, lbp_correlations_extended: pd.DataFra
                 Forest(
                     entity=entity,
                     label=names[entity],
-                    rows=[printed_word("metric", key) for key in rows["comparison"]],
+                    rows=[WORDS.get(key) or printed_word("metric", key) for key in rows["comparison"]],
                     groups=rows["kind"],
                     estimate=rows["estimate"],
                     low=rows["ci_low"],

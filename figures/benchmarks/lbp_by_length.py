@@ -12,6 +12,7 @@ LOOKS = {
     "thinking": Style(color="okblack", mark="*"),
     "nonthinking": Style(color="okgrey", mark="square*", dash="dashed"),
 }
+COLUMNS = 4  # panels in a row
 ASIDE = {"thinking": -0.12, "nonthinking": 0.12}  # horizontal offsets of the two prompt modes at one length
 
 
@@ -30,7 +31,7 @@ def figure(lbp_lengths: pd.DataFrame, matched_models: pd.DataFrame, length_order
                     for path in [rows[rows["mode"] == mode]]
                 ],
                 x=Axis(label="plasticity", low=0.38, high=0.8, ticks=[0.4, 0.6, 0.8]),
-                y=Axis(label="score", low=0, high=60, ticks=[0, 20, 40, 60]),
+                y=Axis(label="" if len(panels) % COLUMNS else "score", low=0, high=60, ticks=[0, 20, 40, 60]),
                 title=name,
                 annotations=[
                     Annotation(x=near["plasticity"], y=near["lbp"], text=near["length"].upper(), anchor="below right"),
@@ -58,16 +59,16 @@ def figure(lbp_lengths: pd.DataFrame, matched_models: pd.DataFrame, length_order
     scores = lbp_lengths.pivot(index=["model", "mode"], columns="length", values="lbp")
     return Figure(
         panels=panels,
-        columns=4,
+        columns=COLUMNS,
         height=26,
         letters=True,
         entities={mode: replace(look, label=f"prompts {words('mode')[mode]}") for mode, look in LOOKS.items()},
         caption=(
-            "A model's LongBench Pro score and plasticity both fall from 8K to 128K tokens, (a) to (g), a mark at each "
-            "doubling, as reported [@shcherb2026; @longbenchpro2026]. (h) That more plastic models score higher at one "
-            f"length is not seen: rank correlation over {count} models with its 95 % interval. Not drawn, as their "
-            f"plasticity is not known: {absent}, and 256K. With {absent}, {(scores['128k'] < scores['8k']).sum()} of "
-            f"{len(scores)} scores fall. Unit: one model; {lbp_lengths['questions'].iloc[0]} questions per length."
+            f"From 8K to 128K tokens {(scores['128k'] < scores['8k']).sum()} of {len(scores)} LongBench Pro scores "
+            "fall, as plasticity does: (a) to (g), a mark at each doubling [@shcherb2026; @longbenchpro2026]. (h) That "
+            f"more plastic models score higher at one length is not seen: rank correlation over {count} models with "
+            f"its 95 % interval. Not drawn, as their plasticity is not known: {absent}, and 256K. Unit: one model; "
+            f"{lbp_lengths['questions'].iloc[0]} questions per length."
         ),
         short="LongBench Pro against plasticity, by input length",
     )

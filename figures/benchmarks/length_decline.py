@@ -15,7 +15,7 @@ def figure(
     length_decline: pd.DataFrame, length_decline_fit: pd.DataFrame, length_decline_tests: pd.DataFrame
 ) -> Figure:
     """Return the figure."""
-    panels, correlations, p = [], [], pvalue(relation=True)
+    panels, correlations, p = [], [], pvalue()
     tests = length_decline_tests[length_decline_tests["test"] == "pearson"]
     least, own = length_decline_tests["p_adjusted"].min(), length_decline["in_source"].astype(bool)
     added = listed(list(length_decline.loc[~own, "display_name"].unique()))
@@ -38,8 +38,7 @@ def figure(
         ]
         of = {n: pick(tests, comparison=f"ap_drop, {mode}, n = {n}") for n in (seven, eight)}
         told = [
-            f"$n = {n}$: {correlation_phrase(test).partition(SIGN)[0]}, Holm $p$ "
-            + p.show(test["p_adjusted"], "plain").removeprefix("= ")
+            f"$n = {n}$: {correlation_phrase(test).partition(SIGN)[0]}, Holm $p$ " + p.show(test["p_adjusted"], "plain")
             for n, test in of.items()
         ]
         panels.append(
@@ -47,31 +46,28 @@ def figure(
                 series=series,
                 x=Axis(label="plasticity drop", low=0.03, high=0.25, ticks=[0.05, 0.1, 0.15, 0.2, 0.25]),
                 y=Axis(label="score lost, 8K to 128K", percent=True, low=0, high=70),
-                title=f"Prompts {shown}",
+                title=f"prompts {shown}",
                 annotations=[
                     Annotation(x=0.032, y=y, text=text, anchor="right")
                     for y, text in zip((66.5, 62), told, strict=True)
                 ],
             )
         )
-        correlations += [
-            f"{shown}, $n = {n}$: $p {p.show(test['p_value'], 'plain')}$, Holm {p.show(test['p_adjusted'], 'plain')}"
-            for n, test in of.items()
-        ]
+        correlations += [f"{p.show(test['p_value'], 'plain')} ({shown}, $n = {n}$)" for n, test in of.items()]
     return Figure(
         panels=panels,
         share_y=True,
         letters=True,
         height=60,
         caption=(
-            "Share of the LongBench Pro score that is lost from 8K to 128K tokens against the plasticity drop. The "
-            f"smallest $p$ after Holm's correction over {len(length_decline_tests)} tests is {least:.3f}. Unit: one "
-            "model. Scores published [@longbenchpro2026], drop as printed [@shcherb2026]. Least squares (dashed: with "
-            f"{added}) run from family to family: inside a family (colour) no relation is seen."
+            "Models whose plasticity drops more lose a larger share of their LongBench Pro score from 8K to 128K "
+            "tokens, but from family to family: inside a family (colour) no relation is seen. The smallest $p$ after "
+            f"Holm's correction over {len(length_decline_tests)} tests is {least:.3f}. Unit: one model. Scores "
+            f"published [@longbenchpro2026], drop as printed [@shcherb2026]. Least squares; dashed: with {added}."
         ),
         note=(
-            "In the panels: Pearson's $r$ with its 95 % interval. Exact $p$, and after Holm's correction: "
-            f"{'; '.join(correlations)}."
+            "In the panels: Pearson's $r$ with its 95 % interval, and exact $p$ after Holm's correction; before it $p$ "
+            f"is {listed(correlations)}."
         ),
         short="Relative decline of LongBench Pro against the plasticity drop",
     )

@@ -1,7 +1,6 @@
 """Plasticity by decile of the context, by family."""
 
 import math
-from dataclasses import replace
 
 import pandas as pd
 
@@ -20,9 +19,7 @@ def figure(decile_profiles: pd.DataFrame, measured_profiles: pd.DataFrame, subje
     middles = [10 * number + 5 for number in range(10)]
     full = decile_profiles["captured_context"].max()
     null = measured_profiles["model"].isin(subjects.loc[subjects["role"] == "null reference", "model"])
-    ends = [*decile_profiles[names].stack(), *measured_profiles.loc[~null, "plasticity"]]
-    low, high = math.floor(10 * min(ends)) / 10, math.ceil(10 * max(ends)) / 10
-    above = math.ceil(10 * (measured_profiles.loc[null, "plasticity"].max() - high)) / 10
+    ends = [*decile_profiles[names].stack(), *measured_profiles["plasticity"]]
     shown: dict[str, list[Line]] = {}
     for family, rows in decile_profiles.groupby("family", sort=False):
         short = [_name_without_family(str(name), str(family)) for name in rows["display_name"]]
@@ -39,29 +36,26 @@ def figure(decile_profiles: pd.DataFrame, measured_profiles: pd.DataFrame, subje
             look, told = (entity, short_names([name], longest=16)[name]) if title == SHORT else ("neutral", "")
             line = _line(look, 100 * rows["position"], rows["plasticity"], told, "measured")
             shown.setdefault(title, []).append(line)
-    scale = Axis(label="plasticity", low=low, high=high)
+    scale = Axis(label="plasticity", low=math.floor(5 * min(ends)) / 5, high=math.ceil(5 * max(ends)) / 5)
     parted = [(title, lines[at : at + MOST]) for title, lines in shown.items() for at in range(0, len(lines), MOST)]
     panels = [
-        Panel(
-            series=lines,
-            x=Axis(label="% of the context" if place >= len(parted) - 3 else "", low=0, high=100, ticks=[0, 50, 100]),
-            y=replace(scale, low=low + above, high=high + above) if title == RANDOM else scale,
-            title=title,
-        )
-        for place, (title, lines) in enumerate(parted)
+        Panel(series=lines, x=Axis(label="% of the context", low=0, high=100, ticks=[0, 50, 100]), y=scale, title=title)
+        for title, lines in parted
     ]
     risen = decile_profiles[decile_profiles["shape"] == "rises"].sort_values("draw_up", ascending=False)
     draws_up = ", ".join(f"{row['display_name']} {row['draw_up']:+.3f}" for _, row in risen.iterrows())
     return Figure(
         panels=panels,
         legend="none",
-        height=33,
+        height=34,
+        share_x=True,
+        share_y=True,
         letters=True,
         note=(
             f"Shorter contexts: {_contexts(decile_profiles[decile_profiles['captured_context'] < full])}; measured by "
             f"this project (solid marks): {_contexts(measured_profiles)}. Intervals over heads stand with the profiles "
-            f"of pretrained models. Random weights read random words, as a null reference; their axis begins "
-            f"{above:.1f} higher. Profiles with a rise that rounding cannot explain, and its size: {draws_up}."
+            "of pretrained models. Random weights read random words, as a null reference. Profiles with a rise that "
+            f"rounding cannot explain, and its size: {draws_up}."
         ),
         caption=(
             f"In all {len(decile_profiles)} captured models the first decile of the context is the most plastic and "

@@ -30,7 +30,7 @@ def figure(
             ],
             shades=[Shade(low=-0.5, high=1.5, label="layers 0, 1")],
             x=Axis(label="layer", low=-0.5, high=31.5, ticks=[0, 10, 20, 30]),
-            y=Axis(label="share of the summed norms, %", low=0, high=80, ticks=[0, 25, 50, 75]),
+            y=Axis(label="attention's share, %", low=0, high=80, ticks=[0, 25, 50, 75]),
         )
         for title, series in shown.items()
     ]

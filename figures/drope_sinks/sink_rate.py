@@ -45,12 +45,8 @@ def figure(sink_rate_layers: pd.DataFrame, uniform_sink: pd.DataFrame, drope_pro
                 title="score of even attention",
                 series=[Line(entity="neutral", x=uniform_sink["tokens"], y=uniform_sink["score"], legend=False)],
                 shades=[
-                    Shade(low=int(used["sink rates"].min()), high=int(used["sink rates"].max()), label="Exp. 4"),
-                    Shade(
-                        low=int(used["attention patterns"].min()),
-                        high=int(used["attention patterns"].max()),
-                        label="Exp. 7",
-                    ),
+                    Shade(low=int(lengths.min()), high=int(lengths.max()), label=name, entity="neutral")
+                    for name, lengths in (("Exp. 4", used["sink rates"]), ("Exp. 7", used["attention patterns"]))
                 ],
                 rules=[Rule(at=threshold, label=f"threshold {threshold:g}")],
                 x=Axis(label="tokens in the prompt", low=0),
@@ -60,12 +56,12 @@ def figure(sink_rate_layers: pd.DataFrame, uniform_sink: pd.DataFrame, drope_pro
         letters=True,
         height=39,
         caption=(
-            "At most lengths of these prompts evenly spread attention passes for a sink. (a) Share of heads whose mean "
-            "attention to the first token reaches the threshold, published series of both models with one standard "
-            f"deviation over prompts, cut at 100 % ({drope_protocols.set_index('section')['items']['5 (sinks)']}); "
-            f"behind the break the mean of layers {ticks[REST]} with their range, and the last layer. (b) The score "
-            f"$H_T / T$ of attention spread evenly over T tokens [@africa2026]: up to {passing} tokens it is a sink. "
-            "Shaded: prompts of Experiments 4 (as in a) and 7."
+            f"In prompts of up to {passing} tokens evenly spread attention passes for a sink. (a) Share of heads whose "
+            "mean attention to the first token reaches the threshold, published series of both models with one "
+            "standard deviation over prompts, cut at 100 % "
+            f"({drope_protocols.set_index('section')['items']['5 (sinks)']}); behind the break the mean of layers "
+            f"{ticks[REST]} with their range, and the last layer. (b) The score $H_T / T$ of attention spread evenly "
+            "over T tokens [@africa2026]. Shaded: prompts of Experiments 4 (as in a) and 7."
         ),
         short="Sink rates by layer and evenly spread attention",
         note=(

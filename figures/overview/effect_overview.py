@@ -1,8 +1,11 @@
 """The effects that the chapters cite, each in its unit, with interval and verdict."""
 
+from dataclasses import replace
+
 import pandas as pd
 
 from boundpaper.figures import Axis, Figure, Forest, Panel, Rule
+from boundpaper.figures.style import style
 
 AXES = {
     "correlation": ("correlation", Axis(low=-1, high=1, ticks=[-1, -0.5, 0, 0.5, 1])),
@@ -10,6 +13,8 @@ AXES = {
     "nats": ("massive dimensions zeroed, nats per token", Axis(low=0)),
     "ratio": ("ratio", Axis(scale="log", low=0.5, high=5000, ticks=[1, 10, 100, 1000])),
 }
+COLORS = dict.fromkeys(("holds", "holds after rounding", "contradicted"), "okblack")  # other colours are of models
+COLORS |= dict.fromkeys(("not significant", "not supported"), "okgrey")
 
 
 def figure(effect_overview: pd.DataFrame) -> Figure:
@@ -34,18 +39,20 @@ def figure(effect_overview: pd.DataFrame) -> Figure:
                 rules=[Rule(at=1 if scale == "ratio" else 0, axis="x")],
             )
         )
+    fail = int((~effect_overview["verdict"].str.startswith("holds")).sum())
     tests = effect_overview[effect_overview["interval"] != "rounding"]
     return Figure(
         panels=panels,
         columns=1,
         letters=True,
+        entities={verdict: replace(style(verdict, {}, ""), color=color) for verdict, color in COLORS.items()},
         caption=(
-            f"Effects of any size stand under statements that fail: {len(effect_overview)} effects that the chapters "
-            "cite, each in its unit and with the ledger's verdict on the statement that rests on it [@shcherb2026; "
-            "@africa2026; @longbenchpro2026; @hsieh2024]. Bars: 95 % "
-            f"intervals of {len(tests)} tests, whose unit is a model, length, checkpoint, layer, trial, item or text "
-            "set; lengths, checkpoints and layers are not independent. In panel (d) bars are what rounding of the "
-            "printed values leaves open, narrower than the marks. $n$ counts units, or printed values in (d)."
+            f"Of {len(effect_overview)} effects that the chapters cite {fail} stand under a statement that does not "
+            "hold: each in its unit, with the ledger's verdict on the statement that rests on it [@shcherb2026; "
+            f"@africa2026; @longbenchpro2026; @hsieh2024]. Bars: 95 % intervals of {len(tests)} tests, whose unit is a "
+            "model, length, checkpoint, layer, trial, item or text set; lengths, checkpoints and layers are not "
+            "independent. In panel (d) bars are what rounding of the printed values leaves open, narrower than the "
+            "marks. $n$ counts units, or printed values in (d)."
         ),
         short="Effects that the chapters cite, with their verdicts",
     )

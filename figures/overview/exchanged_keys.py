@@ -32,17 +32,23 @@ def figure(retrained_levels: pd.DataFrame) -> Figure:
     panels, leads = [stands], [step / 20 for step in range(-60, 81)]
     for sign, name in zip((1, -1), KEYS, strict=True):
         law, changed = NormalDist(content + sign * position, 1), 2 * sign * position
-        low = min(0, changed)
+        low, high = sorted((0, changed))
+        over = [low + step * (high - low) / 20 for step in range(21)]
+        share, top = law.cdf(high) - law.cdf(low), list(map(law.pdf, over))
         panels.append(
             Panel(
                 title=name,
-                series=[Line(x=leads, y=list(map(law.pdf, leads)), marks=False, entity="neutral", legend=False)],
+                series=[
+                    Line(x=leads, y=list(map(law.pdf, leads)), marks=False, entity="neutral", legend=False),
+                    Line(x=over, y=top, low=[0] * len(over), high=top, uncertainty="band", marks=False, entity="sway"),
+                ],
                 x=Axis(label="lead of key 1 / spread", ticks=[-2, 0, 2]),
                 y=Axis(label="share per spread", low=0, high=0.5, ticks=[0, 0.2, 0.4]),
-                shades=[Shade(low=None, high=low), Shade(low=low, high=max(0, changed))],
+                shades=[Shade(low=None, high=0)],
                 rules=[Rule(at=law.mean, axis="x", label="mean")],
                 annotations=[
-                    Annotation(x=-1.5, y=0.08, text="sway", anchor="left", target=(changed / 2, 0.08)),
+                    Annotation(x=-1.4, y=0.15, text="sway", anchor="left", entity="sway", target=(changed / 2, 0.15)),
+                    Annotation(x=-1.4, y=0.09, text=f"{100 * share:.0f} %", anchor="left", entity="sway"),
                     *(
                         Annotation(x=x, y=y, text=text, anchor="center", entity=f"key {key}")
                         for x, key, share in ((-2.2, 2, law.cdf(0)), (2.9, 1, 1 - law.cdf(0)))
@@ -55,12 +61,12 @@ def figure(retrained_levels: pd.DataFrame) -> Figure:
         panels=panels,
         letters=True,
         height=25,
-        entities=LOOKS,
+        entities={**LOOKS, "sway": Style(color="okblue")},
         caption=(
             "What the exchange of positions tells. (a) Drawn: each of two keys is turned to where the other stands; "
             f"content stays. (b, c) Key 1, which content prefers, is ahead by the part of content ({content:.2f} of "
             f"the spread) plus that of position ({position:.2f}) while it is the nearer one, and by their difference "
-            "once it is the farther one. Percentages: how often each key wins, key 2 left of 0; dark, sway: queries "
+            "once it is the farther one. Percentages: how often each key wins, key 2 left of 0; blue, sway: queries "
             "whose winner changes. Curves: normal, of a pair with these mean parts. Parts differ from pair to pair: "
             f"over all measured pairs sway is {100 * swayed:.0f} % (arm {ARM}, base {BASE}, training length)."
         ),

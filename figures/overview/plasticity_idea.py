@@ -65,7 +65,7 @@ def figure(pretrained_competition: pd.DataFrame) -> Figure:
             "where key 2 does. (c) Plasticity of such a pair, four times the product of both keys' shares; the model's "
             f"is a mean over pairs. Curves: normal distributions, as shares in a score interval of {BIN}."
         ),
-        short="What plasticity measures: mean, spread and the share of queries that turn the winner",
+        short="What plasticity measures: mean, spread and who wins",
     )
 
 

@@ -4,7 +4,7 @@ import math
 
 import pandas as pd
 
-from boundpaper.figures import Annotation, Axis, Figure, Line, Panel, Points, Style
+from boundpaper.figures import Annotation, Axis, Figure, Line, Panel, Points, Rule, Style
 
 TURN = 0.9  # rotation of the sketched pair of dimensions, in radians, from the first to the last position of the bin
 CONTENTS = 15  # number of queries sketched at each position; no two have the same content
@@ -24,7 +24,7 @@ def figure(bin_kept: pd.DataFrame, pretrained_competition: pd.DataFrame) -> Figu
                 Line(x=rows["width"], y=rows["pooled"], entity="total", legend=False),
                 Line(x=rows["width"], y=rows["aligned"], entity="neutral", dash="dashed", legend=False),
             ],
-            x=Axis(label="tokens in a bin", scale="log", ticks={width: f"{width:,}" for width in rows["width"]}),
+            x=Axis(label="tokens in a bin", scale="log", base=2, ticks={at: f"{at:,}" for at in rows["width"]}),
             y=Axis(low=0.4, high=0.8, ticks=[0.4, 0.6, 0.8]),
             annotations=[
                 Annotation(x=256, y=0.70, text="as captured", anchor="above", entity="total"),
@@ -39,10 +39,10 @@ def figure(bin_kept: pd.DataFrame, pretrained_competition: pd.DataFrame) -> Figu
         entities={name: Style(color="okblack", mark=mark) for name, (_, mark) in PLACES.items()},
         caption=(
             "What rotation inside a bin does to the spread of queries. (a) Drawn, in one pair of dimensions: the "
-            "contents of one spread at three positions are turned by different angles, and their pooled cloud is "
-            "wider than that of one. (b) Aligned (turned to the middle) they are one cloud. (c) Measured: "
-            f"plasticity of {name} in the first bins that have keys before them rises with their width as captured, "
-            "and not when queries are aligned."
+            "contents of one spread at three positions are turned by different angles, and their pooled cloud is wider "
+            "than that of one. (b) Aligned (turned to the middle) they are one cloud. (c) Measured: plasticity of "
+            f"{name} in the first bins that have keys before them rises with their width as captured, and not when "
+            "queries are aligned."
         ),
         short="What turning queries to the middle of a bin does to their spread",
     )
@@ -60,7 +60,6 @@ def cloud(title: str, kept: float) -> Panel:
             points.append((x * math.cos(turn) - y * math.sin(turn), x * math.sin(turn) + y * math.cos(turn)))
         xs, ys = zip(*points, strict=True)
         series.append(Points(x=xs, y=ys, entity=name, label=f"{name} position of the bin"))
-    axis = Axis(low=0.4, high=1.8, ticks=[0.5, 1, 1.5], label="first dimension")
-    return Panel(
-        title=title, series=series, x=axis, y=Axis(low=-1.2, high=1.2, ticks=[-1, 0, 1], label="second dimension")
-    )
+    x = Axis(low=-0.5, high=2.1, ticks=[0, 1, 2], label="first dimension")  # a unit is as long as on the other axis
+    y = Axis(low=-1, high=1, ticks=[-1, 0, 1], label="second dimension")
+    return Panel(title=title, series=series, x=x, y=y, rules=[Rule(at=0, axis="x", dash="solid")])

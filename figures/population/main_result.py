@@ -29,7 +29,7 @@ def figure(
         & (retrained_points["base"] == BASE)
         & retrained_points["arm"].isin(ARMS)
     ]
-    length = Axis(label="× trained length", scale="log", ticks=LENGTHS)
+    length = Axis(label="× trained length", scale="log", base=2, ticks=LENGTHS)
     quarter = Axis(label="quarter of the text", ticks=QUARTERS)
     panels = [Panel(title="far keys found", series=seed_bundles(found, 100), x=length, y=Axis(label="% of far keys"))]
     for quantity, title, factor, axis in (

@@ -15,29 +15,20 @@ def figure(population_record: pd.DataFrame) -> Figure:
     steps = population_record[population_record["base"].isin([0, BASE])].groupby("arm")["steps"]
     shortest, longest = steps.min().to_dict(), steps.max().to_dict()
     branch = [Line(x=[longest["A"]] * 2, y=[2, 5], entity="neutral", marks=False, dash="solid", legend=False)]
-    series, notes, ends = branch, [], []
+    series, notes = branch, []
     for row, (arm, source) in enumerate(FROM.items()):
         height, start = float(len(FROM) - row), longest[source] if source else 0.0
         least, most = start + shortest[arm], start + longest[arm]
         series.append(Line(x=[start, least], y=[height, height], entity=arm, marks=False, dash="solid"))
         if most > least:
             series.append(Line(x=[least, most], y=[height, height], entity=arm, marks=False, dash="densely dotted"))
-        ends.append(most)
     for (upper, lower), text in BETWEEN.items():
-        rows, x = [len(FROM) - list(FROM).index(arm) for arm in (upper, lower)], max(ends) + 300
-        series.append(
-            Line(
-                x=[x - 150, x, x, x - 150],
-                y=sorted([rows[0] - 0.1, rows[1] + 0.1] * 2),
-                entity="total",
-                marks=False,
-                legend=False,
-            )
-        )
-        notes.append(Annotation(x=x + 50, y=sum(rows) / 2, text=text, anchor="right"))
+        top, low, x = *(len(FROM) - list(FROM).index(arm) for arm in (upper, lower)), longest["A"] + 400
+        series.append(Line(x=[x, x], y=[low + 0.15, top - 0.15], entity="total", marks=False, legend=False))
+        notes.append(Annotation(x=x + 50, y=(top + low) / 2, text=text, anchor="right"))
     panel = Panel(
         series=series,
-        x=Axis(label="steps of training", low=0, high=16_000, ticks=[0, 4000, 8000, 12_000, 16_000]),
+        x=Axis(label="steps of training", low=0, high=10_500, ticks=[0, 2000, 4000, 6000, 8000, 10_000]),
         y=Axis(
             low=0.4,
             grid=False,
@@ -52,9 +43,9 @@ def figure(population_record: pd.DataFrame) -> Figure:
         height=32,
         entities=LOOKS,
         caption=(
-            f"The arms of the population, in each of {count} seeds. B, C and D start from the last weights of A "
-            "(grey line), read the same documents: B and C differ in rotation (some in extensions), C and D in steps. "
-            f"Solid: steps at base {BASE}; dotted: the longest extension of a seed. E starts anew."
+            f"The arms of the population, in each of {count} seeds. B, C and D start from the last weights of A (grey "
+            "line), read the same documents: B and C differ in rotation (some in extensions), C and D in steps. Solid: "
+            f"steps at base {BASE}; dotted: the longest extension of a seed. E starts anew."
         ),
         short="The arms of the population: what each starts from and differs in",
     )

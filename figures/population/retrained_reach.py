@@ -53,12 +53,13 @@ def figure(
         height=26,
         entities=LOOKS,
         caption=(
-            "Rotation (B) leaves content more room than its absence (C), and beyond the trained length (grey) the "
-            "exchange of two keys turns more winners. By quarter of texts of four training lengths: (a, d) plasticity "
-            f"of aligned queries, in bins of {words['second_bin']} words; (b, e) sway, the share of pairs whose winner "
-            "changes when two keys exchange positions; (c, f) position part, the lead in spreads that position gives "
-            "to the nearer key, below 0 to the farther one. Mean over heads. Thin: seeds of B and C; thick: their "
-            f"mean; points: mean of A. {measured(rows, population_members)} Unit: one training seed."
+            "Within the trained length models without rotation (C) are less plastic than with it (B); with it the "
+            "exchange of two keys turns more winners beyond that length (grey). By quarter of texts of four training "
+            f"lengths: (a, d) plasticity of aligned queries, in bins of {words['second_bin']} words; (b, e) sway, the "
+            "share of pairs whose winner changes when two keys exchange positions; (c, f) position part, the lead in "
+            "spreads that position gives to the nearer key, below 0 to the farther one. Mean over heads. Thin: seeds "
+            f"of B and C; thick: their mean; points: mean of A. {measured(rows, population_members)} Unit: one "
+            "training seed."
         ),
         short="Plasticity at one position and exchange of positions",
     )

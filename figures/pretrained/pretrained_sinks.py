@@ -8,8 +8,11 @@ from figures.pretrained._models import each_model, full_attention
 
 def figure(pretrained_layers: pd.DataFrame, pretrained_heads: pd.DataFrame) -> Figure:
     """Plot one panel per model."""
-    panels, models = [], []
+    panels, models, rises = [], [], []
     for entity, name, rows in each_model(pretrained_layers):
+        paid = rows.set_index("layer")["first_attention"]
+        after = int(paid.diff().idxmax())
+        rises.append(f"{name} at layer {after}, from {paid[after - 1]:.3f} to {paid[after]:.3f}")
         panels.append(
             Panel(
                 series=[
@@ -27,7 +30,7 @@ def figure(pretrained_layers: pd.DataFrame, pretrained_heads: pd.DataFrame) -> F
                 ],
                 x=Axis(label="layer", low=-0.5, high=int(rows["layer"].max()) + 0.5),
                 shades=full_attention(rows, pretrained_heads),
-                y=Axis(label="attention to the first token", low=-0.02, high=0.8, ticks=[0, 0.2, 0.4, 0.6, 0.8]),
+                y=Axis(label="attention", low=-0.02, high=0.8, ticks=[0, 0.2, 0.4, 0.6, 0.8]),
                 title=name,
             )
         )
@@ -43,9 +46,9 @@ def figure(pretrained_layers: pd.DataFrame, pretrained_heads: pd.DataFrame) -> F
         letters=True,
         legend="none",
         caption=(
-            "In SmolLM2 attention to the first token begins at one layer. Attention that tokens pay it: mean over "
-            f"heads and texts with Student's 95 % interval over texts. Unit: text. {'; '.join(models)}. Sink: "
-            "a head that pays the first token at least 0.3 of its attention, and no less than the five before."
+            f"Attention to the first token rises most from one layer to the next in {' and in '.join(rises)}. Mean "
+            f"over heads and texts with Student's 95 % interval over texts. Unit: text. {'; '.join(models)}. Sink: a "
+            "head that pays the first token at least 0.3 of its attention, and no less than the five before."
         ),
         short="Attention to the first token by layer of pretrained models",
     )

@@ -97,17 +97,16 @@ def figure(
         share_y=True,
         letters=True,
         caption=(
-            "Over each model's own window no relation of the plasticity drop to the bias is shown; over equal tokens "
-            "there is one, between families [@shcherb2026]. Bias (a) per token and (b) per window of "
+            "Over each model's own window no relation of the plasticity drop to the bias per token is shown; over "
+            "equal tokens there is one, between families [@shcherb2026]. Bias (a) per token and (b) per window of "
             f"{int(models.sum())} captured models and {int((~models).sum())} checkpoints of SmolLM3-3B (joined); (c) "
-            f"{len(same)} models over {window:,} tokens: SmolLM3 at its last checkpoint, and those captured over as "
-            f"many, all but {listed(absent)}."
+            f"{len(same)} models over {window:,} tokens: SmolLM3 at its last checkpoint, without {listed(absent)}."
         ),
         note=(
-            "In the panels: Pearson's $r$ with its 95 % interval; two of the models run one text network. Over "
-            f"checkpoints alone $r$ is ${run['token']:.2f}$ in (a) and ${run['window']:.2f}$ in (b); they are states "
-            "of one run. Unit: one model or checkpoint, mean over heads; the study gives no uncertainty. Bars: what "
-            "the rounding of the bias leaves open."
+            "Pearson's $r$ with its 95 % interval; two of the models run one text network. Over checkpoints alone $r$ "
+            f"is ${run['token']:.2f}$ in (a) and ${run['window']:.2f}$ in (b); they are states of one run. Unit: one "
+            "model or checkpoint, mean over heads; the study gives no uncertainty. Bars: what the rounding of the bias "
+            "leaves open."
         ),
         short="The plasticity drop against the bias per token and per window",
     )

@@ -62,9 +62,9 @@ def figure(training_positions: pd.DataFrame, training_tests: pd.DataFrame) -> Fi
         share_y=True,
         entities={str(name): LOOKS[phase] for name, phase in phases.items()},
         caption=(
-            f"Plasticity of SmolLM3-3B by position, {len(names)} checkpoints of one run [@shcherb2026]: (a) against "
-            "the position of the query, (b) against the bias per token times that position. Extended checkpoints are "
-            "more plastic at equal positions; by gathered bias their far ends join those of pre-training."
+            "At equal positions extended checkpoints of SmolLM3-3B are more plastic; by gathered bias their far ends "
+            f"join those of pre-training. Plasticity of {len(names)} checkpoints of one run [@shcherb2026] (a) against "
+            "the position of the query, (b) against the bias per token times that position."
         ),
         note=(
             f"Points are the middles of the {len(known)} bins of Tables 6 and 7, a line for each checkpoint, later "

@@ -57,10 +57,9 @@ def figure(training_trajectory: pd.DataFrame) -> Figure:
         share_x=True,
         legend="none",
         caption=(
-            f"SmolLM3-3B over {len(rows)} checkpoints of one run [@shcherb2026], labelled by training steps (of the "
-            "run up to annealing, of the phase after it). From annealing to the last checkpoint, by its factor, "
-            f"the bias per token falls, but the window grows from {low:,} to {high:,} tokens, and per window the bias "
-            "grows with the drop."
+            "As SmolLM3-3B is extended the bias per token falls, but per window it grows with the plasticity drop. "
+            f"{len(rows)} checkpoints of one run [@shcherb2026], by training steps (of the run up to annealing, then "
+            f"of the phase), windows of {low:,} to {high:,} tokens; factors: since annealing."
         ),
         note=(
             "Hollow: as printed; solid: per token times the window. Unit: one checkpoint, mean over heads; the study "

@@ -1,4 +1,4 @@
-"""All captured models: benchmark scores, plasticity, and bias per token and per window; measured models separately."""
+"""All captured models: plasticity, and bias per token and per window; measured models separately."""
 
 import pandas as pd
 
@@ -10,27 +10,12 @@ from tables._house import estimator_phrase, model_footnotes, model_marks, rounde
 NULL = "random-llama"
 
 
-def table(captured_models: pd.DataFrame, reported_plasticity: pd.DataFrame, measured_models: pd.DataFrame) -> Table:
+def table(captured_models: pd.DataFrame, measured_models: pd.DataFrame) -> Table:
     """Return the table."""
     full, shared = captured_models["captured_context"].max(), bool(_shared_estimator(measured_models))
-    printed_cells = reported_plasticity[reported_plasticity["printed"] != ""]
-    keys = set(zip(printed_cells["model"], printed_cells["metric"], strict=True))
-    reported = captured_models.assign(
-        mark=model_marks(captured_models, full),
-        lbp_mark=[
-            "new" if pd.notna(row["lbp"]) and (row["model"], "lbp") not in keys else ""
-            for _, row in captured_models.iterrows()
-        ],
-        ruler_mark=[_ruler_mark(row, (row["model"], "ruler_128k") in keys) for _, row in captured_models.iterrows()],
-        reason="",
-    )
-    own_rows = measured_models.assign(
-        mark=[f"measured {row['model']}" for _, row in measured_models.iterrows()],
-        lbp=float("nan"),
-        ruler_128k=float("nan"),
-        lbp_mark="",
-        ruler_mark="",
-    )
+    reported = captured_models.assign(mark=model_marks(captured_models, full, scored=False))
+    marks = [f"measured {model}" for model in measured_models["model"]]
+    own_rows = measured_models.assign(mark=marks)
     columns = [name for name in own_rows.columns if name in reported.columns]
     rows = pd.concat([reported[columns], own_rows[columns]], ignore_index=True)
     rows["first_measured"] = rows.index == len(reported)
@@ -39,8 +24,6 @@ def table(captured_models: pd.DataFrame, reported_plasticity: pd.DataFrame, meas
         rows=rows,
         columns=[
             Column("display_name", "Model", mark="mark"),
-            Column("lbp", "LBP", fixed(2), mark="lbp_mark", missing="not scored in this benchmark"),
-            Column("ruler_128k", "RULER\n128K", fixed(1), mark="ruler_mark", missing="not scored in this benchmark"),
             Column("ap_overall", "overall", fixed(4), group="Plasticity"),
             Column("ap_first_20", "first 20 %", fixed(4), group="Plasticity"),
             Column("ap_last_20", "last 20 %", fixed(4), group="Plasticity"),
@@ -49,21 +32,17 @@ def table(captured_models: pd.DataFrame, reported_plasticity: pd.DataFrame, meas
             Column("bias_window", "per window", fixed(1), group="Bias"),
             Column("captured_context", "Captured\ncontext", integer(), unit="tokens"),
         ],
-        reason="reason",
         rule_before="first_measured",
         marks={
             **model_footnotes(captured_models, full),
-            "new": "Published with the benchmark; the study gives none for this model.",
-            "self": "Self-reported by the model's authors [@qwen2025]; the study gives none for this model.",
             **{f"measured {row['model']}": _measured_footnote(row, shared) for _, row in measured_models.iterrows()},
         },
         caption=(
-            f"Scores, plasticity and bias of all {len(reported)} captured models, in falling order of plasticity. "
-            "Unit: one model. Plasticity and bias per token as printed in the all-models table of the study "
-            "[@shcherb2026]; LongBench Pro (LBP) is the overall score without thinking [@longbenchpro2026], RULER "
-            "the score at 128K tokens [@hsieh2024]. Below the rule: measured by this project, not reported."
+            f"Plasticity and bias of all {len(reported)} captured models, in falling order of plasticity. Unit: one "
+            "model. Plasticity and bias per token as printed in the all-models table of the study [@shcherb2026]. "
+            "Below the rule: measured by this project, not reported."
         ),
-        short="Scores, plasticity and bias of all captured models",
+        short="Plasticity and bias of all captured models",
         note=(
             "Plasticity: mean over heads and pairs of keys of $4p(1-p)$, $p$ being the probability that a query ranks "
             "one key above the other; drop: first minus last 20 % of positions. Bias per token is the drift of the "
@@ -72,12 +51,6 @@ def table(captured_models: pd.DataFrame, reported_plasticity: pd.DataFrame, meas
             + _measuring_note(measured_models)
         ),
     )
-
-
-def _ruler_mark(row: pd.Series, is_printed: bool) -> str:
-    if pd.isna(row["ruler_128k"]) or is_printed:
-        return ""
-    return "self" if str(row["ruler_origin"]).startswith("self") else "new"
 
 
 def _measuring_note(rows: pd.DataFrame) -> str:

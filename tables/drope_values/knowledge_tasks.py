@@ -35,7 +35,7 @@ def table(knowledge_tasks: pd.DataFrame, drope_knowledge: pd.DataFrame) -> Table
                 mark="base_mark",
                 missing=UNKNOWN,
             ),
-            Column("base_of", "of", sentences, group="Accuracy, %", align="right"),
+            Column("base_of", "of", sentences, group="Accuracy, %", align="right", blank=True),
             Column(
                 "disrupted",
                 "disrupted",
@@ -45,7 +45,7 @@ def table(knowledge_tasks: pd.DataFrame, drope_knowledge: pd.DataFrame) -> Table
                 mark="disrupted_mark",
                 missing=UNKNOWN,
             ),
-            Column("disrupted_of", "of", sentences, group="Accuracy, %", align="right"),
+            Column("disrupted_of", "of", sentences, group="Accuracy, %", align="right", blank=True),
             Column("printed", "printed", printed(), group="Degradation"),
             Column(
                 "above_chance",
@@ -74,9 +74,9 @@ def table(knowledge_tasks: pd.DataFrame, drope_knowledge: pd.DataFrame) -> Table
         short="Knowledge tasks before and under disruption",
         note=(
             "The accuracy of cities and sports counts only answers that read as yes or no; *of* gives how many there "
-            "can be, given the unrounded share. Unless both arms leave one number, there is no test. "
-            "Degradation: lost share of the baseline accuracy as printed; *excess*: of the accuracy above chance. "
-            f"Chance is {rows['chance'].max():.0f} %, supposing that both answers are equally frequent, and "
+            "can be, given the unrounded share, and is empty where all count. Unless both arms leave one number, there "
+            "is no test. Degradation: lost share of the baseline accuracy as printed; *excess*: of the accuracy above "
+            f"chance. Chance is {rows['chance'].max():.0f} %, supposing that both answers are equally frequent, and "
             f"{rows['chance'].min():.3f} % for the passkey. Fisher's exact test treats the arms as different items; "
             f"its p is Holm's over the {int(rows['p_holm'].notna().sum())} tests. McNemar: the largest exact p over "
             "all pairings of right answers that the two rates allow, since answers per item are not published."
@@ -85,6 +85,6 @@ def table(knowledge_tasks: pd.DataFrame, drope_knowledge: pd.DataFrame) -> Table
 
 
 def _possible_counts(rows: pd.DataFrame, arm: str) -> list[str]:
-    """Return the possible denominators of a share, as a number or a range."""
+    """Return the range of possible denominators of a share; empty if all items count."""
     ranges = rows[[f"{arm}_n_low", f"{arm}_n_high"]].to_numpy().tolist()
-    return [str(most) if fewest == most else f"{fewest}-{most}" for fewest, most in ranges]
+    return ["" if fewest == most else f"{fewest}-{most}" for fewest, most in ranges]

@@ -4,25 +4,32 @@ import pandas as pd
 
 from boundpaper.tables import Column, Table, integer, text
 
-PARTS = {"other chapters": "Documents, captures and pretrained models", "population": "Population of small models"}
+ORDER = [
+    "planned",
+    "planned in the amendment",
+    "secondary in the amendment",
+    "post hoc",
+    "exploratory",
+    "no test",
+    "asked by the documents",
+]
 
 
 def table(standing_counts: pd.DataFrame) -> Table:
-    """Return one row per group of results."""
-    rows = standing_counts.assign(shown=standing_counts["part"].map(PARTS))
+    """Return one row per group of results, planned ones first."""
+    rows = standing_counts.sort_values("standing", key=lambda names: names.map(ORDER.index), kind="stable")
     planned = int(rows.loc[rows["standing"] == "planned", "claims"].sum())
     return Table(
         rows=rows,
         columns=[
-            Column("what", "Results", text, width=0.27),
-            Column("standing", "Standing", text, width=0.15),
-            Column("decided", "Decided", text, width=0.3),
+            Column("what", "Results", text, width=0.34),
+            Column("decided", "Decided", text, width=0.4),
             Column("claims", "all", integer(), group="Claims"),
             Column("hold", "hold", integer(), group="Claims"),
             Column("contradicted", "fail", integer(), group="Claims"),
             Column("undecided", "open", integer(), group="Claims"),
         ],
-        groups="shown",
+        groups="standing",
         long=True,
         size="footnotesize",
         caption=(

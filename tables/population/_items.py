@@ -58,7 +58,7 @@ def items_table(
     return Table(
         rows=rows,
         columns=[
-            Column("what", "Quantity"),
+            Column("what", "Quantity", repeat=False),
             Column("sides", "First minus second"),
             Column("at", "At"),
             Column("value", "Difference", fixed(2), ci=("low", "high"), reason="note"),

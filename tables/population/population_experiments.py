@@ -8,6 +8,12 @@ from boundpaper.typeset.numbers import fixed as fixed_number
 ARMS = ("kept", "dropped")
 DIGITS = 2
 """Decimals at most: so few seeds do not determine a third."""
+OUTCOMES = {
+    "yes": "As reported",
+    "opposite": "The opposite",
+    "no": "Open",
+    "two directions": "Reported in both directions, so that neither counts",
+}
 UNITS = {"percent": "%", "nats per token": "nats", "dimensions": "count"}
 
 
@@ -19,6 +25,7 @@ def table(population_experiments: pd.DataFrame, population_directions: pd.DataFr
     others = directed.drop(index=listed.index)
     absent, seeds = len(others), int(others["seeds"].where(others["difference"] != 0, 0).max() or 0)
     rows = pd.DataFrame([_cell_texts(row) for _, row in listed.iterrows()])
+    rows = rows.sort_values("appears", key=lambda names: names.map(list(OUTCOMES.values()).index), kind="stable")
     return Table(
         rows=rows,
         columns=[
@@ -28,25 +35,23 @@ def table(population_experiments: pd.DataFrame, population_directions: pd.DataFr
             Column("kept", "kept", align="right", group="Rotation"),
             Column("dropped", "dropped", align="right", group="Rotation"),
             Column("difference", "Dropped minus kept", align="right"),
-            Column("appears", "As\nreported"),
         ],
         size="footnotesize",
         column_space=3,
-        space="experiment",
+        groups="appears",
         marks={"layer": "Ablated in layer 2, which does not write the spike of that model."},
         caption=(
-            "What dropping the rotation changes beyond training on with it, where the DroPE report "
-            f"[@africa2026] states a direction. Means over {counts['kept', 'seeds']} seeds, "
-            "Student's 95 % interval of the difference."
+            "What dropping the rotation changes beyond training on with it, where the DroPE report [@africa2026] "
+            f"states a direction. Means over {counts['kept', 'seeds']} seeds, Student's 95 % interval of the "
+            "difference."
         ),
         short="Experiments 1 to 9 on the population",
         note=(
-            "*yes*: the interval lies on the reported side of zero; *opposite*: on the other; *no*: it contains zero, "
-            "so that seeds do not decide; *both*: the report states two directions of this one quantity, so that "
-            "neither counts. Not corrected for the number of rows; all trained models of the primary base, post hoc. "
-            "Losses in nats per token. Texts and layers differ from the report's, so only directions are compared. "
-            f"Left out: {absent} quantities that ask for a massive dimension or a spike of the first token's norm; "
-            f"both arms have one in {seeds} of the seeds at most."
+            "As reported: the interval lies on that side of zero. Open: it contains zero, so that seeds do not decide. "
+            "Not corrected for the number of rows; all trained models of the primary base, post hoc. Losses in nats "
+            "per token. Texts and layers differ from the report's, so only directions are compared. Left out: "
+            f"{absent} quantities that ask for a massive dimension or a spike of the first token's norm; both arms "
+            f"have one in {seeds} of the seeds at most."
         ),
     )
 
@@ -60,11 +65,10 @@ def _cell_texts(row: pd.Series) -> dict[str, object]:
     interval = text(row["difference_low"]), text(row["difference_high"])
     return {
         "label": f"{row['label']} ({UNITS.get(row['unit'], row['unit'])})",
-        "experiment": row["experiment"],
         "reported_rope": text(row["reported_rope"]),
         "reported_drope": text(row["reported_drope"]),
         "caveat": "layer" if row["caveat"] else "",
         **{arm: text(row[arm]) for arm in ARMS},
         "difference": text(row["difference"]) + (f" [{interval[0]}, {interval[1]}]" if all(interval) else ""),
-        "appears": {"two directions": "both"}.get(row["appears"], row["appears"]),
+        "appears": OUTCOMES[row["appears"]],
     }
