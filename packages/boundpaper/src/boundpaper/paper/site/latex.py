@@ -40,7 +40,7 @@ PAPER = frozenset(
     """
     small footnotesize normalsize centering noindent clearpage newpage cleardoublepage medskip smallskip bigskip
     raggedright sloppy toprule midrule bottomrule addlinespace hline pagebreak nopagebreak linebreak phantomsection
-    allowbreak quad qquad
+    allowbreak quad qquad ignorespaces
     """.split()
 )
 """Commands without arguments that only affect the page layout."""
