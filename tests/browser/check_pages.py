@@ -63,15 +63,22 @@ def test_every_page_fits_the_screen_and_axe_finds_no_violation(opened, width, sc
         page.context.close()
 
 
-@pytest.mark.parametrize("kind", ["cite", "n"])
-def test_works_and_cells_are_told_on_hover_and_on_focus(opened, kind):
-    page = opened("site/chapter/recall.html")
+@pytest.mark.parametrize(
+    ("kind", "chapter", "words"),
+    [
+        ("cite", "recall", "Nobody. "),
+        ("n", "recall", "recall_drop"),
+        ("note", "limits", "By hand, where p<q, in both halves & margins."),
+    ],
+)
+def test_works_cells_and_notes_are_told_on_hover_and_on_focus(opened, kind, chapter, words):
+    page = opened(f"site/chapter/{chapter}.html")
     told = "link => getComputedStyle(link, '::after').content"
     link = page.locator(f"article a.{kind}").first
     tip = link.get_attribute("data-tip")
     assert link.evaluate(told) == "none"
     link.hover()
-    assert tip
+    assert words in tip
     assert link.evaluate(told).strip('"').replace("\\", "") == tip.replace("\\", "")
     page.mouse.move(0, 0)
     page.keyboard.press("Tab")  # from here on what is focused was reached by keyboard
@@ -95,7 +102,20 @@ def test_search_finds_text_claims_and_printed_numbers_of_exhibits(opened):
         page.keyboard.type(words)
         page.wait_for_selector(f".results a[href='{target}']")
     page.keyboard.press("Enter")
-    page.wait_for_url("**/*.html*")
+    page.wait_for_url("**/ledger.html#recall_half")
+
+
+def test_previous_and_next_lead_through_all_chapters_and_back(opened):
+    page = opened("site/index.html")
+    listed = page.eval_on_selector_all(".chapters a", "links => links.map(link => link.href)")
+    assert len(listed) == 3
+    page.goto(listed[0])
+    for relation, other, following in (("next", "prev", listed[1:]), ("prev", "next", listed[-2::-1])):
+        assert page.locator(f".turn a[rel={other}]").count() == 0
+        for address in following:
+            page.click(f".turn a[rel={relation}]")
+            page.wait_for_load_state("networkidle")
+            assert page.url == address
 
 
 def test_printed_page_has_the_text_alone_in_black(opened):

@@ -17,6 +17,10 @@ from conftest import run
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
+CHAPTERS = {
+    "limits": r"Words were planted\footnote{By \emph{hand}, where $p < q$, in both halves \& margins.} once.",
+    "outlook": "Longer texts remain.",
+}
 INSTALL = "apt-get install -y --no-install-recommends chromium"
 
 
@@ -59,6 +63,10 @@ def browser() -> Iterator[Browser]:
 def paper(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the sample paper of the tests, with its site and an annotated copy of its document."""
     root = made.made(tmp_path_factory.mktemp("browser") / "paper")
+    metadata = root / "paper/metadata.yaml"
+    metadata.write_text(metadata.read_text().replace("[recall]", "[recall, limits, outlook]"))
+    for name, text in CHAPTERS.items():
+        (root / f"paper/chapters/{name}.tex.j2").write_text(f"\\chapter{{{name.title()}}}\n\n{text}\n")
     made.site(root)
     folder = tmp_path_factory.mktemp("copies")
     (folder / "recall.md").write_text(

@@ -15,7 +15,8 @@ See \cref{eq:one,ch:recall} and \cref{tab:one,tab:two,tab:three}.  % a remark
 \begin{equation}\label{eq:one}
   p = \Phi(x)
 \end{equation}
-where $p$ is small and \own{near} (\supplement{table/four}{table in the supplement}).
+where $p$ is small\footnote{Near \& \emph{far}: $p < q$.}
+and \own{near} (\supplement{table/four}{table in the supplement}).
 
 \input{tables/one}
 \input{tables/two}
@@ -65,6 +66,7 @@ def test_chapter_page_shows_the_numbers_of_the_pdf():
     assert '<math display="block">' in html
     assert '<span class="tag">(2.1)</span>' in html
     assert "<strong>near</strong>" in html
+    assert 'data-tip="Near &amp; far: p&lt;q."' in html
     assert "<div>table 2.2 two</div>" in html
     assert "<ul><li>one</li><li>two &amp; three</li></ul>" in html
     assert '<thead><tr><th scope="col" class="left">Name</th><th scope="col" class="right">Count</th></tr>' in html

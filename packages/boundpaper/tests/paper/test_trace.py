@@ -267,8 +267,8 @@ def rendered(body):
             "<< claim('falls') >>: << claim('falls').p_value | pvalue >>",
             r"\verdictof{falls}{holds}: \verdictof{falls}{0.030}",
         ),
-        ("<< table('x') >>", r"\exhibit{table/x}\input{tables/x}"),
-        ("<< figure('x') >>", r"\exhibit{figure/x}\input{figures/x.float}"),
+        ("<< table('x') >>", r"\exhibit{table/x}\input{tables/x}\ignorespaces"),
+        ("<< figure('x') >>", r"\exhibit{figure/x}\input{figures/x.float}\ignorespaces"),
     ],
 )
 def test_bound_value_is_rendered_as_a_link(body, text):

@@ -244,7 +244,7 @@ def _link(environment: jinja2.Environment, compiled: jinja2.Template, file: str,
     for kind in ("table", "figure"):
         include = environment.globals[kind]
         compiled.globals[kind] = lambda name, /, kind=kind, include=include: Latex(
-            rf"\exhibit{{{kind}/{name}}}{include(name)}"
+            rf"\exhibit{{{kind}/{name}}}{include(name)}\ignorespaces"  # or a paragraph would have two spaces
         )
 
 

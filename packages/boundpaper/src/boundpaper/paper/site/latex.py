@@ -14,6 +14,7 @@ from boundpaper.paper.bibliography.signs import MarkupFault
 from boundpaper.paper.site.numbering import Label, reference_links
 from boundpaper.paper.site.page import mathml
 from boundpaper.typeset.characters import LATEX
+from boundpaper.typeset.words_of import words_of_html
 
 SIGNS = {
     "holds": ("✓", "holds"),
@@ -39,7 +40,7 @@ PAPER = frozenset(
     """
     small footnotesize normalsize centering noindent clearpage newpage cleardoublepage medskip smallskip bigskip
     raggedright sloppy toprule midrule bottomrule addlinespace hline pagebreak nopagebreak linebreak phantomsection
-    allowbreak quad qquad
+    allowbreak quad qquad ignorespaces
     """.split()
 )
 """Commands without arguments that only affect the page layout."""
@@ -247,7 +248,7 @@ class ChapterReader:
             _, html, place = self.arguments(1, text, place, at)
             self.notes.append(html[0])
             number = len(self.notes)
-            tip = escape(re.sub("<[^<>]*>", "", html[0]))
+            tip = escape(words_of_html(html[0]))
             return f'<sup><a class="note" href="#note-{number}" data-tip="{tip}">{number}</a></sup>', place
         if name in ("url", "href"):
             raw, place = self.plain(1 if name == "url" else 2, text, place)
