@@ -56,9 +56,9 @@ def read(root: Path, name: str, experiments: Sequence[str] = ()) -> ModelMeasure
     paths = {path.parent.name: path for suffix in SUFFIXES for path in (root / FOLDER).glob(f"*/{name}{suffix}")}
     for required in experiments:
         if required not in paths:
+            mend = f"; measure it: run {required} --model MODEL --name {name}"
             raise DataError(
-                f"{name} has no {required}{or_known(required, sorted(paths))}; measure it: "
-                f"run {required} --model MODEL --name {name}"
+                f"{name} has no {required}{mend if required in HEADLINES else or_known(required, sorted(paths))}"
             )
     tables: dict[str, pd.DataFrame] = {}
     for experiment, path in sorted(paths.items()):
