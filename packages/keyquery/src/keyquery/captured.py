@@ -81,7 +81,7 @@ def capture(
     from keyquery.models.captures.options import CaptureOptions
     from keyquery.models.captures.reading import open_capture
     from keyquery.models.checkpoints.loading import LoadedModel, ModelSource, model_facts
-    from keyquery.models.texts import TextSource
+    from keyquery.models.texts import TextSource, require_source
     from keyquery.opened import working_folder
 
     loaded_model = None
@@ -115,6 +115,7 @@ def capture(
         stream=stream,
     )
     if not is_finished(options):
+        require_source(options.texts)
         record_here(options, loaded_model)
         finish(options)
     return open_capture(options.out)

@@ -79,8 +79,9 @@ def run(
     if hasattr(module, "write"):
         raise SpecError(f"{name} cannot be run from here; use capture() and analyse()")
     require(settings, mapping(settings_of(name)), name, SpecError)
-    loaded = load(model) if isinstance(model, str) else model
     options = Options(texts=texts, tokens=tokens, items=items, seeds=tuple(seeds), place=place)
+    options.require_texts()
+    loaded = load(model) if isinstance(model, str) else model
     subject = loaded.subject
     _, card = resolve_source(Path.cwd(), subject.source or loaded.source)
     longest = length_made_for(subject.model.config, int(card.get("training_length") or 0))

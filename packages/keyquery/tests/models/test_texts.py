@@ -1,6 +1,8 @@
 """Texts: sources that can be read, and errors for unusable ones."""
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -92,6 +94,25 @@ def test_missing_and_unreadable_text_sources_are_reported(tmp_path: Path) -> Non
     (tmp_path / "latin.txt").write_bytes(b"caf\xe9")
     with pytest.raises(DataError, match="not UTF-8 at byte 3"):
         list(texts(TextSource(str(tmp_path / "latin.txt"))))
+
+
+def test_missing_texts_are_reported_before_torch_is_imported(tmp_path: Path) -> None:
+    code = """if True:
+        import sys, keyquery as kq
+        for call in (
+            lambda: kq.run("sinks", "tiny-rope", place="manuel"),
+            lambda: kq.capture("tiny-rope", "absent.txt", context=16, out="cap"),
+        ):
+            try:
+                call()
+            except Exception as error:
+                print(error, "torch" in sys.modules)"""
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False)
+    first, second = done.stdout.splitlines()
+    assert first.startswith("manuel: no such file; did you mean manual?"), done.stderr
+    assert second.startswith("absent.txt: no such file")
+    assert first.endswith("False")
+    assert second.endswith("False")
 
 
 def test_hub_id_without_library_or_network_says_what_to_do() -> None:

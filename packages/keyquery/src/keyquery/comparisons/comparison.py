@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from boundpaper.errors import DataError, LatexError, MissingDependency
 from boundpaper.statistics import fired, frame, guards
 from boundpaper.store.files import write
+from boundpaper.suggestions import or_known
 from boundpaper.typeset.numbers import pvalue, significant
 from boundpaper.typeset.plural import counted
 from boundpaper.typeset.short_names import short_names
@@ -305,7 +306,7 @@ def compare_models(
     Names of models must differ. If `experiments` is empty, all that were run on every model are compared. `by` is the
     unit to pair by, by default texts or items if the rows name them, else seeds, else heads. `metrics`, in all their
     conditions, replace those of an experiment's summary. Raises DataError if models were measured with different
-    settings, nothing can be paired, or no test can reach p < .05.
+    settings, a metric is unknown, nothing can be paired, or no test can reach p < .05.
     """
     names = tuple(model.name for model in models)
     if len(names) < 2:
@@ -313,6 +314,10 @@ def compare_models(
     if repeated := [name for name in names if names.count(name) > 1]:
         raise DataError(f"{repeated[0]} is compared with itself; name another model, or give the second another --name")
     shared, gaps = common(models, experiments)
+    known = dict.fromkeys(metric for model in models for name in shared for metric in model.tables[name]["metric"])
+    for metric in metrics:
+        if metric not in known:
+            raise DataError(f"no metric {metric!r} in {', '.join(shared)}{or_known(metric, known)}")
     tests: list[TestedQuantity] = []
     errors: list[DataError] = []
     for model, experiment in ((model, name) for model in models[1:] for name in shared):

@@ -54,11 +54,11 @@ def read(root: Path, name: str, experiments: Sequence[str] = ()) -> ModelMeasure
     """
     name = full_name(root, name)
     paths = {path.parent.name: path for suffix in SUFFIXES for path in (root / FOLDER).glob(f"*/{name}{suffix}")}
-    for table_name in experiments:
-        if table_name not in paths:
+    for required in experiments:
+        if required not in paths:
+            mend = f"; measure it: run {required} --model MODEL --name {name}"
             raise DataError(
-                f"{name} has no {table_name}{or_known(table_name, sorted(paths))}; measure it: "
-                f"run {table_name} --model MODEL --name {name}"
+                f"{name} has no {required}{mend if required in HEADLINES else or_known(required, sorted(paths))}"
             )
     tables: dict[str, pd.DataFrame] = {}
     for experiment, path in sorted(paths.items()):

@@ -70,6 +70,7 @@ def ask(root: Path, names: Sequence[str], **values: Any) -> list[str]:
         for model_id, revision in ids_and_revisions
     ]
     options = Options(**{name: values[name] for name in ("texts", "tokens", "items", "seeds", "place")})
+    options.require_texts()
     if values["executor"] == "local":  # on other machines, this machine's memory is irrelevant
         for source in sources:
             scored = text_length(root, source, options)

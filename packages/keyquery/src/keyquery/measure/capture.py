@@ -13,7 +13,7 @@ from keyquery.models.captures.options import CaptureOptions
 from keyquery.models.captures.progress import CaptureProgress
 from keyquery.models.checkpoints.estimate import check_memory, estimate, free_bytes
 from keyquery.models.checkpoints.loading import LoadedModel, ModelSource
-from keyquery.models.texts import TextSource
+from keyquery.models.texts import TextSource, require_source
 
 LOGS = ".jobs"  # hidden folder inside the capture's folder, so that it moves with the capture
 
@@ -60,6 +60,7 @@ def run(
         print("already captured with these options", file=sys.stderr)
         print_notes(options.out)
         return out
+    require_source(options.texts)
     if options.stream and options.batch == 1 and options.limit != 1:
         print("--stream reads the checkpoint once a document; with --batch N once for N documents", file=sys.stderr)
     if executor == "local":  # on other machines, this machine's memory is irrelevant

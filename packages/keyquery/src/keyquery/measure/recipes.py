@@ -201,6 +201,7 @@ def run_recipe(
             f"{recipe.file}: {', '.join(foreign)} would run Python code that comes with the model; read it, then give "
             "--trust-remote-code"
         )
+    recipe.options.require_texts()
     table_paths: list[Path] = []
     failures: list[str] = []
     with open_bar(Path(recipe.file).stem) as bar:

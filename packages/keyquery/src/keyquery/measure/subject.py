@@ -17,7 +17,7 @@ from keyquery.models import libraries
 from keyquery.models.attention.positions import check_position_blind, positional_of
 from keyquery.models.checkpoints.builtin import resolve
 from keyquery.models.checkpoints.loading import AS_CONFIGURED, LoadedModel, ModelSource, load
-from keyquery.models.texts import TextSource, texts
+from keyquery.models.texts import TextSource, require_source, texts
 from keyquery.models.vocabulary import check_tokens
 from keyquery.tasks.items import Book
 
@@ -87,6 +87,11 @@ class Options:
         """
         if not self.items:
             raise DataError(f"--items 0: {experiment} measures only answers to items; give --items 1 or more")
+
+    def require_texts(self) -> None:
+        """Raise DataError if the file or folder of texts is missing or malformed; nothing else is read."""
+        if self.texts_source is not None:
+            require_source(self.texts_source)
 
     @property
     def texts_source(self) -> TextSource | None:

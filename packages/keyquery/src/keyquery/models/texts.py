@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from boundpaper.errors import DataError
+from boundpaper.suggestions import suggest
 from keyquery.models import text_sets
 from keyquery.models.libraries import need
 from keyquery.models.text_files import text_of_row, texts_of_file
@@ -83,18 +84,30 @@ def texts(source: TextSource) -> Iterator[tuple[str, str]]:
             yield from texts_of_file(file, source.field)
     elif path.is_file():
         yield from texts_of_file(path, source.field)
-    elif path.suffix or source.place.count("/") != 1 or path.is_absolute():
-        raise DataError(
-            f"{source.place}: no such file; give a file of text, JSON, JSON lines or a table, a folder of .txt files, "
-            f"a Hub id OWNER/NAME, or an installed set ({', '.join(text_sets.SETS)})"
-        )
-    else:
+    elif _is_on_hub(source):
         yield from _hub_texts(source)
+    else:
+        raise DataError(
+            f"{source.place}: no such file; {suggest(source.place, text_sets.SETS)}give a file of text, JSON, JSON "
+            "lines or a table, a folder of .txt files, a Hub id OWNER/NAME, or an installed set "
+            f"({', '.join(text_sets.SETS)})"
+        )
 
 
 def is_local(source: TextSource) -> bool:
     """Return whether texts can be read twice without network access."""
     return source.path is not None or text_sets.split_set_name(source.place) is not None
+
+
+def require_source(source: TextSource) -> None:
+    """Raise DataError if a file or folder is missing, or its first text malformed; sets and the Hub are not read."""
+    if text_sets.split_set_name(source.place) is None and not _is_on_hub(source):
+        next(texts(source), None)
+
+
+def _is_on_hub(source: TextSource) -> bool:
+    path = Path(source.place)
+    return not (path.exists() or path.suffix or path.is_absolute()) and source.place.count("/") == 1
 
 
 def count_documents(

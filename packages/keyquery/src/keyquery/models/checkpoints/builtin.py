@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from boundpaper.errors import ModelError
-from boundpaper.suggestions import suggest
+from boundpaper.suggestions import or_known, suggest
 from keyquery.models.checkpoints.pretrained import PACKAGES, from_file, from_package
 
 NAMES = ("tiny-rope", "tiny-continued", "tiny-drope")
@@ -18,8 +18,8 @@ def builtin_folder(root: Path, name: str) -> Path:
 def resolve(root: Path, name: str) -> str:
     """Resolve a name for `ModelSource`: a known model or GGUF file becomes its folder; a folder or Hub id stays.
 
-    Raises ModelError when a built-in model has not been trained, a GGUF file cannot be read, or a bare name is neither
-    known nor a folder; MissingDependency when a packaged model is not installed.
+    Raises ModelError when a built-in model has not been trained, a GGUF file cannot be read, or a name is neither known
+    nor a folder; MissingDependency when a packaged model is not installed.
     """
     if name in NAMES:
         place = builtin_folder(root, name)
@@ -34,7 +34,10 @@ def resolve(root: Path, name: str) -> str:
     if path.is_file():
         mend = "give the folder that it lies in" if path.suffix == ".safetensors" else "texts go to --texts"
         raise ModelError(f"{name}: is a file, not a model; a model is a folder, a GGUF file or a Hub id; {mend}")
-    if "/" in name or name.startswith((".", "~")) or Path(name).is_dir():
+    if name.startswith((".", "/", "~")) and not path.is_dir():
+        siblings = [str(each) for each in path.parent.glob("*") if each.is_dir()]
+        raise ModelError(f"{name}: no such folder{or_known(path, siblings) if siblings else ''}")
+    if "/" in name or Path(name).is_dir():
         return str(Path(name).expanduser()) if name.startswith("~") else name
     names = ", ".join((*NAMES, *PACKAGES))
     hint = suggest(name, (*NAMES, *PACKAGES))
