@@ -21,5 +21,5 @@ def table(
         "Planned items of the amendment",
         f"Aligned queries, in bins of {width} words or as named. Of the mean lead, in spreads, the position part "
         "turns with the exchange (positive: for the nearer key), the content part stays. Linear share: part of the "
-        "squared mean leads that a line in the keys' distance explains.",
+        "squared mean leads that a line in their distance explains.",
     )
