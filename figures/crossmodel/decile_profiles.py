@@ -53,15 +53,15 @@ def figure(decile_profiles: pd.DataFrame, measured_profiles: pd.DataFrame, subje
         letters=True,
         note=(
             f"Shorter contexts: {_contexts(decile_profiles[decile_profiles['captured_context'] < full])}; measured by "
-            f"this project (solid marks): {_contexts(measured_profiles)}. Intervals over heads stand with the profiles "
-            "of pretrained models. Random weights read random words, as a null reference. Profiles with a rise that "
+            f"this project (marks): {_contexts(measured_profiles)}. Intervals over heads stand with the profiles of "
+            "pretrained models. Random weights read random words, as a null reference. Profiles with a rise that "
             f"rounding cannot explain, and its size: {draws_up}."
         ),
         caption=(
             f"In all {len(decile_profiles)} captured models the first decile of the context is the most plastic and "
             "the last the least. Plasticity by family, as printed in Tables 4 and 10 of the study [@shcherb2026] "
-            "(hollow marks: reported values). Unit: one model, mean over heads, named within its family; each decile, "
-            f"and each query bin of a model measured here, at its middle; {whole(full)} tokens unless noted otherwise."
+            "(lines without marks). Unit: one model, mean over heads, named within its family; each decile, and each "
+            f"query bin of a model measured here, at its middle; {whole(full)} tokens unless noted otherwise."
         ),
         short="Plasticity by decile of the context",
     )
@@ -69,7 +69,7 @@ def figure(decile_profiles: pd.DataFrame, measured_profiles: pd.DataFrame, subje
 
 def _line(entity: str, x: Values, y: Values, direct: str, origin: Origin) -> Line:
     """Return the profile of a model, with its name at the right end."""
-    return Line(entity=entity, x=x, y=y, direct=direct, origin=origin, legend=False)
+    return Line(entity=entity, x=x, y=y, direct=direct, origin=origin, marks=origin == "measured", legend=False)
 
 
 def _name_without_family(name: str, family: str) -> str:

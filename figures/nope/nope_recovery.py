@@ -3,6 +3,7 @@
 import pandas as pd
 
 from boundpaper.figures import Axis, Figure, Line, Panel, Points, Rule, Style, display
+from boundpaper.typeset.wording import listed
 
 
 def figure(nope_recovery_recomputed: pd.DataFrame, families: pd.DataFrame) -> Figure:
@@ -12,7 +13,7 @@ def figure(nope_recovery_recomputed: pd.DataFrame, families: pd.DataFrame) -> Fi
     order = rows["family"].map(families.set_index("family")["order"]).mask(rows["family"].isin(own), 0)
     rows = rows.assign(order=order, name=[display(model) for model in rows["model"]])
     rows = rows.sort_values(["order", "recovery"], ascending=[True, False], ignore_index=True)
-    names = list(rows["name"])
+    names, risen = list(rows["name"]), list(rows.loc[rows["recovery"] > 0, "name"])
     models = Axis(categories=names, reverse=True, grid=True)
     printed = rows[rows["reported"].notna()]
     between = [
@@ -49,10 +50,10 @@ def figure(nope_recovery_recomputed: pd.DataFrame, families: pd.DataFrame) -> Fi
         letters=True,
         entities={"dip": Style(color="okgrey", mark="square"), "rise": Style(color="okgrey", mark="diamond*")},
         caption=(
-            "Recovery of plasticity by model: (a) the levels in the two fixed windows, joined by the recovery, the "
-            "second minus the first; (b) the largest rise from a decile to a later one [@shcherb2026]. Only where the "
-            f"circle is right of the square does plasticity recover. $n = {len(rows)}$ models, mean over heads; "
-            f"{display('llama3.1-8b')} and {display('llama3.2-11b')} run the same text weights."
+            f"From the first window to the second plasticity recovers in {len(risen)} of {len(rows)} models, "
+            f"{listed(risen)}, which run the same text weights: (a) the levels in both windows, joined by the recovery "
+            "(circle right of square); (b) the largest rise from a decile to a later one [@shcherb2026]. Unit: one "
+            "model, mean over heads."
         ),
         note=(
             f"The rounding of the deciles leaves up to {off:.3f} open, less than the marks cover; the differences that "

@@ -36,7 +36,9 @@ def figure(bin_kept: pd.DataFrame, pretrained_competition: pd.DataFrame) -> Figu
         panels=panels,
         letters=True,
         height=27,
-        entities={name: Style(color="okblack", mark=mark) for name, (_, mark) in PLACES.items()},
+        entities={
+            name: Style(color="okgrey" if at > 0 else "okblack", mark=mark) for name, (at, mark) in PLACES.items()
+        },
         caption=(
             "What rotation inside a bin does to the spread of queries. (a) Drawn, in one pair of dimensions: the "
             "contents of one spread at three positions are turned by different angles, and their pooled cloud is wider "

@@ -44,15 +44,14 @@ def figure(
     return Figure(
         panels=panels,
         letters=True,
-        height=34,
+        height=31,
         entities=LOOKS,
         caption=(
             "Trained on without rotation (C), models find keys beyond the trained distance that models trained on with "
-            "it (B) lose, though their plasticity is lower. (a) First run: far keys found, by length of the prompt: "
-            f"{seeds(found)}, so this is post hoc. (b, c) Second run, of the same plan: (b) plasticity of aligned "
-            "queries, and (c) sway, the share of pairs of keys whose winner changes when they exchange positions (0 in "
-            "C, by construction), by quarter of texts of four trained lengths; grey: beyond the trained length. "
-            f"{measured(again, population_members)} Thin: single seeds; thick: their mean. Unit: one training seed."
+            f"it (B) lose, though their plasticity is lower. (a) First run: {seeds(found)}, so this is post hoc. (b, "
+            "c) Second run, texts of four trained lengths: plasticity of aligned queries, and sway, the share of pairs "
+            "of keys whose winner changes when they exchange positions (0 in C, by construction). "
+            f"{measured(again, population_members)} Thin: single seeds, the unit; thick: their mean."
         ),
         short="Retrieval, plasticity and exchange of positions with rotation and without",
     )

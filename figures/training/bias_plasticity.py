@@ -100,7 +100,7 @@ def figure(
             "Over each model's own window no relation of the plasticity drop to the bias per token is shown; over "
             "equal tokens there is one, between families [@shcherb2026]. Bias (a) per token and (b) per window of "
             f"{int(models.sum())} captured models and {int((~models).sum())} checkpoints of SmolLM3-3B (joined); (c) "
-            f"{len(same)} models over {window:,} tokens: SmolLM3 at its last checkpoint, without {listed(absent)}."
+            f"{len(same)} models over {window:,} tokens: SmolLM3 at its last checkpoint, not {listed(absent)}."
         ),
         note=(
             "Pearson's $r$ with its 95 % interval; two of the models run one text network. Over checkpoints alone $r$ "

@@ -15,8 +15,7 @@ def table(knowledge_tasks: pd.DataFrame, drope_knowledge: pd.DataFrame) -> Table
     rows = knowledge_tasks.merge(printed_cells, on=["positional", "task"])
     rows = rows.assign(
         name=rows["task"].map(TASKS),
-        base_of=_possible_counts(rows, "base"),
-        disrupted_of=_possible_counts(rows, "disrupted"),
+        answers=_possible_counts(rows),
         above_why=[UNKNOWN if pd.notna(value) else NOTHING for value in rows["above_chance"]],
         base_mark=["below" if is_low else "" for is_low in rows["base_high"] < rows["chance"]],
         disrupted_mark=["below" if is_low else "" for is_low in rows["disrupted_high"] < rows["chance"]],
@@ -26,6 +25,7 @@ def table(knowledge_tasks: pd.DataFrame, drope_knowledge: pd.DataFrame) -> Table
         rows=rows,
         columns=[
             Column("name", "Task"),
+            Column("answers", "Answers", sentences, align="right", blank=True),
             Column(
                 "base",
                 "baseline",
@@ -35,7 +35,6 @@ def table(knowledge_tasks: pd.DataFrame, drope_knowledge: pd.DataFrame) -> Table
                 mark="base_mark",
                 missing=UNKNOWN,
             ),
-            Column("base_of", "of", sentences, group="Accuracy, %", align="right", blank=True),
             Column(
                 "disrupted",
                 "disrupted",
@@ -45,7 +44,6 @@ def table(knowledge_tasks: pd.DataFrame, drope_knowledge: pd.DataFrame) -> Table
                 mark="disrupted_mark",
                 missing=UNKNOWN,
             ),
-            Column("disrupted_of", "of", sentences, group="Accuracy, %", align="right", blank=True),
             Column("printed", "printed", printed(), group="Degradation"),
             Column(
                 "above_chance",
@@ -73,18 +71,20 @@ def table(knowledge_tasks: pd.DataFrame, drope_knowledge: pd.DataFrame) -> Table
         ),
         short="Knowledge tasks before and under disruption",
         note=(
-            "The accuracy of cities and sports counts only answers that read as yes or no; *of* gives how many there "
-            "can be, given the unrounded share, and is empty where all count. Unless both arms leave one number, there "
-            "is no test. Degradation: lost share of the baseline accuracy as printed; *excess*: of the accuracy above "
-            f"chance. Chance is {rows['chance'].max():.0f} %, supposing that both answers are equally frequent, and "
-            f"{rows['chance'].min():.3f} % for the passkey. Fisher's exact test treats the arms as different items; "
-            f"its p is Holm's over the {int(rows['p_holm'].notna().sum())} tests. McNemar: the largest exact p over "
-            "all pairings of right answers that the two rates allow, since answers per item are not published."
+            "The accuracy of cities and sports counts only answers that read as yes or no: *answers* says how many "
+            "there can be in either arm, given the unrounded share; where it is empty, all items count. Unless both "
+            "arms leave one number, there is no test. Degradation: lost share of the baseline accuracy as printed; "
+            f"*excess*: of the accuracy above chance. Chance is {rows['chance'].max():.0f} %, supposing that both "
+            f"answers are equally frequent, and {rows['chance'].min():.3f} % for the passkey. Fisher's exact test "
+            f"treats the arms as different items; its p is Holm's over the {int(rows['p_holm'].notna().sum())} tests. "
+            "McNemar: the largest exact p over all pairings of right answers that the two rates allow, since answers "
+            "per item are not published."
         ),
     )
 
 
-def _possible_counts(rows: pd.DataFrame, arm: str) -> list[str]:
-    """Return the range of possible denominators of a share; empty if all items count."""
-    ranges = rows[[f"{arm}_n_low", f"{arm}_n_high"]].to_numpy().tolist()
-    return ["" if fewest == most else f"{fewest}-{most}" for fewest, most in ranges]
+def _possible_counts(rows: pd.DataFrame) -> list[str]:
+    """Return the possible denominators of both shares, each a number or a range; empty if all items count in both."""
+    ends = rows[["base_n_low", "base_n_high", "disrupted_n_low", "disrupted_n_high"]].to_numpy().tolist()
+    texts = [[str(b) if a == b else f"{a}-{b}" for a, b in (each[:2], each[2:])] for each in ends]
+    return [", ".join(pair) if "-" in "".join(pair) else "" for pair in texts]

@@ -18,18 +18,20 @@ ORDER = [
 def table(standing_counts: pd.DataFrame) -> Table:
     """Return one row per group of results, planned ones first."""
     rows = standing_counts.sort_values("standing", key=lambda names: names.map(ORDER.index), kind="stable")
+    rows = rows.assign(shown=rows["standing"].str.capitalize())
     planned = int(rows.loc[rows["standing"] == "planned", "claims"].sum())
     return Table(
         rows=rows,
         columns=[
-            Column("what", "Results", text, width=0.34),
-            Column("decided", "Decided", text, width=0.4),
+            Column("what", "Results", text, width=0.36),
+            Column("decided", "Decided", text, width=0.46),
             Column("claims", "all", integer(), group="Claims"),
             Column("hold", "hold", integer(), group="Claims"),
             Column("contradicted", "fail", integer(), group="Claims"),
             Column("undecided", "open", integer(), group="Claims"),
         ],
-        groups="standing",
+        groups="shown",
+        space=0,
         long=True,
         size="footnotesize",
         caption=(

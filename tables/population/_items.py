@@ -76,8 +76,8 @@ def items_table(
         short=short,
         note=(
             f"p: exact sign flips over seeds{addition}, and the exact test against the margin of "
-            f"equivalence{_margins(rows)}, each with Holm over the family as planned. Open: neither is decided, "
-            f"perhaps for want of seeds. {note}{left_out}"
+            f"equivalence{_margins(rows)}, each with Holm over the family as planned. Open: neither is decided. "
+            f"{note}{left_out}"
         ),
     )
 

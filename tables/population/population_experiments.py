@@ -29,7 +29,7 @@ def table(population_experiments: pd.DataFrame, population_directions: pd.DataFr
     return Table(
         rows=rows,
         columns=[
-            Column("label", "Quantity", width=0.41),
+            Column("label", "Quantity", width=0.5),
             Column("reported_rope", "RoPE", align="right", group="Llama-2-7B"),
             Column("reported_drope", "DroPE", align="right", group="Llama-2-7B", mark="caveat"),
             Column("kept", "kept", align="right", group="Rotation"),
@@ -39,6 +39,7 @@ def table(population_experiments: pd.DataFrame, population_directions: pd.DataFr
         size="footnotesize",
         column_space=3,
         groups="appears",
+        space=0,
         marks={"layer": "Ablated in layer 2, which does not write the spike of that model."},
         caption=(
             "What dropping the rotation changes beyond training on with it, where the DroPE report [@africa2026] "

@@ -19,8 +19,7 @@ def table(
         FAMILIES,
         "What position decides, in the second run: planned items of the amendment",
         "Planned items of the amendment",
-        f"Aligned queries, in bins of {width} words or as named. Sway: share of winners that change when two keys "
-        "exchange positions. Of the mean lead, in spreads, the position part turns with the exchange (positive: for "
-        "the nearer key), the content part stays. Nearer key wins: how often. Linear share: part of the squared mean "
-        "leads that a line in the keys' distance explains.",
+        f"Aligned queries, in bins of {width} words or as named. Of the mean lead, in spreads, the position part "
+        "turns with the exchange (positive: for the nearer key), the content part stays. Linear share: part of the "
+        "squared mean leads that a line in their distance explains.",
     )
