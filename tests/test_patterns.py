@@ -23,7 +23,7 @@ def of_schemas() -> list[str]:
     """Return the patterns of cells in the data package."""
     files = [patterns.ROOT / "artifacts/datapackage.yaml", *patterns.ROOT.glob("packages/*/src/*/tables.yaml")]
     texts = "".join(path.read_text(encoding="utf-8") for path in files)
-    return [yaml.safe_load(actual) for actual in re.findall(r"pattern: (\"[^\"]*\")", texts)]
+    return [yaml.safe_load(text) for text in re.findall(r"pattern: (\"[^\"]*\")", texts)]
 
 
 UNLISTED = patterns.collected({})[1]
@@ -128,11 +128,8 @@ def run(pattern: patterns.Pattern) -> Callable[[str], object]:
 
 
 def slow(function: Callable[[str], object], text: str, limit: float) -> bool:
-    """Return whether each of several tries to match a text takes at least `limit` seconds of process time.
-
-    No try takes more than `LIMIT_S`. A pause of a busy machine can count as time of the process, so that one slow try says nothing.
-    """
-    for _ in range(TRIES):
+    """Return whether each of several tries to match a text takes at least `limit` seconds of process time."""
+    for _ in range(TRIES):  # one slow try says nothing: a pause of a busy machine counts as time of the process
         start = time.process_time()
         with suppress(TooSlow), limited(LIMIT_S):
             function(text)
