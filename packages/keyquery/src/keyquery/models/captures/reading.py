@@ -375,7 +375,7 @@ def _buckets_of_files(root: Path, files: dict[Side, set[tuple[int, int]]]) -> tu
     if top == 0:
         raise DataError(f"{root}: only one bucket, so its size cannot be inferred; give --context")
     if low > high:
-        raise DataError(f"{root}: buckets are not position // B for any B; this is another layout")
+        raise DataError(f"{root}: no size B makes every bucket position // B; this is another layout")
     power = 1
     while (high // (power * 2)) * power * 2 >= low:
         power *= 2
