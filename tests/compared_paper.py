@@ -18,11 +18,11 @@ def pages(pdf: Path) -> list[str]:
 def printed(paper: Path) -> tuple[list[str], pd.DataFrame]:
     """Return the pages of a comparison and its results, after checking that the text prints every estimate."""
     text = pages(paper / "out/chapters/comparison.pdf")
-    actual = pd.read_csv(paper / "artifacts/results/comparison.csv")
-    bound = {load["origins"][0]["column"] for load in json.loads((paper / "out/bound/comparison.json").read_text())}
+    table = pd.read_csv(paper / "artifacts/results/comparison.csv")
+    bound = {cell["origins"][0]["column"] for cell in json.loads((paper / "out/bound/comparison.json").read_text())}
     assert {"reference_mean", "model_mean", "estimate", "n"} <= bound
-    for row in actual.itertuples():
+    for row in table.itertuples():
         assert significant(3).show(row.estimate, "plain").replace("\N{MINUS SIGN}", "-") in " ".join(text[0].split())
-    assert (actual["p_adjusted"] >= actual["p_value"]).all()
-    assert actual["adjustment"].unique().tolist() == [f"Holm over {len(actual)} tests of this comparison"]
-    return text, actual
+    assert (table["p_adjusted"] >= table["p_value"]).all()
+    assert table["adjustment"].unique().tolist() == [f"Holm over {len(table)} tests of this comparison"]
+    return text, table

@@ -47,10 +47,10 @@ def pytest_configure(config):
 def pytest_collection():
     """Disable garbage collection while the suite is imported, and exempt the imported objects from it later."""
     gc.disable()
-    actual = yield
+    collected = yield
     gc.freeze()
     gc.enable()
-    return actual
+    return collected
 
 
 BUILT = {"project", "warm", "shipped", "golden", "built"}  # fixtures that copy or build the project

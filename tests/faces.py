@@ -14,8 +14,8 @@ ROOT = Path(__file__).resolve().parents[1]
 
 def run_examples(package: ModuleType, name: str) -> int:
     """Run the examples of a public name, or of its class if it is an instance; return the number of examples."""
-    actual, finder = getattr(package, name), doctest.DocTestFinder()
-    examples = [test for each in (actual, type(actual)) for test in finder.find(each, name, globs={}) if test.examples]
+    member, finder = getattr(package, name), doctest.DocTestFinder()
+    examples = [test for each in (member, type(member)) for test in finder.find(each, name, globs={}) if test.examples]
     failures: list[str] = []
     runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS)
     for test in examples:
@@ -87,9 +87,9 @@ def public(package: str) -> list[tuple[str, str]]:
     text = (ROOT / "docs/extending.md").read_text(encoding="utf-8")
     named = re.findall(rf"^\s*(?:\(`)?from ({package}[\w.]*) import ([\w, ]+)", text, re.MULTILINE)
     modules = dict.fromkeys(module for module, _ in named)
-    actual = [(module, name) for module, names in named for name in names.split(", ")]
-    actual += [(module, name) for module in modules for name in getattr(importlib.import_module(module), "__all__", ())]
-    return sorted(set(actual))
+    found = [(module, name) for module, names in named for name in names.split(", ")]
+    found += [(module, name) for module in modules for name in getattr(importlib.import_module(module), "__all__", ())]
+    return sorted(set(found))
 
 
 def quick_start(package: str) -> str:

@@ -25,11 +25,11 @@ class Example(NamedTuple):
 
 def examples() -> list[Example]:
     """Return the examples of the document, in order."""
-    actual = []
+    files = []
     for part in re.split(r"(?m)^## ", DOCUMENT.read_text("utf-8"))[1:]:
         for name, code in re.findall(r"```python\n# ([\w-]+)\n(.*?)```", part, re.DOTALL):
-            actual.append(Example(name, part.splitlines()[0], code))
-    return actual
+            files.append(Example(name, part.splitlines()[0], code))
+    return files
 
 
 def draw(example: Example):

@@ -118,10 +118,10 @@ def attacks(pattern: Pattern) -> list[tuple[str, str]]:
     beginnings = list(dict.fromkeys(sample[:end] for sample in samples for end in range(len(sample) + 1)))
     if len(beginnings) > 12:
         beginnings = beginnings[:: len(beginnings) // 12 + 1]
-    actual = [("", part) for part in (*signs, *samples, *beginnings) if part]
-    actual += [("", a + b) for a in signs[:6] for b in signs[:6] if a != b]
-    actual += [(start, sign) for start in beginnings for sign in signs[:8] if start]
-    return list(dict.fromkeys(actual))
+    pairs = [("", part) for part in (*signs, *samples, *beginnings) if part]
+    pairs += [("", a + b) for a in signs[:6] for b in signs[:6] if a != b]
+    pairs += [(start, sign) for start in beginnings for sign in signs[:8] if start]
+    return list(dict.fromkeys(pairs))
 
 
 def _alphabet(parsed: Any) -> Iterator[str]:

@@ -25,14 +25,14 @@ NUMBER, WORD = re.compile(r"\ue000|\$[^$]*\d[^$]*\$|\d[\d.,]*"), re.compile(r"[\
 
 def counted(text: str) -> list[tuple[int, int]]:
     """Return the number of words and of numbers in each sentence of a chapter's template."""
-    actual = []
+    counts = []
     for passage in passages(text):
         for line in passage.lines:
             plain = CITE.sub(" ", VALUE.sub("\ue000", SILENT_TAG.sub("", line)))
             plain = without_commands(plain, SILENT)
             if words := len(WORD.findall(plain)):
-                actual.append((words, len(NUMBER.findall(plain))))
-    return actual
+                counts.append((words, len(NUMBER.findall(plain))))
+    return counts
 
 
 def chapters(revision: str) -> dict[str, list[tuple[int, int]]]:
@@ -66,13 +66,13 @@ def told(sentences: list[tuple[int, int]] | None) -> str:
 def main() -> None:
     """Print a Markdown table."""
     revisions = [*sys.argv[1:2], ""]
-    actual = [chapters(revision) for revision in revisions]
+    measures = [chapters(revision) for revision in revisions]
     head = " | ".join(
         f"sentences{at} | words each | over two numbers" for at in [f" at {each}" for each in revisions[:-1]] + [""]
     )
-    print(f"| chapter | {head} |\n|:--|" + "--:|--:|--:|" * len(actual))
-    for name in actual[-1]:
-        print(f"| {name} " + "".join(told(each.get(name)).removesuffix("|") for each in actual) + "|")
+    print(f"| chapter | {head} |\n|:--|" + "--:|--:|--:|" * len(measures))
+    for name in measures[-1]:
+        print(f"| {name} " + "".join(told(each.get(name)).removesuffix("|") for each in measures) + "|")
 
 
 if __name__ == "__main__":

@@ -40,8 +40,8 @@ def test_recovery_is_compared_with_level_minus_dip():
 def test_dip_and_level_are_compared_with_means_of_two_deciles():
     deciles = prints("model decile printed", *[(SMALL, place, f"0.{place}0") for place in range(1, 10)])
     table = cells((SMALL, "dip", "0.45"), (SMALL, "recovery_level", "0.75"))
-    answers = say("c000_models_deciles", table, deciles)
-    assert answers == {f"{SMALL}-dip": "holds: 0.4500", f"{SMALL}-recovery_level": "contradicted: 0.6500"}
+    verdicts = say("c000_models_deciles", table, deciles)
+    assert verdicts == {f"{SMALL}-dip": "holds: 0.4500", f"{SMALL}-recovery_level": "contradicted: 0.6500"}
 
 
 def test_recovery_inherits_the_agreement_with_its_deciles():
@@ -57,8 +57,8 @@ def test_recovery_inherits_the_agreement_with_its_deciles():
 
 def test_copied_recoveries_are_compared():
     copy, original = cells(*pair("recovery", "0.04", "0.02")), cells(*pair("recovery", "0.04", "0.09"))
-    answers = verdicts("c000_recovery_copies", copy, original)
-    assert answers == {f"{SMALL}-recovery": "holds", f"{BIG}-recovery": "contradicted"}
+    judged = verdicts("c000_recovery_copies", copy, original)
+    assert judged == {f"{SMALL}-recovery": "holds", f"{BIG}-recovery": "contradicted"}
 
 
 @pytest.mark.parametrize(
@@ -81,9 +81,9 @@ def test_stated_layers_and_family_are_compared_with_the_configuration(printed, f
 def test_stated_layer_kinds_are_compared_with_the_configuration(layers, bare, expected):
     table = cells(*pair("layers", "32", layers), *pair("nope_layers", "0", bare))
     known = rows("model layers text_layers", (SMALL, 32, 32), (BIG, 40, 32))
-    answers = verdicts("c000_models_layers", table, known)
-    assert (answers[f"{SMALL}-layers"], answers[f"{SMALL}-nope_layers"]) == ("holds", "holds")
-    assert (answers[f"{BIG}-layers"], answers[f"{BIG}-nope_layers"]) == expected
+    judged = verdicts("c000_models_layers", table, known)
+    assert (judged[f"{SMALL}-layers"], judged[f"{SMALL}-nope_layers"]) == ("holds", "holds")
+    assert (judged[f"{BIG}-layers"], judged[f"{BIG}-nope_layers"]) == expected
 
 
 def test_layer_recovery_is_compared_with_the_difference_of_decile_pairs():
@@ -114,8 +114,8 @@ def test_adjacency_groups_are_compared_with_the_listed_layers():
         "layer group listed", (4, "after", "after"), (2, "before", "before"), (0, "far", "far"), (1, "far", "after")
     )
     table = prints("group metric printed", ("after", "layers", "1"), ("before", "layers", "2"), ("far", "layers", "2"))
-    answers = say("c000_adjacency_groups", groups, table)
-    assert answers == {"after": "contradicted: 1", "before": "contradicted: 1", "far": "contradicted: 2"}
+    verdicts = say("c000_adjacency_groups", groups, table)
+    assert verdicts == {"after": "contradicted: 1", "before": "contradicted: 1", "far": "contradicted: 2"}
     right = groups.assign(listed=groups["group"])
     assert say("c000_adjacency_groups", right, table)["after"] == "holds: 1"
     assert say("c000_adjacency_groups", right, table)["before"] == "contradicted: 1"
@@ -179,10 +179,10 @@ def test_dip_and_recovery_are_checked_at_their_stated_places():
     low_at_end = profile(0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.5, 0.6, 0.3, 0.2)
     rise = rows("model rise_from rise_to", (SMALL, 5, 7), (BIG, 5, 7))
     stated = states(question_dip_range="50–65K", question_recovery_range="60–80K")
-    answers = say("c000_question_profile", stated, low_at_end, rise)
-    assert answers[f"{SMALL}-dip"] == "holds: 50-60K"  # 5K off at most
-    assert answers[f"{SMALL}-recovery"] == "holds: 60-80K"
-    assert answers[f"{BIG}-end"] == "holds: 0.200 at the end"
+    judged = say("c000_question_profile", stated, low_at_end, rise)
+    assert judged[f"{SMALL}-dip"] == "holds: 50-60K"  # 5K off at most
+    assert judged[f"{SMALL}-recovery"] == "holds: 60-80K"
+    assert judged[f"{BIG}-end"] == "holds: 0.200 at the end"
     off = states(question_dip_range="50–66K", question_recovery_range="54–80K")
     moved = profile(0.1, 0.8, 0.7, 0.6, 0.5, 0.4, 0.5, 0.6, 0.3, 0.2)
     assert set(verdicts("c000_question_profile", off, moved, rise).values()) == {"contradicted"}
@@ -400,8 +400,8 @@ def test_rope_base_is_compared_for_all_models():
 
 def test_frequency_hypothesis_is_contradicted_by_an_equal_base_without_recovery():
     factors = prints("fact printed", *[(f"rope_factor_{model}", "8") for model in models()["model"]])
-    answers = says("c000_hypotheses_frequency", models(), recovery(), factors)
-    assert answers == "contradicted: 1 model with the same frequencies falls"
+    verdicts = says("c000_hypotheses_frequency", models(), recovery(), factors)
+    assert verdicts == "contradicted: 1 model with the same frequencies falls"
     other = models(rope_theta=[500000.0, 500000.0, 10000.0, 10000.0])
     assert verdict("c000_hypotheses_frequency", other, recovery(), factors) == "not testable"
     scaled = prints(
@@ -474,13 +474,13 @@ def test_no_depth_pattern_claim_needs_a_test_over_half_of_the_layers():
 
 def extremes(*values):
     """Return a frame with plasticity, slope and R2 of position for each layer."""
-    actual = []
+    table = []
     for layer, category, *three in values:
-        actual += [
+        table += [
             (layer, category, name, text)
             for name, text in zip(("ap_overall", "beta_norm", "r2_pos"), three, strict=True)
         ]
-    return prints("layer category metric printed", *actual)
+    return prints("layer category metric printed", *table)
 
 
 MOST, LEAST = "most plastic", "least plastic, after cross-attention"

@@ -38,11 +38,11 @@ def deciles(rising=()):
     names = ("ministral3-3b", "qwen3-4b", "llama3.2-1b", "llama3.2-3b", "llama3.1-8b")
     falling = tuple(0.9 - 0.05 * place for place in range(10))
     families = {"min": "Ministral 3", "qwe": "Qwen3", "lla": "Llama 3"}
-    actual = [
+    table = [
         (name, name, families[name[:3]], 100_000, *falling, name in rising, 0.1 * (name in rising), 0.001)
         for name in names
     ]
-    return rows(f"model display_name family captured_context {DECILES} rise_shown draw_up rounding", *actual)
+    return rows(f"model display_name family captured_context {DECILES} rise_shown draw_up rounding", *table)
 
 
 # --- the three analyses
@@ -65,8 +65,8 @@ def axis(one, two):
 
 def test_drift_axis_means_are_compared_over_all_models_or_a_family():
     stated = states(pca_rotation_r_k="0.87", pca_rotation_r_q="0.74")
-    answers = says("c001_drift_axis_means", stated, *axis((0.9, 0.8), (0.84, 0.68)))
-    assert answers == "holds: 0.87 and 0.74"
+    verdicts = says("c001_drift_axis_means", stated, *axis((0.9, 0.8), (0.84, 0.68)))
+    assert verdicts == "holds: 0.87 and 0.74"
     assert verdict("c001_drift_axis_means", stated, *axis((0.87, 0.74), (0.5, 0.1))) == "holds"
     assert verdict("c001_drift_axis_means", stated, *axis((0.87, 0.5), (0.5, 0.74))) == "not supported"
 
@@ -97,8 +97,8 @@ def test_numbers_that_the_second_study_states_too_are_compared_one_by_one():
     other = states(**{second: "0.17" for second, _ in RESTATED.values()})
     assert set(verdicts("c001_stated_again", restated, other).values()) == {"holds"}
     off = states(**{**dict.fromkeys(RESTATED, "0.17"), "decomposition_excess": "0.27"})
-    answers = verdicts("c001_stated_again", off, other)
-    assert [key for key, each in answers.items() if each != "holds"] == ["decomposition_excess"]
+    judged = verdicts("c001_stated_again", off, other)
+    assert [key for key, each in judged.items() if each != "holds"] == ["decomposition_excess"]
 
 
 def test_longbench_lengths_are_those_with_a_bin():
@@ -177,9 +177,9 @@ def test_family_order_is_compared_with_the_scores():
 
 def test_a_second_factor_needs_every_corrected_test():
     def tests(*p):
-        actual = [("pearson", f"ap_drop, mode {place}", 0.8, each / 2, each, 7) for place, each in enumerate(p)]
+        table = [("pearson", f"ap_drop, mode {place}", 0.8, each / 2, each, 7) for place, each in enumerate(p)]
         other = ("spearman", "ap_drop, mode 0", 0.1, 0.9, 0.9, 7)
-        return rows("test comparison estimate p_value p_adjusted n", *actual, other)
+        return rows("test comparison estimate p_value p_adjusted n", *table, other)
 
     assert verdict("c001_second_factor", tests(0.01, 0.04)) == "holds"
     assert verdict("c001_second_factor", tests(0.01, 0.06)) == "not supported"
@@ -214,7 +214,7 @@ def test_claim_of_the_only_scored_model_needs_exactly_one():
 
 
 def test_declines_are_recomputed_from_their_end_values():
-    interval = prints(
+    ends = prints(
         "model length metric printed",
         (DEEP, "8k", "plasticity", "0.80"),
         (DEEP, "128k", "plasticity", "0.60"),
@@ -223,17 +223,17 @@ def test_declines_are_recomputed_from_their_end_values():
     )
     keys = [f"longbench_ministral3_14b_{metric}_decline" for metric in ("plasticity", "lbp")]
     right = states(**dict(zip(keys, ("25%", "20%"), strict=True)))
-    assert say("c001_longbench_declines", right, interval) == {"plasticity": "holds: 25.0", "lbp": "holds: 20.0"}
+    assert say("c001_longbench_declines", right, ends) == {"plasticity": "holds: 25.0", "lbp": "holds: 20.0"}
     wrong = states(**dict(zip(keys, ("33%", "25%"), strict=True)))  # divided by the later value
-    assert set(verdicts("c001_longbench_declines", wrong, interval).values()) == {"contradicted"}
+    assert set(verdicts("c001_longbench_declines", wrong, ends).values()) == {"contradicted"}
 
 
 def test_shallower_plasticity_decline_is_compared_with_both_modes():
     def lengths(thinking, plain):
-        actual = []
+        table = []
         for mode, score in (("thinking", thinking), ("nonthinking", plain)):
-            actual += [(DEEP, mode, "8k", 100.0, 1.0), (DEEP, mode, "128k", score, 0.9)]
-        return rows("model mode length lbp plasticity", *actual)
+            table += [(DEEP, mode, "8k", 100.0, 1.0), (DEEP, mode, "128k", score, 0.9)]
+        return rows("model mode length lbp plasticity", *table)
 
     assert says("c001_longbench_shallower", lengths(80.0, 70.0)) == "holds: 10.0 against 20.0 and 30.0 %"
     assert verdict("c001_longbench_shallower", lengths(80.0, 95.0)) == "not supported"
@@ -250,9 +250,9 @@ def test_places_are_compared_with_those_of_the_second_study():
     }
     other = states(**dict.fromkeys(pairs.values(), "40–50%"))
     assert set(verdicts("c001_restated_places", states(**dict.fromkeys(pairs, "40–50%")), other).values()) == {"holds"}
-    answers = verdicts("c001_restated_places", states(**dict.fromkeys(pairs, "50–60%")), other)
-    assert set(answers.values()) == {"contradicted"}
-    assert set(answers) == set(pairs)
+    judged = verdicts("c001_restated_places", states(**dict.fromkeys(pairs, "50–60%")), other)
+    assert set(judged.values()) == {"contradicted"}
+    assert set(judged) == set(pairs)
 
 
 # --- RULER
@@ -430,10 +430,10 @@ def test_values_read_from_figures_are_compared_between_two_documents(claim):
     names = getattr(s001_visual, pairs[claim])
 
     def table(text):
-        actual = [(key, text, "", "", "what", None) for key in names] + [
+        lines = [(key, text, "", "", "what", None) for key in names] + [
             (name, "33–70", "", "", "what", None) for name in names.values()
         ]
-        return prints("landmark printed model family quantity as_number", *actual)
+        return prints("landmark printed model family quantity as_number", *lines)
 
     assert set(verdicts(claim, table("33–70")).values()) == {"holds"}
     assert set(verdicts(claim, table("33–80")).values()) == {"contradicted"}

@@ -20,10 +20,10 @@ def test_claim_of_no_relation_needs_an_interval_below_the_other_estimate():
 
 
 def observed(table, metric, values):
-    actual = []
+    lines = []
     for place, (model, value) in enumerate(values.items()):
-        actual += [(table, model, metric, value), (table, model, "lbp", str(40 - place))]
-    return prints("table model metric printed", *actual)
+        lines += [(table, model, metric, value), (table, model, "lbp", str(40 - place))]
+    return prints("table model metric printed", *lines)
 
 
 def test_highest_aggregate_must_have_the_sixth_score():
@@ -39,10 +39,10 @@ def test_highest_aggregate_must_have_the_sixth_score():
 
 def test_separation_of_families_is_compared_for_both_measures_and_sets():
     def table(last):
-        actual = []
+        lines = []
         for scope in ("matched", "captured"):
-            actual += [(scope, "ap_last_20", 0.9, last, 7), (scope, "ap_overall", 0.5, 0.2, 7)]
-        return rows("scope metric eta_squared gap_share n", *actual)
+            lines += [(scope, "ap_last_20", 0.9, last, 7), (scope, "ap_overall", 0.5, 0.2, 7)]
+        return rows("scope metric eta_squared gap_share n", *lines)
 
     assert says("c002_last_20_separates", table(0.3)) == "holds: 0.90 against 0.50"
     assert verdict("c002_last_20_separates", table(0.1)) == "contradicted"
@@ -104,15 +104,15 @@ def test_order_of_models_by_score_is_compared_with_their_drops():
     down, turned = ("40.1", "37.8", "30.2"), ("30.2", "37.8", "40.1")
     assert verdict("c002_drop_ministral_order", stated, table(down, "0.06", "0.05", "0.04")) == "holds"
     assert verdict("c002_drop_ministral_order", stated, table(down, "0.07", "0.05", "0.04")) == "contradicted"
-    answers = says("c002_drop_ministral_order", stated, table(turned, "0.06", "0.05", "0.04"))
-    assert answers == "contradicted: 3B (0.04) > 8B (0.05) > 14B (0.06)"
+    verdicts = says("c002_drop_ministral_order", stated, table(turned, "0.06", "0.05", "0.04"))
+    assert verdicts == "contradicted: 3B (0.04) > 8B (0.05) > 14B (0.06)"
 
 
 def test_anomalous_model_must_be_below_its_siblings():
     def table(own):
         drops = {"ministral3-3b": own, "ministral3-8b": "0.06", "ministral3-14b": "0.08", "qwen3-4b": "0.01"}
-        actual = [("drop", model, "ap_drop", text) for model, text in drops.items()]
-        return prints("table model metric printed", *actual)
+        lines = [("drop", model, "ap_drop", text) for model, text in drops.items()]
+        return prints("table model metric printed", *lines)
 
     assert verdict("c002_drop_ministral_anomaly", table("0.05")) == "holds"
     assert says("c002_drop_ministral_anomaly", table("0.07")) == "not supported: 0.070 in 0.060 to 0.080"
@@ -140,8 +140,8 @@ def test_typical_drops_are_compared_with_family_means():
         ("source", "Llama 3", 0.2, 1),
     )
     stated = states(drop_ministral_typical="0.07", drop_qwen_typical="0.17", drop_llama_typical="0.23")
-    answers = verdicts("c002_drop_typical", stated, means)
-    assert answers == {"ministral": "holds", "qwen": "holds", "llama": "contradicted"}
+    judged = verdicts("c002_drop_typical", stated, means)
+    assert judged == {"ministral": "holds", "qwen": "holds", "llama": "contradicted"}
 
 
 def test_family_order_is_not_supported_when_a_lower_drop_scores_worse():

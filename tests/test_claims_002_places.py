@@ -45,8 +45,8 @@ def test_the_dip_is_the_lowest_of_the_first_eight_deciles():
         "39K-52K"
     )
     late = [*BUMP[:7], 0.4, *BUMP[8:]]
-    answers = says("c002_profile_11b_dip", landmarks(llama32_11b_dip="92K-105K"), profiles(second=late))
-    assert answers == "holds: 92K-105K"
+    verdicts = says("c002_profile_11b_dip", landmarks(llama32_11b_dip="92K-105K"), profiles(second=late))
+    assert verdicts == "holds: 92K-105K"
 
 
 @pytest.mark.parametrize(
@@ -127,13 +127,13 @@ def test_dip_recovery_and_collapse_are_checked_in_the_named_deciles():
     }
     assert set(verdicts("c002_profile_places", states(**places), profiles()).values()) == {"holds"}
     moved = profiles(first=swapped(4, 3), second=swapped(7, 6))
-    answers = say("c002_profile_places", states(**places), moved)
-    assert answers["t4_llama31_8b_dip_place"] == answers["h8_dip_place"] == "contradicted: 30 to 40 %"
-    assert answers["t4_llama32_11b_recovery_place"] == "contradicted: 60 to 70 %"
-    assert answers["ruler_llama_collapse_place"] == "holds: 90 to 100 %"
+    judged = say("c002_profile_places", states(**places), moved)
+    assert judged["t4_llama31_8b_dip_place"] == judged["h8_dip_place"] == "contradicted: 30 to 40 %"
+    assert judged["t4_llama32_11b_recovery_place"] == "contradicted: 60 to 70 %"
+    assert judged["ruler_llama_collapse_place"] == "holds: 90 to 100 %"
     wide = states(**{**places, "h8_recovery_place": "60-100%", "h8_dip_place": "45-50%"})
-    answers = verdicts("c002_profile_places", wide, profiles())
-    assert (answers["h8_recovery_place"], answers["h8_dip_place"]) == ("holds", "contradicted")
+    judged = verdicts("c002_profile_places", wide, profiles())
+    assert (judged["h8_recovery_place"], judged["h8_dip_place"]) == ("holds", "contradicted")
 
 
 FAILING = {
@@ -147,14 +147,14 @@ FAILING = {
 def test_failing_lengths_are_those_of_scores_below_a_half():
     def scores(at_64k, at_32k="90.0"):
         values = [("4k", "93.6"), ("32k", at_32k), ("64k", at_64k), ("128k", "13.8")]
-        actual = [("mistral-v0.2-7b", length, text) for length, text in values]
-        return prints("model length printed", *actual, ("other", "4k", "1.0"))
+        table = [("mistral-v0.2-7b", length, text) for length, text in values]
+        return prints("model length printed", *table, ("other", "4k", "1.0"))
 
     stated = states(**FAILING)
     assert set(verdicts("c002_failing_lengths", stated, scores("49.9")).values()) == {"holds"}
-    answers = say("c002_failing_lengths", stated, scores("50.0"))
-    assert answers["h7_failing_length_first"] == "contradicted: 128000"
-    assert answers["h7_failing_length_last"] == "holds: 128000"
+    judged = say("c002_failing_lengths", stated, scores("50.0"))
+    assert judged["h7_failing_length_first"] == "contradicted: 128000"
+    assert judged["h7_failing_length_last"] == "holds: 128000"
     assert say("c002_failing_lengths", stated, scores("49.9", "12.0"))["ruler_mistral_64k_length"] == (
         "contradicted: 32000"
     )
@@ -183,8 +183,8 @@ def test_notes_on_deciles_are_compared_with_their_cells():
     assert set(verdicts("c002_restated_deciles", states(**STATED), table).values()) == {"holds"}
     for key, text in STATED.items():
         other = states(**{**STATED, key: f"{float(text) + 0.01:.3f}"})
-        answers = verdicts("c002_restated_deciles", other, table)
-        assert {name for name, answer in answers.items() if answer != "holds"} == {key}
+        judged = verdicts("c002_restated_deciles", other, table)
+        assert {name for name, answer in judged.items() if answer != "holds"} == {key}
     near = say("c002_restated_deciles", states(**{**STATED, "t4_llama32_3b_drop": "-0.601"}), table)
     assert near["t4_llama32_3b_drop"].startswith("holds after rounding")
 
@@ -195,8 +195,8 @@ def test_stated_contexts_are_compared_with_the_captures():
     stated |= {"all_models_other_range": "128K", "t4_other_range": "128K"}
     models = rows("model captured_context", ("mistral-v0.2-7b", 32768), ("llama3.1-8b", 131072))
     assert set(verdicts("c002_restated_contexts", states(**stated), models).values()) == {"holds"}
-    answers = verdicts("c002_restated_contexts", states(**{**stated, "t4_other_range": "64K"}), models)
-    assert [key for key, answer in answers.items() if answer == "contradicted"] == ["t4_other_range"]
+    judged = verdicts("c002_restated_contexts", states(**{**stated, "t4_other_range": "64K"}), models)
+    assert [key for key, answer in judged.items() if answer == "contradicted"] == ["t4_other_range"]
 
 
 # --- the hypotheses on Mistral and on the bump
@@ -290,10 +290,10 @@ def spread(one, two, layers="32"):
 def test_layer_counts_are_compared_with_the_layer_study():
     keys = ("llama31_recovering", "llama31_layers", "llama32_recovering", "llama32_layers")
     study = states(**{f"finding_2_{key}": text for key, text in zip(keys, ("29", "32", "26", "32"), strict=True)})
-    answers = verdicts("c002_h8_layer_counts", spread("29", "26"), study)
-    assert set(answers.values()) == {"holds"}
-    answers = say("c002_h8_layer_counts", spread("29", "27"), study)
-    assert answers["h8_llama32_11b_recovering"] == "contradicted: 26"
+    judged = verdicts("c002_h8_layer_counts", spread("29", "26"), study)
+    assert set(judged.values()) == {"holds"}
+    judged = say("c002_h8_layer_counts", spread("29", "27"), study)
+    assert judged["h8_llama32_11b_recovering"] == "contradicted: 26"
 
 
 @pytest.mark.parametrize(

@@ -43,18 +43,18 @@ def test_stated_attention_windows_are_compared_with_the_configuration():
         LLAMA: "holds",
         MISTRAL: "holds",
     }
-    answers = verdicts("c002_ruler_models_window", table, models("sliding", "full"))
-    assert set(answers.values()) == {"contradicted"}
+    judged = verdicts("c002_ruler_models_window", table, models("sliding", "full"))
+    assert set(judged.values()) == {"contradicted"}
 
 
 @pytest.mark.parametrize(
     ("tokens", "expected"), [(131072, "holds"), (128000, "contradicted"), (131071, "contradicted")]
 )
 def test_full_coverage_must_equal_the_captured_tokens(tokens, expected):
-    answers = says(
+    verdicts = says(
         "c002_t8_llama_coverage", states(t8_llama31_8b_coverage="128K"), rows("model captured_context", (LLAMA, tokens))
     )
-    assert answers == f"{expected}: {tokens:,}"
+    assert verdicts == f"{expected}: {tokens:,}"
 
 
 def test_second_half_bin_is_not_testable_and_its_decile_mean_reported():
@@ -216,8 +216,8 @@ def test_option_a_repository_and_field_are_compared_with_the_authors():
         return rows("fact printed", ("lbp_repository", repository), ("lbp_length_field", field))
 
     assert set(verdicts("c002_option_a", facts("THUDM/LongBench", "length_bucket")).values()) == {"holds"}
-    answers = verdicts("c002_option_a", facts("another", "token_length"))
-    assert answers == {"repository": "contradicted", "field": "contradicted"}
+    judged = verdicts("c002_option_a", facts("another", "token_length"))
+    assert judged == {"repository": "contradicted", "field": "contradicted"}
 
 
 @pytest.mark.parametrize(("texts", "expected"), [(("8K", "16K"), "holds"), (("16K", "8K"), "contradicted")])
@@ -250,8 +250,8 @@ def test_models_to_run_are_those_without_scores(score, expected):
     )
     stated = states(instructions_models_to_run=("two", None), instructions_models_to_ask_for="3")
     stated.loc[0, ["low", "high", "value", "decimals"]] = (1.5, 2.5, 2.0, 0.0)
-    answers = say("c002_option_b_models", stated, table)
-    assert answers == {"to_run": expected, "to_ask_for": "holds: 3"}
+    verdicts = say("c002_option_b_models", stated, table)
+    assert verdicts == {"to_run": expected, "to_ask_for": "holds: 3"}
 
 
 def memory(*totals):
@@ -338,6 +338,6 @@ def test_models_without_a_score_are_checked_against_published_ones():
 )
 def test_prompt_mode_is_identified_by_equal_published_scores(published, expected):
     table = prints("model metric printed", ("a", "lbp", "30.1"), ("b", "lbp", "40.2"), ("a", "x", "7"))
-    actual = [(model, "overall", mode, text) for model, mode, text in published] + [("a", "8k", "thinking", "30.1")]
+    lines = [(model, "overall", mode, text) for model, mode, text in published] + [("a", "8k", "thinking", "30.1")]
     stated = states(t1_prompt_mode=("non-thinking", None))
-    assert says("c002_t1_prompt_mode", stated, table, prints("model length mode printed", *actual)) == expected
+    assert says("c002_t1_prompt_mode", stated, table, prints("model length mode printed", *lines)) == expected

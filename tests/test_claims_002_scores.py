@@ -19,13 +19,13 @@ def test_steepest_total_is_the_lowest():
 
 
 def test_flatter_claim_needs_every_ministral_below_every_steep_model():
-    interval = {"ministral_drop_least": "-0.050", "ministral_drop_most": "-0.080"}
-    interval |= {"other_drop_least": "-0.170", "other_drop_most": "-0.230"}
-    stated = states(**{f"t2_{key}": text for key, text in interval.items()})
+    ends = {"ministral_drop_least": "-0.050", "ministral_drop_most": "-0.080"}
+    ends |= {"other_drop_least": "-0.170", "other_drop_most": "-0.230"}
+    stated = states(**{f"t2_{key}": text for key, text in ends.items()})
     assert verdict("c002_t2_ministral_flatter", stated, bins(), FAMILIES) == "holds"
     crossing = bins(**{"ministral3-8b": "-0.18"})
     assert verdict("c002_t2_ministral_flatter", stated, crossing, FAMILIES) == "contradicted"
-    other = states(**{f"t2_{key}": text for key, text in {**interval, "other_drop_most": "-0.250"}.items()})
+    other = states(**{f"t2_{key}": text for key, text in {**ends, "other_drop_most": "-0.250"}.items()})
     assert verdict("c002_t2_ministral_flatter", other, bins(), FAMILIES) == "contradicted"
 
 
@@ -55,10 +55,10 @@ def test_mode_of_scores_is_identified_by_equal_values():
 
 def test_a_metric_is_simpler_than_counting_parameters_only_if_it_goes_closer():
     def table(drops):
-        actual = [
+        lines = [
             (drop, score, place, True) for place, (drop, score) in enumerate(zip(drops, (4, 3, 2, 1), strict=True))
         ]
-        return rows("ap_drop lbp log_parameters in_source", *actual, (9.0, 9.0, 9.0, False))
+        return rows("ap_drop lbp log_parameters in_source", *lines, (9.0, 9.0, 9.0, False))
 
     assert says("c002_drop_beats_size", table((1, 2, 3, 4))) == "not supported: |r| = 1.00 against 1.00"
     assert verdict("c002_drop_beats_size", table((1, 2, 3, 4)).assign(log_parameters=[0, 2, 1, 3, 9])) == "holds"
@@ -126,12 +126,12 @@ def test_an_order_at_each_length_needs_every_test():
 
 def test_relative_declines_are_judged_over_all_scored_models():
     def tests(everyone, seven):
-        actual = []
+        table = []
         for mode in ("nonthinking", "thinking"):
             for n, (estimate, low, high, p) in ((10, everyone), (7, seven)):
                 for test in ("pearson", "spearman"):
-                    actual.append((f"ap_drop, {mode}, {n}", test, n, estimate, low, high, p / 2, p))
-        return rows("comparison test n estimate ci_low ci_high p_value p_adjusted", *actual)
+                    table.append((f"ap_drop, {mode}, {n}", test, n, estimate, low, high, p / 2, p))
+        return rows("comparison test n estimate ci_low ci_high p_value p_adjusted", *table)
 
     sure, unsure = (0.8, 0.4, 0.95, 0.01), (0.3, -0.4, 0.8, 0.4)
     assert say("c002_h3_relative_decline", tests(sure, unsure))["thinking"] == "holds: r = 0.80"
@@ -140,10 +140,10 @@ def test_relative_declines_are_judged_over_all_scored_models():
 
 def test_flat_profile_must_fall_by_less_than_half_of_the_score():
     def lengths(plasticity, plain):
-        actual = []
+        table = []
         for mode, score in (("thinking", 70.0), ("nonthinking", plain)):
-            actual += [("ministral3-14b", mode, "8k", 100.0, 1.0), ("ministral3-14b", mode, "128k", score, plasticity)]
-        return rows("model mode length lbp plasticity", *actual)
+            table += [("ministral3-14b", mode, "8k", 100.0, 1.0), ("ministral3-14b", mode, "128k", score, plasticity)]
+        return rows("model mode length lbp plasticity", *table)
 
     stated = states(h3_ministral3_14b_lbp_from="51.88", h3_ministral3_14b_lbp_to="37.59")
     assert say("c002_h3_ministral_flat", stated, lengths(0.9, 75.0))["flat"].startswith("holds: -10.0 %")
@@ -168,8 +168,8 @@ def test_comparable_drops_must_be_nearer_than_half_way_to_the_next_family():
 def test_base_capability_claim_needs_low_short_score_and_least_fall():
     def declines(own, *others):
         table = [("ministral3-3b", *own), *[(f"m{place}", *each) for place, each in enumerate(others)]]
-        actual = [("nonthinking", True, model, model, start, fall) for model, start, fall in table]
-        return rows("mode in_source model display_name lbp_8k decline", *actual)
+        lines = [("nonthinking", True, model, model, start, fall) for model, start, fall in table]
+        return rows("mode in_source model display_name lbp_8k decline", *lines)
 
     def scores(*values):
         lengths = ("8k", "64k", "128k", "overall")

@@ -13,13 +13,13 @@ def changes(**after):
     values = {"key_drift": 12.0, "alpha_k": 1.0, "bias_window": 15.0, "bias_strength": 1.0, "ap_drop": 20.0, **after}
     columns = "span metric before after fold fold_low fold_high ratio ratio_low ratio_high"
     columns += " difference difference_low difference_high"
-    actual = []
+    table = []
     for metric, end in values.items():
         fold, ratio = 10 / end, end / 10
-        actual.append(
+        table.append(
             ("extensions", metric, 10.0, end, fold, fold, fold, ratio, ratio, ratio, end - 10, end - 10, end - 10)
         )
-    return rows(columns, *actual)
+    return rows(columns, *table)
 
 
 def test_bias_collapse_needs_a_smaller_bias_or_key_drift_over_the_window():
@@ -196,8 +196,8 @@ def test_model_class_needs_two_to_four_billion_parameters_and_one_recipe():
     def sizes(*values):
         return rows("family parameters_nominal_b", *[("Qwen3", value) for value in values])
 
-    answers = say("c002_same_class", stated, sizes(2.0, 3.9), FAMILIES)
-    assert answers == {"size": "holds: 2 to 3.9 billion", "recipe": "not supported"}
+    judged = say("c002_same_class", stated, sizes(2.0, 3.9), FAMILIES)
+    assert judged == {"size": "holds: 2 to 3.9 billion", "recipe": "not supported"}
     assert verdicts("c002_same_class", stated, sizes(2.0, 4.0), FAMILIES)["size"] == "contradicted"
     assert verdicts("c002_same_class", stated, sizes(1.7), FAMILIES)["size"] == "contradicted"
     assert (
@@ -207,5 +207,5 @@ def test_model_class_needs_two_to_four_billion_parameters_and_one_recipe():
 
 def test_trained_context_must_be_claimed_and_not_scaled():
     table = rows("model context_trained", ("ministral3-3b", "256K"), ("llama3.2-3b", "64K"), ("qwen3-4b", "128K"))
-    answers = verdicts("c002_training_contexts", table, FAMILIES)
-    assert answers == {"ministral3-3b": "holds", "llama32-3b": "contradicted", "qwen3-4b": "not supported"}
+    judged = verdicts("c002_training_contexts", table, FAMILIES)
+    assert judged == {"ministral3-3b": "holds", "llama32-3b": "contradicted", "qwen3-4b": "not supported"}

@@ -220,12 +220,12 @@ def test_jumps_of_two_metrics_are_compared_with_stated_percentages():
         )
 
     stated = states(phase2_separation_change="12%", phase2_plane_var_change="10%")
-    answers = say("c002_onset_separation_jumps", stated, jumps(1.12, 1.11, 1.13))
-    assert answers == {"separation_strength": "holds: 12.0", "plane_var": "holds: 10.0"}
-    answers = say("c002_onset_separation_jumps", stated, jumps(1.13, 1.12, 1.14))
-    assert answers["separation_strength"] == "holds after rounding: 13.0"
-    answers = say("c002_onset_separation_jumps", stated, jumps(1.14, 1.13, 1.15))
-    assert answers["separation_strength"] == "contradicted: 14.0"
+    verdicts = say("c002_onset_separation_jumps", stated, jumps(1.12, 1.11, 1.13))
+    assert verdicts == {"separation_strength": "holds: 12.0", "plane_var": "holds: 10.0"}
+    verdicts = say("c002_onset_separation_jumps", stated, jumps(1.13, 1.12, 1.14))
+    assert verdicts["separation_strength"] == "holds after rounding: 13.0"
+    verdicts = say("c002_onset_separation_jumps", stated, jumps(1.14, 1.13, 1.15))
+    assert verdicts["separation_strength"] == "contradicted: 14.0"
     first, _ = function("c002_onset_separation_jumps")(stated, jumps(1.14, 1.13, 1.15))
     assert "13.0 to 15.0 percent" in first.reason
 
@@ -234,8 +234,8 @@ def test_ranges_of_the_last_phase_are_compared_with_its_checkpoints():
     values = (0.1, 0.1, 0.1, 0.1, 0.701, 0.702)
     frame = run(ap_first_20=values, ap_last_20=values, ap_drop=values)
     texts = {"phase3_first_20": "0.701-0.702", "phase3_last_20": "0.701-0.703", "phase3_drop": "0.700-0.702"}
-    answers = verdicts("c002_second_extension_ranges", states(**texts), frame)
-    assert answers == {"ap_first_20": "holds", "ap_last_20": "contradicted", "ap_drop": "contradicted"}
+    judged = verdicts("c002_second_extension_ranges", states(**texts), frame)
+    assert judged == {"ap_first_20": "holds", "ap_last_20": "contradicted", "ap_drop": "contradicted"}
 
 
 @pytest.mark.parametrize(("largest", "expected"), [(0.49, "holds: -0.0100"), (0.5, "contradicted: 0.0000")])
@@ -320,8 +320,8 @@ def test_training_windows_are_compared_with_the_checkpoints():
     stated = {key: f"{tokens[checkpoint] // 1024}K" for key, checkpoint in CONTEXTS.items()}
     assert set(verdicts("c002_training_windows", states(**stated), frame).values()) == {"holds"}
     for key in CONTEXTS:
-        answers = verdicts("c002_training_windows", states(**{**stated, key: "3K"}), frame)
-        assert [name for name, answer in answers.items() if answer != "holds"] == [key]
+        judged = verdicts("c002_training_windows", states(**{**stated, key: "3K"}), frame)
+        assert [name for name, answer in judged.items() if answer != "holds"] == [key]
 
 
 POSITIONS = {
@@ -348,5 +348,5 @@ def test_stated_positions_are_compared_with_the_first_or_last_bins(key, text, ex
         *[(LAST, name) for name in ("32K-48K", "48K-64K")],
     )
     assert set(verdicts("c002_training_positions", states(**POSITIONS), table).values()) == {"holds"}
-    answers = verdicts("c002_training_positions", states(**{**POSITIONS, key: text}), table)
-    assert answers == {**dict.fromkeys(POSITIONS, "holds"), key: expected}
+    judged = verdicts("c002_training_positions", states(**{**POSITIONS, key: text}), table)
+    assert judged == {**dict.fromkeys(POSITIONS, "holds"), key: expected}

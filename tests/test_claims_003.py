@@ -21,12 +21,12 @@ def landmarks(**changed):
         "degraded-layer_high": "10",
         "band-delta_p_low": "-10",
     }
-    actual = []
+    table = []
     for model in (ONE, THREE):
         for key, text in {**values, **changed.get(model, changed.get("both", {}))}.items():
             landmark, metric = key.split("-")
-            actual.append((model, "answer" if landmark == "band" else "question", landmark, metric, text, "PopQA"))
-    return prints("model anchoring landmark metric printed data_set", *actual)
+            table.append((model, "answer" if landmark == "band" else "question", landmark, metric, text, "PopQA"))
+    return prints("model anchoring landmark metric printed data_set", *table)
 
 
 def both(answers):
@@ -147,7 +147,7 @@ def test_performance_claim_is_contradicted_by_a_probe_output():
 def test_curve_ends_are_compared_with_the_axis():
     keys = [f"axes_{size}_layer_{end}" for size in ("1b", "3b") for end in ("first", "last")]
     stated = states(**dict(zip(keys, ("0", "14", "0", "15"), strict=True)))
-    answers = verdicts("c003_drawn_ends", stated, landmarks(both={"start-layer": "0"}))
-    assert answers == {"1b-start": "holds", "1b-end": "holds", "3b-start": "holds", "3b-end": "contradicted"}
+    judged = verdicts("c003_drawn_ends", stated, landmarks(both={"start-layer": "0"}))
+    assert judged == {"1b-start": "holds", "1b-end": "holds", "3b-start": "holds", "3b-end": "contradicted"}
     later = verdicts("c003_drawn_ends", stated, landmarks(both={"start-layer": "4"}))
     assert (later["1b-start"], later["1b-end"]) == ("contradicted", "holds")

@@ -113,17 +113,17 @@ def test_ranking_ends_are_limited_to_the_training_length():
     table = prints(
         "aspect positional printed", ("verification_range", "RoPE", "60–90%"), ("verification_range", "DroPE", "30–50%")
     )
-    answers = say("c004_fmt_ranges", table, ranking)
-    assert answers == {
+    verdicts = say("c004_fmt_ranges", table, ranking)
+    assert verdicts == {
         "RoPE-low": "holds: 60",
         "RoPE-high": "holds: 90",
         "DroPE-low": "holds: 30",
         "DroPE-high": "holds: 50",
     }
     later = ranking.assign(context=[2048, 4096, 4096, 4096, 16384])
-    answers = say("c004_fmt_ranges", table, later)
-    assert answers["RoPE-low"] == "contradicted: 0"
-    assert answers["DroPE-high"] == "holds: 30"  # within the printed range
+    verdicts = say("c004_fmt_ranges", table, later)
+    assert verdicts["RoPE-low"] == "contradicted: 0"
+    assert verdicts["DroPE-high"] == "holds: 30"  # within the printed range
 
 
 # --- digits of wrong answers
@@ -175,9 +175,9 @@ def test_a_threshold_is_the_same_in_prose_formula_and_code():
     keys = ("s5_1_sink_threshold_formula", "s5_2_sink_threshold_comment", "s5_2_sink_threshold_code")
 
     def stated(prose, *others):
-        actual = [("s5_1_sink_threshold", "0.3", prose)]
-        actual += [(key, "0.3", word) for key, word in zip(keys, others, strict=True)]
-        return prints("statement printed qualifier", *actual)
+        table = [("s5_1_sink_threshold", "0.3", prose)]
+        table += [(key, "0.3", word) for key, word in zip(keys, others, strict=True)]
+        return prints("statement printed qualifier", *table)
 
     more, least = "more_than", "at_least"
     assert says("c004_sink_threshold_strict", stated(more, more, more, more)) == "holds: more than 0.3"
@@ -202,21 +202,21 @@ def test_uniform_attention_must_stay_below_the_sink_threshold(shortest, expected
 
 
 def verification(**cells):
-    actual = [
+    table = [
         (model, context, text)
         for model, texts in cells.items()
         for context, text in zip((2048, 4096), texts, strict=True)
     ]
-    return prints("positional context printed", *actual)
+    return prints("positional context printed", *table)
 
 
 def ranking(rope, drope):
-    actual = [
+    table = [
         (model, context, share, int(share / 5), 20, 0, 100)
         for model, shares in (("RoPE", rope), ("DroPE", drope))
         for context, share in zip((2048, 4096), shares, strict=True)
     ]
-    return rows("positional context share correct trials ci_low ci_high", *actual)
+    return rows("positional context share correct trials ci_low ci_high", *table)
 
 
 def chance(p, study="against_chance"):

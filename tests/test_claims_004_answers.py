@@ -11,12 +11,12 @@ def shares(*values):
         "positional context category count trials share errors share_of_errors "
         "errors_ci_low errors_ci_high ci_low ci_high"
     )
-    actual = []
+    table = []
     for model, context, category, count, errors in values:
         of = 0.0 if category == "exact" else 100 * count / errors
         share = 5.0 * count
-        actual.append((model, context, category, count, 20, share, errors, of, of - 9, of + 9, share - 15, share + 15))
-    return rows(columns, *actual)
+        table.append((model, context, category, count, 20, share, errors, of, of - 9, of + 9, share - 15, share + 15))
+    return rows(columns, *table)
 
 
 SHORT = shares(
@@ -38,9 +38,9 @@ def test_percentages_are_counts_over_trials():
         "positional context category metric printed",
         *[("DroPE", 2048, kind, "share", text) for kind, text in kinds.items()],
     )
-    answers = say("c004_ans_shares", table, SHORT)
-    assert answers["2048-wrong_length"] == "contradicted: 15"
-    assert {answers[f"2048-{kind}"].partition(":")[0] for kind in list(kinds)[:3]} == {"holds"}
+    verdicts = say("c004_ans_shares", table, SHORT)
+    assert verdicts["2048-wrong_length"] == "contradicted: 15"
+    assert {verdicts[f"2048-{kind}"].partition(":")[0] for kind in list(kinds)[:3]} == {"holds"}
 
 
 @pytest.mark.parametrize(
@@ -98,13 +98,13 @@ def test_two_answer_kinds_must_cover_all_answers():
 
 
 def test_figure_i_wrong_share_sums_the_error_classes():
-    actual = shares(("RoPE", 8192, "no_number", 12, 20), ("RoPE", 8192, "wrong_length", 4, 20))
+    table = shares(("RoPE", 8192, "no_number", 12, 20), ("RoPE", 8192, "wrong_length", 4, 20))
 
     def drawn(text):
         return prints("figure series x printed", ("I", "Wrong", "RoPE 8192", text), ("J", "Wrong", "RoPE 8192", "1"))
 
-    assert say("c004_ans_figure_i", drawn("80"), actual) == {"RoPE-8192-wrong": "holds: 80"}
-    assert say("c004_ans_figure_i", drawn("60"), actual) == {"RoPE-8192-wrong": "contradicted: 80"}
+    assert say("c004_ans_figure_i", drawn("80"), table) == {"RoPE-8192-wrong": "holds: 80"}
+    assert say("c004_ans_figure_i", drawn("60"), table) == {"RoPE-8192-wrong": "contradicted: 80"}
 
 
 # --- the opening
@@ -179,5 +179,5 @@ def test_about_200_means_170_to_230():
         ("DroPE", "layer1_mlp", "ppl_ratio", "201x"),
         ("DroPE", "layer1_attn", "ppl_ratio", "231x"),
     )
-    answers = verdicts("c004_abstract_about_200", states(deeper_drope_either_ablation="~200x"), table)
-    assert answers == {"layer1_mlp": "holds", "layer1_attn": "contradicted"}
+    judged = verdicts("c004_abstract_about_200", states(deeper_drope_either_ablation="~200x"), table)
+    assert judged == {"layer1_mlp": "holds", "layer1_attn": "contradicted"}

@@ -9,11 +9,11 @@ COLUMNS = "layer share_rope share_drope difference attention_rope attention_drop
 
 def layers(*differences, attention=1.0, mlp=1.0, inverted=(1,)):
     """Return layers with these differences of share between the models; RoPE's share is 50 % in each layer."""
-    actual = [
+    table = [
         (layer, 50.0, 50.0 + gap, gap, 1.0, attention, attention, mlp, layer in inverted)
         for layer, gap in enumerate(differences)
     ]
-    return rows(COLUMNS, *actual)
+    return rows(COLUMNS, *table)
 
 
 def summed(name="2-31", **values):
@@ -41,11 +41,11 @@ def summed(name="2-31", **values):
 
 def test_stated_mean_is_judged_by_the_farther_model():
     stated = states(s10_4_later_attention="~35%", s10_4_later_mlp="~65%")
-    answers = say("c004_bal_about_a_third", stated, summed(mean_rope=35.2, mean_drope=38.0))
+    verdicts = say("c004_bal_about_a_third", stated, summed(mean_rope=35.2, mean_drope=38.0))
     # 35 means 33.5 to 36.5, and 65 means 63.5 to 66.5
-    assert answers == {"attention": "contradicted: 38.0", "mlp": "contradicted: 62.0"}
-    answers = say("c004_bal_about_a_third", stated, summed(mean_rope=36.0, mean_drope=34.5))
-    assert answers == {"attention": "holds: 36.0", "mlp": "holds: 64.0"}
+    assert verdicts == {"attention": "contradicted: 38.0", "mlp": "contradicted: 62.0"}
+    verdicts = say("c004_bal_about_a_third", stated, summed(mean_rope=36.0, mean_drope=34.5))
+    assert verdicts == {"attention": "holds: 36.0", "mlp": "holds: 64.0"}
 
 
 def test_near_identity_is_contradicted_by_a_layer_five_points_apart():

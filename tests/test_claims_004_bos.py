@@ -30,8 +30,8 @@ def test_ablated_layer_must_be_the_one_that_writes_the_spike():
 
 def test_perplexity_ratio_is_judged_within_its_rounding():
     printed = prints("positional metric printed", ("RoPE", "ppl_ratio", "1001x"), ("DroPE", "ppl_ratio", "1.04x"))
-    answers = say("c004_bos_mlp_ratios", printed, effects())
-    assert answers == {"RoPE": "holds after rounding: 1000.0", "DroPE": "contradicted: 1.010"}
+    verdicts = say("c004_bos_mlp_ratios", printed, effects())
+    assert verdicts == {"RoPE": "holds after rounding: 1000.0", "DroPE": "contradicted: 1.010"}
 
 
 @pytest.mark.parametrize(("nats", "expected"), [(4.7, "holds: 1000×"), (4.5, "contradicted: 1000×")])
@@ -69,11 +69,11 @@ CELL = "positional condition task share right_high count n n_low n_high items hi
 
 def cells(*values):
     """Return task results; each value gives positional, condition, task, and right and readable answers out of ten."""
-    actual = [
+    table = [
         (model, condition, task, 100 * right / read if read else None, right, right, 10, read, read, 10, 30, f"{right}")
         for model, condition, task, right, read in values
     ]
-    return rows(CELL, *actual)
+    return rows(CELL, *table)
 
 
 def test_zero_accuracy_from_missing_answers_is_not_counted_as_failure():
@@ -162,8 +162,8 @@ def test_passkey_destruction_needs_an_interval_below_zero():
         (f"RoPE, passkey, {HIT} against baseline", -0.9, -1.0, -0.5, 0.001, 0.01, 20),
         (f"DroPE, passkey, {HIT} against baseline", -0.2, -0.5, 0.1, 0.4, 0.9, 20),
     )
-    answers = say("c004_qk_passkey", tasks, tests)
-    assert answers == {"rope": "holds: -90 points", "drope": "not significant: -20 points"}
+    judged = say("c004_qk_passkey", tasks, tests)
+    assert judged == {"rope": "holds: -90 points", "drope": "not significant: -20 points"}
     worse = tests.assign(estimate=0.3, ci_low=0.1, ci_high=0.5)
     assert verdicts("c004_qk_passkey", tasks, worse) == {"rope": "contradicted", "drope": "contradicted"}
 

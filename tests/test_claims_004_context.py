@@ -9,13 +9,13 @@ MODELS = rows("model display_name claimed_context", ("llama2-7b-rope", "Llama 2"
 
 def cells(*values):
     """Return passkey rates; each value gives positional, protocol, context, share; `errors` has 20 trials."""
-    actual = []
+    table = []
     for model, protocol, context, share in values:
         trials = 20 if protocol == "errors" else 5
         low, high = max(share - 10, 0.0), min(share + 10, 100.0)
         beyond, right = context > 4096, round(share * trials / 100)
-        actual.append((model, protocol, context, context / 4096, beyond, share, right, trials, low, high, "section 11"))
-    return rows("positional protocol context multiple beyond share correct trials ci_low ci_high section", *actual)
+        table.append((model, protocol, context, context / 4096, beyond, share, right, trials, low, high, "section 11"))
+    return rows("positional protocol context multiple beyond share correct trials ci_low ci_high section", *table)
 
 
 def test_context_range_must_begin_at_the_shortest_length():
@@ -28,8 +28,8 @@ def test_context_multiples_refer_to_the_training_length():
     assert verdict("c004_ctx_training_length", states(s11_1_training_length="4096"), MODELS) == "holds"
     assert verdict("c004_ctx_training_length", states(s11_1_training_length="4000"), MODELS) == "contradicted"
     table = prints("context printed", (2048, "0.5×"), (8192, "2×"), (6144, "1.4×"))
-    answers = verdicts("c004_ctx_multiples", table, MODELS)
-    assert answers == {"2048": "holds", "8192": "holds", "6144": "contradicted"}
+    judged = verdicts("c004_ctx_multiples", table, MODELS)
+    assert judged == {"2048": "holds", "8192": "holds", "6144": "contradicted"}
     axes = prints("figure element printed", ("H", "training_boundary", "4096"), ("J", "training_boundary", "1"))
     assert verdict("c004_ctx_figure_h_boundary", axes, MODELS) == "holds"
     assert verdict("c004_ctx_figure_h_boundary", axes, MODELS.assign(claimed_context=2048)) == "contradicted"
@@ -67,19 +67,19 @@ def test_no_cliff_claim_needs_success_at_the_boundary(edge, expected):
 def test_stated_share_must_be_reached_by_every_protocol():
     stated = states(s11_3_drope_beyond="80-100%")
     for errors, expected in ((80.0, "holds: 80 and 80 %"), (10.0, "contradicted: 80 and 10 %")):
-        actual = cells(
+        table = cells(
             ("DroPE", "lengths", 8192, 80.0), ("DroPE", "errors", 8192, errors), ("RoPE", "errors", 8192, 0.0)
         )
-        assert says("c004_ctx_drope_twice", stated, actual) == expected
+        assert says("c004_ctx_drope_twice", stated, table) == expected
 
 
 @pytest.mark.parametrize(("p", "expected"), [(0.06, "holds"), (0.05, "not supported"), (0.01, "not supported")])
 def test_two_protocol_runs_count_as_equal_unless_significantly_different(p, expected):
     columns = "study comparison p_value p_adjusted ci_low ci_high n"
     tests = rows(columns, ("protocols", "8192: lengths against errors", p / 2, p, 0.1, 0.9, 25))
-    actual = cells(("DroPE", "lengths", 8192, 80.0), ("DroPE", "errors", 8192, 0.0))
+    table = cells(("DroPE", "lengths", 8192, 80.0), ("DroPE", "errors", 8192, 0.0))
     captions = states(fig_h_drope_accuracy="80%")
-    assert says("c004_ctx_same_protocols", captions, actual, tests) == f"{expected}: 80 and 0 %"
+    assert says("c004_ctx_same_protocols", captions, table, tests) == f"{expected}: 80 and 0 %"
 
 
 def drawn(*values):
@@ -87,11 +87,11 @@ def drawn(*values):
 
 
 def test_figure_h_points_are_compared_with_the_protocol_of_that_length():
-    actual = cells(("RoPE", "lengths", 8192, 20.0), ("RoPE", "errors", 8192, 95.0), ("RoPE", "errors", 2048, 100.0))
+    table = cells(("RoPE", "lengths", 8192, 20.0), ("RoPE", "errors", 8192, 95.0), ("RoPE", "errors", 2048, 100.0))
     right = drawn(("RoPE", "8192", "20"), ("RoPE", "2048", "100"))
-    assert set(verdicts("c004_ctx_figure_h", right, actual).values()) == {"holds"}
+    assert set(verdicts("c004_ctx_figure_h", right, table).values()) == {"holds"}
     wrong = drawn(("RoPE", "8192", "95"), ("RoPE", "2048", "100"))
-    assert verdicts("c004_ctx_figure_h", wrong, actual) == {"RoPE-8192": "contradicted", "RoPE-2048": "holds"}
+    assert verdicts("c004_ctx_figure_h", wrong, table) == {"RoPE-8192": "contradicted", "RoPE-2048": "holds"}
 
 
 def test_figure_h_line_must_join_points_of_one_protocol():
@@ -107,12 +107,12 @@ def test_figure_h_line_must_join_points_of_one_protocol():
 
 def functional(**arms):
     """Return task accuracies of both models under disruption."""
-    actual = [
+    table = [
         ("qk_disruption", model, task, f"{value}%")
         for model, values in arms.items()
         for task, value in zip(("cities", "sports", "passkey", "imdb"), values, strict=True)
     ]
-    return prints("condition positional task printed", *actual)
+    return prints("condition positional task printed", *table)
 
 
 @pytest.mark.parametrize(
@@ -145,8 +145,8 @@ def test_summary_baselines_are_means_of_two_tasks():
         return prints(*cell, *more, ("contextual_baseline", "DroPE", "20%"))
 
     assert set(verdicts("c004_dis_baselines", summary("65%"), table).values()) == {"holds"}
-    answers = say("c004_dis_baselines", summary("67%"), table)
-    assert answers["parametric-DroPE"] == "contradicted: 65.0"
+    judged = say("c004_dis_baselines", summary("67%"), table)
+    assert judged["parametric-DroPE"] == "contradicted: 65.0"
     knowledge = table.rename(columns={"condition": "metric"})
     assert set(verdicts("c004_dis_drope_weaker", summary("65%"), knowledge).values()) == {"holds"}
     stronger = verdicts("c004_dis_drope_weaker", summary("86%"), knowledge)
@@ -164,10 +164,10 @@ def test_only_option_claim_needs_success_above_zero():
     ("drope", "p", "expected"), [(50.0, 0.04, "holds"), (50.0, 0.06, "contradicted"), (100.0, 0.04, "contradicted")]
 )
 def test_better_model_must_be_right_more_often_at_every_length(drope, p, expected):
-    actual = cells(*[(m, "errors", c, s) for m, s in (("RoPE", 90.0), ("DroPE", drope)) for c in (2048, 4096)])
+    table = cells(*[(m, "errors", c, s) for m, s in (("RoPE", 90.0), ("DroPE", drope)) for c in (2048, 4096)])
     columns = "study comparison p_value p_adjusted"
     tests = rows(columns, ("models", "errors, 2048, single", 0.001, 0.01), ("models", "errors, 4096, single", 0.03, p))
-    assert verdict("c004_dis_rope_within", actual, tests) == expected
+    assert verdict("c004_dis_rope_within", table, tests) == expected
 
 
 def test_summary_ratio_is_recomputed_from_two_perplexities():

@@ -12,10 +12,10 @@ TESTS = "comparison test unit p_value n estimate ci_low ci_high effect"
 def seeds(*, p=0.001, effect=1500.0, alone=2000.0):
     """Return three tests over ten seeds, a fourth for one model alone, and one test over three texts."""
     names = ("RoPE: massive against random", "DroPE: massive against random", CONTRAST)
-    actual = [(name, "t", "seed", p, 10, 2.0, 1.0, 3.0, effect) for name in names]
-    actual += [(ALONE, "t", "seed", p, 10, 2.0, 1.0, 3.0, alone)]
-    actual += [(CONTRAST, "log_perplexity_contrast", "text", 0.04, 3, 2.0, 1.0, 3.0, 1.0)]
-    return rows(TESTS, *actual)
+    table = [(name, "t", "seed", p, 10, 2.0, 1.0, 3.0, effect) for name in names]
+    table += [(ALONE, "t", "seed", p, 10, 2.0, 1.0, 3.0, alone)]
+    table += [(CONTRAST, "log_perplexity_contrast", "text", 0.04, 3, 2.0, 1.0, 3.0, 1.0)]
+    return rows(TESTS, *table)
 
 
 def test_seeds_are_compared_with_the_published_trials():
@@ -37,8 +37,8 @@ STATISTICS = prints(
 
 
 def test_p_bound_holds_only_when_p_is_below_it():
-    answers = verdicts("c004_p_bounds", STATISTICS, seeds(p=0.0005))
-    assert list(answers.values()) == ["holds", "holds", "contradicted"]
+    judged = verdicts("c004_p_bounds", STATISTICS, seeds(p=0.0005))
+    assert list(judged.values()) == ["holds", "holds", "contradicted"]
     assert set(verdicts("c004_p_bounds", STATISTICS, seeds(p=0.02)).values()) == {"contradicted"}
     assert set(verdicts("c004_p_bounds", STATISTICS, seeds(p=0.00002)).values()) == {"holds"}
 
@@ -76,16 +76,16 @@ def test_stated_ratio_is_checked_for_every_text(chosen, other, expected):
         "text ratio_of_percentages ratio_of_nats difference_nats", ("news", chosen, 2.0, 3.0), ("code", other, 1.5, 2.0)
     )
     texts = rows("text positional selected", ("news", "RoPE", True), ("code", "RoPE", False))
-    answers = verdicts("c004_reliance", STATISTICS, ratios, texts)
-    assert (answers["ratio"], answers["reliance"]) == expected
+    judged = verdicts("c004_reliance", STATISTICS, ratios, texts)
+    assert (judged["ratio"], judged["reliance"]) == expected
 
 
 def by_text(*ratios):
     """Return the perplexity ratio on each text: `ratios` for DroPE, 1000 for RoPE."""
     columns = "positional text massive_ratio massive_nats massive_increase"
-    actual = [("DroPE", str(place), ratio, 2.0, 100 * (ratio - 1)) for place, ratio in enumerate(ratios)]
-    actual += [("RoPE", str(place), 1000.0, 7.0, 99900.0) for place, _ in enumerate(ratios)]
-    return rows(columns, *actual)
+    table = [("DroPE", str(place), ratio, 2.0, 100 * (ratio - 1)) for place, ratio in enumerate(ratios)]
+    table += [("RoPE", str(place), 1000.0, 7.0, 99900.0) for place, _ in enumerate(ratios)]
+    return rows(columns, *table)
 
 
 def test_degradation_claim_is_not_supported_by_tenfold_perplexity():
@@ -121,12 +121,12 @@ EFFECTS = "positional condition ratio ratio_low ratio_high ablated_printed basel
 
 def effects(**ratios):
     """Return perplexity ratios over a baseline of 10, for DroPE, or for RoPE if the name begins with `rope_`."""
-    actual = []
+    table = []
     for name, ratio in ratios.items():
         model = "RoPE" if name.startswith("rope_") else "DroPE"
         condition = name.removeprefix("rope_")
-        actual.append((model, condition, ratio, ratio - 0.2, ratio + 0.2, str(10 * ratio), 10.0, f"{ratio:g}x", 5.0))
-    return rows(EFFECTS, *actual)
+        table.append((model, condition, ratio, ratio - 0.2, ratio + 0.2, str(10 * ratio), 10.0, f"{ratio:g}x", 5.0))
+    return rows(EFFECTS, *table)
 
 
 def contrast(name, model="both", **values):
@@ -148,8 +148,8 @@ def test_perplexity_ratios_are_those_of_the_ablated_model():
         ("layer1_mlp", "DroPE", "ppl_ratio", "201x"),
         ("layer1_attn", "DroPE", "ppl_ratio", "202x"),
     )
-    answers = say("c004_layer1_ratios", table, effects(layer1_mlp=201.1, layer1_attn=201.1))
-    assert answers == {"DroPE-layer1_mlp": "holds: 201.1", "DroPE-layer1_attn": "contradicted: 201.1"}
+    verdicts = say("c004_layer1_ratios", table, effects(layer1_mlp=201.1, layer1_attn=201.1))
+    assert verdicts == {"DroPE-layer1_mlp": "holds: 201.1", "DroPE-layer1_attn": "contradicted: 201.1"}
 
 
 RATIOS = prints(
@@ -178,7 +178,7 @@ def test_ratio_of_perplexities_is_distinguished_from_a_ratio_of_effects():
     ("share", "expected"), [(0.95, "holds: 95% of the sum"), (0.5, "not supported: 50% of the sum")]
 )
 def test_uniform_dependence_claim_needs_additive_effects(share, expected):
-    actual = effects(layer1_mlp=201.0, layer1_attn=210.0, layer1_both=220.0)
+    table = effects(layer1_mlp=201.0, layer1_attn=210.0, layer1_both=220.0)
     sums = contrast("additivity", "DroPE", nats_ratio=share)
     tasks = rows(
         "condition positional right_high",
@@ -186,10 +186,10 @@ def test_uniform_dependence_claim_needs_additive_effects(share, expected):
         *[("layer1_attn", "DroPE", 0), ("layer1_both", "DroPE", 0), ("layer1_mlp", "RoPE", 0)],
     )
     stated = states(s7_4_drope_either="~201x")
-    answers = say("c004_drope_uniform", actual, sums, tasks, stated)
+    answers = say("c004_drope_uniform", table, sums, tasks, stated)
     assert (
         "with either removed 3 of 4 task results are 0%"
-        in function("c004_drope_uniform")(actual, sums, tasks, stated)[-1].reason
+        in function("c004_drope_uniform")(table, sums, tasks, stated)[-1].reason
     )
     assert answers["equal"] == expected
     assert answers["layer1_mlp"].startswith("holds")
@@ -200,8 +200,8 @@ def test_resilience_claim_is_contradicted_by_a_task_at_zero():
     stated = states(s7_4_resilience_ratio="9x")
     for right, expected in ((1, "holds"), (0, "not supported")):
         tasks = rows("condition right_high", ("layer1_mlp", 4), ("layer1_mlp", right), ("layer1_attn", 0))
-        answers = verdicts("c004_drope_more_resilient", contrast("mlp_rope_over_drope"), tasks, stated)
-        assert answers == {"number": "holds", "meaning": expected}
+        judged = verdicts("c004_drope_more_resilient", contrast("mlp_rope_over_drope"), tasks, stated)
+        assert judged == {"number": "holds", "meaning": expected}
 
 
 def test_total_gap_is_recomputed_from_the_stated_contrast():
@@ -215,6 +215,6 @@ def test_total_gap_is_recomputed_from_the_stated_contrast():
 )
 def test_position_in_mlp_claim_needs_less_than_half_at_the_first_token(rope, drope, expected):
     shares = [contrast("bos_only_over_mlp", m, nats_ratio=v) for m, v in (("RoPE", rope), ("DroPE", drope))]
-    actual = shares[0].merge(shares[1], how="outer")
+    table = shares[0].merge(shares[1], how="outer")
     both = effects(rope_layer1_both=900.0, rope_layer1_mlp=1000.0)
-    assert says("c004_position_in_mlp", actual, both) == expected
+    assert says("c004_position_in_mlp", table, both) == expected

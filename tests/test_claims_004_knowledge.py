@@ -70,12 +70,12 @@ def task(model, name, **values):
     ],
 )
 def test_larger_contextual_loss_needs_disjoint_intervals(loss, high, expected):
-    actual = both(category("RoPE", "contextual"), category("RoPE", "parametric", loss=loss, loss_low=5, loss_high=high))
+    table = both(category("RoPE", "contextual"), category("RoPE", "parametric", loss=loss, loss_low=5, loss_high=high))
     tasks = both(task("RoPE", "imdb", base_low=45.0, chance=50.0), task("RoPE", "passkey", base_low=80.0, chance=0.0))
-    assert says("c004_rope_confirms_jin", actual, tasks) == expected
-    assert "Of the 2 contextual tasks IMDB has a baseline not" in reason("c004_rope_confirms_jin", actual, tasks)
+    assert says("c004_rope_confirms_jin", table, tasks) == expected
+    assert "Of the 2 contextual tasks IMDB has a baseline not" in reason("c004_rope_confirms_jin", table, tasks)
     high = tasks.assign(base_low=60.0)
-    assert "contextual tasks none has a baseline not" in reason("c004_rope_confirms_jin", actual, high)
+    assert "contextual tasks none has a baseline not" in reason("c004_rope_confirms_jin", table, high)
 
 
 def test_a_mean_over_tasks_needs_that_each_is_above_chance():
@@ -90,9 +90,9 @@ def test_a_mean_over_tasks_needs_that_each_is_above_chance():
 
 @pytest.mark.parametrize(("above", "expected"), [(34.0, "holds"), (35.0, "not supported"), (10.0, "not supported")])
 def test_parametric_mean_needs_both_tasks_above_chance(above, expected):
-    actual = category("RoPE", "parametric", degradation_printed=24.5, above_chance=above)
+    table = category("RoPE", "parametric", degradation_printed=24.5, above_chance=above)
     tasks = both(task("RoPE", "cities"), task("RoPE", "sports"))
-    assert verdict("c004_rope_parametric_only", states(s4_4_rope_parametric="24.5%"), actual, tasks) == expected
+    assert verdict("c004_rope_parametric_only", states(s4_4_rope_parametric="24.5%"), table, tasks) == expected
 
 
 def test_a_ratio_of_categories_is_counted_above_chance():
@@ -144,8 +144,8 @@ def test_a_task_without_counts_is_not_tested():
 def knowledge(*values):
     """Return accuracies in long form; each value gives model, task, baseline, disrupted, degradation."""
     arms = ("baseline", "disrupted", "degradation")
-    actual = [(*value[:2], arm, text) for value in values for arm, text in zip(arms, value[2:], strict=True)]
-    return prints("positional task metric printed", *actual)
+    table = [(*value[:2], arm, text) for value in values for arm, text in zip(arms, value[2:], strict=True)]
+    return prints("positional task metric printed", *table)
 
 
 def test_figure_d_loss_has_the_sign_of_the_table():
@@ -173,25 +173,25 @@ def full(**other):
 
 def test_accuracy_must_be_a_whole_number_of_items():
     assert set(verdicts("c004_rates_are_counts", full(), states(**ITEMS)).values()) == {"holds"}
-    answers = verdicts("c004_rates_are_counts", full(imdb=("82.0%", "40.0%", "51.2%")), states(**ITEMS))
-    assert [key for key, answer in answers.items() if answer != "holds"] == ["RoPE-imdb-baseline"]
+    judged = verdicts("c004_rates_are_counts", full(imdb=("82.0%", "40.0%", "51.2%")), states(**ITEMS))
+    assert [key for key, answer in judged.items() if answer != "holds"] == ["RoPE-imdb-baseline"]
 
 
 def test_a_degradation_is_the_lost_share_of_the_baseline():
     assert set(verdicts("c004_degradation_cells", full()).values()) == {"holds"}
-    answers = verdicts("c004_degradation_cells", full(cities=("80.0%", "40.0%", "40.0%"), imdb=("80%", "40%", "49.6%")))
-    assert answers["RoPE-cities"] == "contradicted"  # 40 points are not 40 %
-    assert answers["RoPE-imdb"] == "holds after rounding"
+    judged = verdicts("c004_degradation_cells", full(cities=("80.0%", "40.0%", "40.0%"), imdb=("80%", "40%", "49.6%")))
+    assert judged["RoPE-cities"] == "contradicted"  # 40 points are not 40 %
+    assert judged["RoPE-imdb"] == "holds after rounding"
 
 
 def test_category_cells_are_averages_of_two_tasks_and_their_ratio():
     table = full(cities=("80%", "60%", "20.0%"), sports=("80%", "72%", "10.0%"))
-    actual = [(model, f"{name}_average", "50.0%") for model in MODELS for name in ("parametric", "contextual")]
-    actual[0] = ("RoPE", "parametric_average", "15.0%")
-    averages = prints("positional metric printed", *actual, ("RoPE", "contextual_over_parametric", "3.3x"))
+    lines = [(model, f"{name}_average", "50.0%") for model in MODELS for name in ("parametric", "contextual")]
+    lines[0] = ("RoPE", "parametric_average", "15.0%")
+    averages = prints("positional metric printed", *lines, ("RoPE", "contextual_over_parametric", "3.3x"))
     assert set(verdicts("c004_category_cells", averages, table).values()) == {"holds"}
-    actual[0] = ("RoPE", "parametric_average", "10.0%")
-    averages = prints("positional metric printed", *actual, ("RoPE", "contextual_over_parametric", "3.3x"))
+    lines[0] = ("RoPE", "parametric_average", "10.0%")
+    averages = prints("positional metric printed", *lines, ("RoPE", "contextual_over_parametric", "3.3x"))
     wrong = verdicts("c004_category_cells", averages, table)
     assert {key for key, answer in wrong.items() if answer != "holds"} == {"RoPE-parametric", "RoPE-ratio"}
 
@@ -220,9 +220,9 @@ def test_contextual_gap_is_a_share_of_the_larger_average():
 
 @pytest.mark.parametrize(("high", "expected"), [(-1.0, "holds"), (1.0, "not supported"), (None, "not supported")])
 def test_parametric_improvement_needs_a_loss_interval_below_zero(high, expected):
-    actual = category("DroPE", "parametric", loss=-5.0, loss_low=-9.0, loss_high=high, degradation=-8.0)
+    table = category("DroPE", "parametric", loss=-5.0, loss_low=-9.0, loss_high=high, degradation=-8.0)
     tasks = both(task("DroPE", "cities"), task("DroPE", "sports"))
-    assert says("c004_drope_parametric_improves", states(s4_4_drope_parametric="-8%"), actual, tasks) == (
+    assert says("c004_drope_parametric_improves", states(s4_4_drope_parametric="-8%"), table, tasks) == (
         f"{expected}: -8.0%"
     )
 
@@ -274,10 +274,10 @@ def test_nonfunctional_claim_is_contradicted_by_a_tenfold_perplexity():
     ],
 )
 def test_interference_explanation_needs_a_rise(change, p, expected):
-    actual = both(task("DroPE", "cities", change=change, p_holm=p), task("DroPE", "imdb", change=-9.0))
-    actual = both(actual, task("RoPE", "cities", change=50.0, p_holm=0.001))
-    assert says("c004_interference", actual) == expected
-    assert ("no known number of answers" in reason("c004_interference", actual)) == (p is None)
+    table = both(task("DroPE", "cities", change=change, p_holm=p), task("DroPE", "imdb", change=-9.0))
+    table = both(table, task("RoPE", "cities", change=50.0, p_holm=0.001))
+    assert says("c004_interference", table) == expected
+    assert ("no known number of answers" in reason("c004_interference", table)) == (p is None)
 
 
 def test_knowledge_captions_are_compared_with_table_cells():

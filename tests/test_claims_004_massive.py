@@ -106,9 +106,9 @@ def test_layer_1_ratio_without_a_named_tensor_covers_all_tensors():
 
 
 def test_later_layer_counts_are_compared_approximately():
-    answers = say("c004_later_layers", LAYER1, summed())
+    verdicts = say("c004_later_layers", LAYER1, summed())
     # 50 means 42.5 to 57.5, and 20 means 17 to 23
-    assert answers == {"RoPE": "holds: 51.0", "DroPE": "contradicted: 24.0", "change": "holds: -60.2"}
+    assert verdicts == {"RoPE": "holds: 51.0", "DroPE": "contradicted: 24.0", "change": "holds: -60.2"}
 
 
 @pytest.mark.parametrize(
@@ -129,11 +129,11 @@ def test_not_uniform_claim_needs_layer_1_to_rise_and_the_others_to_fall(changes,
 
 def counts(drope="160", rope="200", change="-20%"):
     """Return the table of counts, each with a standard deviation of 3."""
-    actual = [(tensor, model, "count_sd", "3") for tensor in TENSORS for model in MODELS]
-    actual += [(tensor, "RoPE", "count_mean", rope) for tensor in TENSORS]
-    actual += [(tensor, "DroPE", "count_mean", drope) for tensor in TENSORS]
-    actual += [(tensor, "DroPE", "change_from_rope", change) for tensor in TENSORS]
-    return prints("tensor positional metric printed", *actual)
+    table = [(tensor, model, "count_sd", "3") for tensor in TENSORS for model in MODELS]
+    table += [(tensor, "RoPE", "count_mean", rope) for tensor in TENSORS]
+    table += [(tensor, "DroPE", "count_mean", drope) for tensor in TENSORS]
+    table += [(tensor, "DroPE", "change_from_rope", change) for tensor in TENSORS]
+    return prints("tensor positional metric printed", *table)
 
 
 def test_a_change_follows_from_its_means_and_their_rounding():
@@ -163,11 +163,11 @@ def test_figure_a_coordinates_are_compared_with_table_cells():
         for tensor in TENSORS
         for metric, text in (("count_mean", mean), ("count_sd", "3"))
     ]
-    answers = verdicts("c004_figure_a", drawn("A", *points), counts())
-    assert {key for key, answer in answers.items() if answer == "contradicted"} == {
+    judged = verdicts("c004_figure_a", drawn("A", *points), counts())
+    assert {key for key, answer in judged.items() if answer == "contradicted"} == {
         f"DroPE-{tensor}-count_mean" for tensor in TENSORS
     }
-    assert len(answers) == 12
+    assert len(judged) == 12
 
 
 def bars(*, query=("10", "370"), other=("10", "20")):

@@ -93,11 +93,11 @@ def test_pattern_means_are_recomputed_from_the_layers():
         ("RoPE", "local_attention", "5.0%"),
         ("DroPE", "local_attention", "4.0%"),
     )
-    answers = verdicts("c004_pat_means", table, agreement())
-    assert [key for key, answer in answers.items() if answer != "holds"] == ["DroPE-bos_attention"]
+    judged = verdicts("c004_pat_means", table, agreement())
+    assert [key for key, answer in judged.items() if answer != "holds"] == ["DroPE-bos_attention"]
     layers = rows("layer bos_rope bos_drope local_rope local_drope", (0, 0, 0, 0, 0), (1, 80.0, 81.1, 5.0, 4.4))
-    answers = verdicts("c004_pat_layer1", table, layers)
-    assert [key for key, answer in answers.items() if answer != "holds"] == ["DroPE-local_attention"]
+    judged = verdicts("c004_pat_layer1", table, layers)
+    assert [key for key, answer in judged.items() if answer != "holds"] == ["DroPE-local_attention"]
 
 
 def test_pattern_texts_and_threshold_agree_with_script_and_section_5():
@@ -120,9 +120,9 @@ def test_phase_cells_are_compared_with_the_layer_series():
     quantities = ("peak_norm", "peak_norm_layer", "min_entropy", "min_entropy_layer")
     metrics = ("peak_bos_norm", "peak_bos_norm_layer", "min_entropy", "min_entropy_layer")
     table = prints("positional metric printed", *[(m, metric, "3") for m in ("RoPE", "DroPE") for metric in metrics])
-    answers = verdicts("c004_phase_cells", table, phases(**dict.fromkeys(quantities, (3.4, 3.6))))
-    assert {answers[f"RoPE-{metric}"] for metric in metrics} == {"holds"}
-    assert {answers[f"DroPE-{metric}"] for metric in metrics} == {"contradicted"}
+    judged = verdicts("c004_phase_cells", table, phases(**dict.fromkeys(quantities, (3.4, 3.6))))
+    assert {judged[f"RoPE-{metric}"] for metric in metrics} == {"holds"}
+    assert {judged[f"DroPE-{metric}"] for metric in metrics} == {"contradicted"}
 
 
 def test_delayed_spike_needs_a_later_largest_rise():
@@ -169,9 +169,9 @@ def test_hundredfold_ratio_is_judged_by_the_farther_one():
 
 def content(rope=1.0, drope=70.0, bos=60.0, update=70.0):
     columns = "positional layer scope share share_of_update share_per_text cosine"
-    actual = [("RoPE", 1, "all tokens", rope), ("DroPE", 1, "all tokens", drope), ("DroPE", 1, "BOS", bos)]
-    actual += [("DroPE", 1, "content tokens", drope), ("DroPE", 0, "all tokens", 0.0)]
-    return rows(columns, *[(*each, update, 70.0, 0.5) for each in actual])
+    table = [("RoPE", 1, "all tokens", rope), ("DroPE", 1, "all tokens", drope), ("DroPE", 1, "BOS", bos)]
+    table += [("DroPE", 1, "content tokens", drope), ("DroPE", 0, "all tokens", 0.0)]
+    return rows(columns, *[(*each, update, 70.0, 0.5) for each in table])
 
 
 @pytest.mark.parametrize(
@@ -203,8 +203,8 @@ def test_shares_follow_from_printed_norms():
     cells = {"attention_output_norm": "1.0", "mlp_output_norm": "3.0", "attention_contribution": "25.0%"}
 
     def table(mlp):
-        actual = cells | {"mlp_contribution": mlp}
-        return prints("positional metric printed", *[(m, *each) for m in ("RoPE", "DroPE") for each in actual.items()])
+        lines = cells | {"mlp_contribution": mlp}
+        return prints("positional metric printed", *[(m, *each) for m in ("RoPE", "DroPE") for each in lines.items()])
 
     assert set(verdicts("c004_con_share_definition", table("75.0%")).values()) == {"holds"}
     # 2.95 of 4.00 are 73.8 %

@@ -51,8 +51,8 @@ def test_stated_length_must_be_that_of_all_runs():
 
 def test_massive_threshold_is_compared_in_each_section():
     stated = states(s1_1_threshold="5", s2_1_threshold="3", s3_1_threshold="5")
-    answers = verdicts("c004_rep_threshold", prints("parameter printed", ("massive_threshold", "5")), stated)
-    assert list(answers.values()) == ["holds", "contradicted", "holds"]
+    judged = verdicts("c004_rep_threshold", prints("parameter printed", ("massive_threshold", "5")), stated)
+    assert list(judged.values()) == ["holds", "contradicted", "holds"]
 
 
 # --- what stands again
@@ -63,16 +63,16 @@ def test_lengths_in_prose_are_compared_with_the_tables():
     stated = states(**dict(zip(names, ("2048", "4096", "8192", "8192"), strict=True)))
     lengths = rows("context", (2048,), (8192,), (4096,))
     assert set(verdicts("c004_repeated_lengths", stated, lengths).values()) == {"holds"}
-    answers = verdicts("c004_repeated_lengths", stated, lengths.assign(context=[2048, 16384, 4096]))
-    assert list(answers.values()) == ["holds", "holds", "contradicted", "contradicted"]
+    judged = verdicts("c004_repeated_lengths", stated, lengths.assign(context=[2048, 16384, 4096]))
+    assert list(judged.values()) == ["holds", "holds", "contradicted", "contradicted"]
 
 
 def test_range_beyond_training_runs_from_first_to_last_tested_length():
     models = rows("model claimed_context", ("llama2-7b-rope", 4096))
     contexts = rows("context", (2048,), (8192,), (16384,))
     for text, expected in (("8192-16384", ("holds", "holds")), ("6144-16384", ("contradicted", "holds"))):
-        answers = verdicts("c004_lengths_beyond", states(s11_1_beyond_contexts=text), contexts, models)
-        assert tuple(answers.values()) == expected
+        judged = verdicts("c004_lengths_beyond", states(s11_1_beyond_contexts=text), contexts, models)
+        assert tuple(judged.values()) == expected
 
 
 def test_error_bars_must_be_one_standard_deviation():
@@ -99,10 +99,10 @@ def test_claim_of_no_errors_needs_a_count_of_zero():
 
 def test_advised_lengths_are_compared_with_the_ends_of_the_table():
     multiples = rows("context", (4096,), (8192,))
-    answers = verdicts(
+    judged = verdicts(
         "c004_advised_lengths", states(s12_2_rope_context="4,000", s12_2_drope_context="16000"), multiples
     )
-    assert list(answers.values()) == ["holds", "contradicted"]
+    assert list(judged.values()) == ["holds", "contradicted"]
 
 
 # --- disruption, cells
@@ -121,9 +121,9 @@ def test_disruption_cells_are_compared_with_the_trials():
     table = prints("positional metric printed", *[(model, name, "3.0") for model in MODELS for name in names])
     columns = " ".join(["positional", "seeds", "random_sd_n1", *names.values()])
     trials = rows(columns, ("RoPE", 10, 3.2, *[3.04] * 7), ("DroPE", 10, 3.2, *[3.06] * 7))
-    answers = verdicts("c004_disruption_cells", table, trials)
-    assert {answers[f"RoPE-{name}"] for name in names} == {"holds"}
-    assert {answers[f"DroPE-{name}"] for name in names} == {"contradicted"}
+    judged = verdicts("c004_disruption_cells", table, trials)
+    assert {judged[f"RoPE-{name}"] for name in names} == {"holds"}
+    assert {judged[f"DroPE-{name}"] for name in names} == {"contradicted"}
 
 
 def test_a_difference_follows_from_both_columns():
@@ -144,9 +144,9 @@ def test_increase_cells_are_recomputed_from_perplexities():
 
     # from 2.00 to 20 is +900 %; rounding of 2.00 and 20.0 allows 899.5 to about 904.9
     for text, expected in (("20.0", "holds"), ("20.02", "holds after rounding"), ("20.5", "contradicted")):
-        answers = verdicts("c004_increase_cells", table(text))
-        assert {answers[f"{model}-massive"] for model in MODELS} == {expected}
-        assert {answers[f"{model}-random"] for model in MODELS} == {"holds after rounding"}
+        judged = verdicts("c004_increase_cells", table(text))
+        assert {judged[f"{model}-massive"] for model in MODELS} == {expected}
+        assert {judged[f"{model}-random"] for model in MODELS} == {"holds after rounding"}
 
 
 def test_a_printed_increase_is_rounded_to_its_last_digit_that_is_not_zero():
@@ -175,8 +175,8 @@ def test_balance_shares_and_differences_are_compared_with_the_layers():
         *[(band, 30.02, 40.02, n, 10.0) for band, n in (("0", 1), ("1", 1), ("2-31", 30))],
     )
     assert set(verdicts("c004_bal_shares", balance(), summary).values()) == {"holds"}
-    answers = verdicts("c004_bal_shares", balance(share="41.0%"), summary)
-    assert {key for key, answer in answers.items() if answer != "holds"} == {"DroPE-0", "DroPE-1", "DroPE-2-31"}
+    judged = verdicts("c004_bal_shares", balance(share="41.0%"), summary)
+    assert {key for key, answer in judged.items() if answer != "holds"} == {"DroPE-0", "DroPE-1", "DroPE-2-31"}
     assert set(verdicts("c004_bal_differences", balance()).values()) == {"holds"}
     assert set(verdicts("c004_bal_differences", balance(difference="-10.0")).values()) == {"contradicted"}
     columns = "comparison test ci_low ci_high p_value p_adjusted"

@@ -79,20 +79,20 @@ def test_high_sink_rates_need_both_models_in_nearly_all_layers(above, rope, drop
 
 
 def test_high_sink_rates_allow_one_low_layer_in_ten():
-    actual = summary(layers=10, layers_above_90_in_both=10, shortest_pattern_text=8, longest_pattern_text=12)
+    table = summary(layers=10, layers_above_90_in_both=10, shortest_pattern_text=8, longest_pattern_text=12)
     attention = prints("positional metric printed", ("DroPE", "sink_heads", "90%"))
     for low, expected in ((1, "holds: 9 of 10"), (2, "contradicted: 8 of 10")):
         first = rows("layer value", *[(layer, 0.5 if layer < low else 0.95) for layer in range(10)])
         both = layers([95.0] * 10, [95.0] * 10)
-        assert says("c004_sink_rates_high", actual, both, first, attention) == expected
+        assert says("c004_sink_rates_high", table, both, first, attention) == expected
 
 
 def test_converged_sink_rate_is_that_of_the_later_layers():
     captions = states(fig_12_sink_rate="~97%", fig_12_layer="2")
-    actual = summary(rope_after_layer_1=98.4, drope_after_layer_1=99.0)
+    table = summary(rope_after_layer_1=98.4, drope_after_layer_1=99.0)
     both = layers((60.0, 70.0, 98.0), (60.0, 70.0, 99.0))
     rates = prints("layers positional printed", ("average", "RoPE", "97.8%"), ("average", "DroPE", "95.6%"))
-    frames = (both, actual, rates, captions)
+    frames = (both, table, rates, captions)
     assert say("c004_fig12_converge", *frames) == {"rope": "holds: 98.4", "drope": "contradicted: 99.0"}
     explanations = [each.reason for each in function("c004_fig12_converge")(*frames)]
     assert ["is 97.8%." in explanations[0], "is 95.6%." in explanations[1]] == [True, True]

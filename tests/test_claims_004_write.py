@@ -56,19 +56,19 @@ def test_max_write_is_the_maximum_of_the_series():
     ],
 )
 def test_write_location_must_have_massive_norms(norms, layer, expected):
-    actual = [
+    table = [
         ("DroPE", place, metric, norm) for place, norm in enumerate(norms) for metric in ("q_norm_mean", "k_norm_mean")
     ]
-    content = rows("positional layer metric value", *actual, ("RoPE", 0, "q_norm_mean", 1e6), ("DroPE", 0, "else", 1e6))
-    actual = summary(max_write_layer=(0, layer))
-    assert verdict("c004_write_where_massive", content, actual) == expected
-    assert "none is published after layer 2." in reason("c004_write_where_massive", content, actual)
+    content = rows("positional layer metric value", *table, ("RoPE", 0, "q_norm_mean", 1e6), ("DroPE", 0, "else", 1e6))
+    table = summary(max_write_layer=(0, layer))
+    assert verdict("c004_write_where_massive", content, table) == expected
+    assert "none is published after layer 2." in reason("c004_write_where_massive", content, table)
 
 
 def test_write_location_needs_massive_queries_and_keys():
-    actual = [("DroPE", place, "q_norm_mean", norm) for place, norm in enumerate((1.0, 99.0, 2.0))]
-    actual += [("DroPE", place, "k_norm_mean", norm) for place, norm in enumerate((1.0, 2.0, 99.0))]
-    content = rows("positional layer metric value", *actual)
+    table = [("DroPE", place, "q_norm_mean", norm) for place, norm in enumerate((1.0, 99.0, 2.0))]
+    table += [("DroPE", place, "k_norm_mean", norm) for place, norm in enumerate((1.0, 2.0, 99.0))]
+    content = rows("positional layer metric value", *table)
     assert verdict("c004_write_where_massive", content, summary(max_write_layer=(0, 1))) == "contradicted"
 
 
@@ -92,8 +92,8 @@ def test_fourfold_means_three_and_a_half_to_four_and_a_half():
         ("bos_value_all_layers", "DroPE", 4.7, "4.7x", 1.55),
     )
     protocols = rows("section items", ("6", "one text"))
-    answers = verdicts("c004_bos_value_four", ablations, contrasts(True), states(s6_3_bos_value_ratio="~4x"), protocols)
-    assert answers == {"rope": "holds", "drope": "contradicted", "similar": "not testable"}
+    judged = verdicts("c004_bos_value_four", ablations, contrasts(True), states(s6_3_bos_value_ratio="~4x"), protocols)
+    assert judged == {"rope": "holds", "drope": "contradicted", "similar": "not testable"}
 
 
 def test_ratio_of_ablations_needs_the_same_layer_and_an_effect():
@@ -158,8 +158,8 @@ def test_comparison_cells_are_those_of_the_earlier_tables():
             ("bos_mlp_spike_layer", "DroPE", "1.0x"),
         )
 
-    answers = say("c004_ablation_comparison_cells", comparison("1249x"), value_table, mlp_table)
-    assert answers == {
+    judged = say("c004_ablation_comparison_cells", comparison("1249x"), value_table, mlp_table)
+    assert judged == {
         "RoPE-bos_value_all_layers": "holds: 4.2",
         "DroPE-bos_value_all_layers": "contradicted: 3.9",
         "RoPE-bos_mlp_spike_layer": "holds: 1249",

@@ -29,8 +29,8 @@ def test_each_copied_cell_is_compared_with_its_original(claim):
     originals = [table(each) for each in CASES[claim]["originals"]]
     assert verdicts(claim, table(copy), *originals) == dict.fromkeys(keys, "holds")
     misprinted = table(copy, printed=f"8{copy.splitlines()[1].split()[-1]}")
-    answers = verdicts(claim, misprinted, *originals)
-    assert answers == {**dict.fromkeys(keys, "holds"), keys[0]: "contradicted"}
+    judged = verdicts(claim, misprinted, *originals)
+    assert judged == {**dict.fromkeys(keys, "holds"), keys[0]: "contradicted"}
 
 
 METRICS = (
@@ -63,10 +63,10 @@ def test_content_norms_and_ratios_are_compared_with_the_published_ones():
     keys = [f"{model}-{metric}" for metric in metrics for model in ("RoPE", "DroPE")]
     assert verdicts("c004_con_cells", **content()) == dict.fromkeys(keys, "holds")
     assert set(verdicts("c004_con_ratios", **content()).values()) == {"holds"}
-    answers = verdicts("c004_con_cells", **content(**{f"DroPE_{metrics[-1]}": "99.00"}))
-    assert [key for key, answer in answers.items() if answer != "holds"] == [f"DroPE-{metrics[-1]}"]
-    answers = verdicts("c004_con_ratios", **content(**{f"{metrics[0]}_ratio": "99.00×"}))
-    assert [key for key, answer in answers.items() if answer != "holds"] == [metrics[0]]
+    judged = verdicts("c004_con_cells", **content(**{f"DroPE_{metrics[-1]}": "99.00"}))
+    assert [key for key, answer in judged.items() if answer != "holds"] == [f"DroPE-{metrics[-1]}"]
+    judged = verdicts("c004_con_ratios", **content(**{f"{metrics[0]}_ratio": "99.00×"}))
+    assert [key for key, answer in judged.items() if answer != "holds"] == [metrics[0]]
     near = verdicts(
         "c004_con_ratios", **content(**{f"{metrics[0]}_ratio": "3.01×"})
     )  # rounding leaves 2.99 to 3.01 open

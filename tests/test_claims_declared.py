@@ -102,8 +102,8 @@ def test_relation_origins_come_from_its_terms_and_its_judged_option():
         key="{model}",
         judged={"b": "second third"},
     )
-    answers = relation.verdicts({"table": CELLS})
-    assert [vars(each)["repeats"] for each in answers] == ["first.a", "first.b second third"]
+    verdicts = relation.verdicts({"table": CELLS})
+    assert [vars(each)["repeats"] for each in verdicts] == ["first.a", "first.b second third"]
 
 
 def test_artifact_rows_are_filtered_formatted_and_extended():

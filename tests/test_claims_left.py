@@ -10,9 +10,9 @@ from claims_cases import function, prints, reason, rows, say, says, states, verd
 
 
 def counts(**other):
-    actual = {"llama31_recovering": "29", "llama31_layers": "32", "llama31_monotone": "3"}
-    actual |= {"llama32_recovering": "26", "llama32_layers": "32"}
-    return states(**{f"finding_2_{key}": text for key, text in {**actual, **other}.items()})
+    table = {"llama31_recovering": "29", "llama31_layers": "32", "llama31_monotone": "3"}
+    table |= {"llama32_recovering": "26", "llama32_layers": "32"}
+    return states(**{f"finding_2_{key}": text for key, text in {**table, **other}.items()})
 
 
 def test_layer_counts_are_checked_for_joint_possibility():
@@ -125,9 +125,9 @@ def narrative(**other):
 
 def test_narrative_numbers_are_compared_with_the_checkpoint_table():
     keys = [*NARRATIVE["REPEATED"], *NARRATIVE["FACTORS"], *NARRATIVE["CONTEXTS"]]
-    answers = verdicts("c001_training_repeated", *narrative())
-    assert list(answers) == keys
-    assert set(answers.values()) == {"holds"}
+    judged = verdicts("c001_training_repeated", *narrative())
+    assert list(judged) == keys
+    assert set(judged.values()) == {"holds"}
     for key in keys:
         other = verdicts("c001_training_repeated", *narrative(**{key: "77K"}))
         assert [name for name, answer in other.items() if answer != "holds"] == [key]
@@ -139,13 +139,13 @@ def test_narrative_numbers_are_compared_with_the_checkpoint_table():
 def troughs(**ends):
     """Return layers of the trough and of the degraded range, for both models."""
     places = {"trough": (8, 12), "degraded": (8, 15), **ends}
-    actual = [
+    table = [
         (model, "question", name, f"layer_{end}", str(layer))
         for model in ("llama3.2-1b", "llama3.2-3b")
         for name, layers in places.items()
         for end, layer in zip(("low", "high"), layers, strict=True)
     ]
-    return prints("model anchoring landmark metric printed", *actual)
+    return prints("model anchoring landmark metric printed", *table)
 
 
 @pytest.mark.parametrize(
@@ -153,8 +153,8 @@ def troughs(**ends):
     [((8, 12), "holds"), ((8, 15), "holds"), ((7, 12), "contradicted"), ((8, 16), "contradicted")],
 )
 def test_degraded_layers_contain_the_trough(trough, expected):
-    answers = say("c003_trough_places", troughs(trough=trough))
-    assert set(answers.values()) == {f"{expected}: {trough[0]} to {trough[1]}"}
+    verdicts = say("c003_trough_places", troughs(trough=trough))
+    assert set(verdicts.values()) == {f"{expected}: {trough[0]} to {trough[1]}"}
     distances = f"they begin {abs(8 - trough[0])} and end {abs(15 - trough[1])} layers apart"
     assert distances in function("c003_trough_places")(troughs(trough=trough))[0].reason
 
@@ -185,8 +185,8 @@ def tasks(low, high, share=60.0, tested=True):
     ],
 )  # fmt: skip
 def test_preserved_task_must_change_within_the_margin(low, high, expected):
-    answers = verdicts("c004_attention_preserves_parametric", *tasks(low, high))
-    assert answers == {"cities": expected, "sports": expected}
+    judged = verdicts("c004_attention_preserves_parametric", *tasks(low, high))
+    assert judged == {"cities": expected, "sports": expected}
     explanation = function("c004_attention_preserves_parametric")(*tasks(low, high))[0].reason
     assert "20 of 20 before and 18 to 20 of 20 after" in explanation
     assert "0% of what lay above chance is lost" in explanation
@@ -203,8 +203,8 @@ def test_preserved_task_must_change_within_the_margin(low, high, expected):
     ],
 )
 def test_preserved_task_without_number_of_answers_has_no_test(share, expected):
-    answers = say("c004_attention_preserves_parametric", *tasks(0, 0, share, tested=False))
-    assert set(answers.values()) == {expected}
+    verdicts = say("c004_attention_preserves_parametric", *tasks(0, 0, share, tested=False))
+    assert set(verdicts.values()) == {expected}
 
 
 @pytest.mark.parametrize(("first", "expected"), [(1.0, "holds: 1"), (2.0, "contradicted: 2")])
@@ -299,8 +299,8 @@ def test_passkey_must_fall_to_zero_in_both_models(disrupted, expected):
     )
     table = [("RoPE", "passkey", metric, text) for metric, text in (("baseline", "100"), ("disrupted", "0"))]
     table += [("DroPE", "passkey", metric, text) for metric, text in (("baseline", "60"), ("disrupted", disrupted))]
-    answers = says("c004_dis_passkey", summary, prints("positional task metric printed", *table))
-    assert answers == f"{expected}: 0 and {disrupted} %"
+    verdicts = says("c004_dis_passkey", summary, prints("positional task metric printed", *table))
+    assert verdicts == f"{expected}: 0 and {disrupted} %"
 
 
 def test_origin_of_remaining_massive_values_is_not_shown_by_their_share():

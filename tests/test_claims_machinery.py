@@ -103,9 +103,9 @@ def quoted(text):
     ],
 )
 def test_compare_judges_at_the_printed_precision(text, value, within, verdict):
-    answers = compare(quoted(text), value, within, reason="because")
-    assert answers.verdict == verdict
-    assert answers.reported == text
+    judged = compare(quoted(text), value, within, reason="because")
+    assert judged.verdict == verdict
+    assert judged.reported == text
 
 
 def test_compare_shows_one_more_digit_than_printed_and_never_minus_zero():
@@ -136,10 +136,10 @@ def test_compare_shows_one_more_digit_than_printed_and_never_minus_zero():
     ],
 )
 def test_about_judges_by_the_range_of_an_approximate_number(text, value, verdict):
-    answers = about(quoted(text), value, reason="Here.")
-    assert answers.verdict == verdict
-    assert (answers.reported, answers.kind) == (text, "statement")
-    assert answers.failure == ("number" if verdict == "contradicted" else "")
+    judged = about(quoted(text), value, reason="Here.")
+    assert judged.verdict == verdict
+    assert (judged.reported, judged.kind) == (text, "statement")
+    assert judged.failure == ("number" if verdict == "contradicted" else "")
 
 
 def test_about_never_judges_a_larger_deviation_milder():
@@ -178,11 +178,11 @@ def test_restated_checks_each_value_of_the_prose_against_its_cell():
     table = printed("0.6449", "0.082", model=["m", "m"], metric=["overall", "drop"])
     frames = {"stated": stated, "table": table}
     places = {name: Artifact("table", "Table 1")(model="m", metric=name) for name in ("overall", "drop")}
-    answers = {verdict.key: verdict for verdict in Repeats(Artifact("stated"), places).verdicts(frames)}
-    assert answers["overall"].verdict == "holds"
-    assert answers["drop"].verdict == "contradicted"
-    assert {each.kind for each in answers.values()} == {"cell check"}
-    assert "Table 1 prints 0.082" in answers["drop"].reason
+    verdicts = {verdict.key: verdict for verdict in Repeats(Artifact("stated"), places).verdicts(frames)}
+    assert verdicts["overall"].verdict == "holds"
+    assert verdicts["drop"].verdict == "contradicted"
+    assert {each.kind for each in verdicts.values()} == {"cell check"}
+    assert "Table 1 prints 0.082" in verdicts["drop"].reason
     with pytest.raises(DataError, match="0 rows"):
         Repeats(Artifact("stated"), {"absent": places["drop"]}).verdicts(frames)
 
@@ -199,20 +199,20 @@ def test_restated_names_the_model_and_judges_approximate_numbers():
     )
     place = Artifact("table", "the table")(layer=1)
     repeats = Repeats(Artifact("stated"), dict.fromkeys(("good", "bad", "near"), place))
-    answers = {each.key: each for each in repeats.verdicts({"stated": stated, "table": printed("78.1%", layer=[1])})}
-    assert [each.verdict for each in answers.values()] == ["holds", "contradicted", "holds"]
-    assert {each.kind for each in answers.values()} == {"cell check"}
-    assert answers["good"].statement == "The text gives sink rate of RoPE as 78%."
-    assert answers["near"].statement == "The text gives BOS rate as ~80%."
-    assert answers["near"].reason == "The table prints 78.1%. ~80% is read as 68 to 92."
+    verdicts = {each.key: each for each in repeats.verdicts({"stated": stated, "table": printed("78.1%", layer=[1])})}
+    assert [each.verdict for each in verdicts.values()] == ["holds", "contradicted", "holds"]
+    assert {each.kind for each in verdicts.values()} == {"cell check"}
+    assert verdicts["good"].statement == "The text gives sink rate of RoPE as 78%."
+    assert verdicts["near"].statement == "The text gives BOS rate as ~80%."
+    assert verdicts["near"].reason == "The table prints 78.1%. ~80% is read as 68 to 92."
 
 
 def test_copies_compares_duplicate_cells_and_skips_empty_ones():
     copy = printed("87.2", "84.7", "", length=["32k", "64k", "128k"], model=["m"] * 3)
     original = printed("87.4", "84.70", "77.0", length=["32k", "64k", "128k"], model=["m"] * 3)
     copies = Copies(Artifact("copy"), Artifact("original", "the README"), ("model", "length"))
-    answers = {verdict.key: verdict.verdict for verdict in copies.verdicts({"copy": copy, "original": original})}
-    assert answers == {"m-32k": "contradicted", "m-64k": "holds"}
+    verdicts = {verdict.key: verdict.verdict for verdict in copies.verdicts({"copy": copy, "original": original})}
+    assert verdicts == {"m-32k": "contradicted", "m-64k": "holds"}
 
 
 def test_tracks_judges_changes_not_levels():
@@ -388,5 +388,5 @@ def test_a_quoted_value_is_immutable():
 )
 def test_compare_accepts_a_printed_range(value, within, verdict):
     frame = parsed(pd.DataFrame({"statement": ["a"], "printed": ["0.10-0.20"]}), words=True)
-    answers = compare(quote(frame, statement="a"), value, within, reason="because")
-    assert (answers.verdict, answers.recomputed) == (verdict, f"{value:.3f}")
+    judged = compare(quote(frame, statement="a"), value, within, reason="because")
+    assert (judged.verdict, judged.recomputed) == (verdict, f"{value:.3f}")

@@ -46,8 +46,8 @@ def test_only_numbers_with_enough_digits_are_compared(printed, number):
 def test_every_repeated_number_is_listed_with_its_quantity():
     with (ROOT / numbers.LISTED).open(encoding="utf-8", newline="") as stream:
         listed = list(csv.DictReader(stream))
-    answers = numbers.keep_quantities(numbers.repeated_numbers(ROOT), listed)
-    assert answers == [{name: row[name] for name in answers[0]} for row in listed], (
+    verdicts = numbers.keep_quantities(numbers.repeated_numbers(ROOT), listed)
+    assert verdicts == [{name: row[name] for name in verdicts[0]} for row in listed], (
         "run: python -m boundpaper.claims.numbers"
     )
     assert [row for row in listed if not row["quantity"]] == []
@@ -55,11 +55,11 @@ def test_every_repeated_number_is_listed_with_its_quantity():
 
 def test_a_cell_that_is_new_has_no_quantity_and_others_keep_theirs():
     row = {"document": "9", "number": "1249", "table": "table", "source": "9 T1"}
-    answers = numbers.keep_quantities(
+    verdicts = numbers.keep_quantities(
         [{**row, "cell": "old"}, {**row, "cell": "new"}], [{**row, "cell": "old", "quantity": "a ratio"}]
     )
-    assert [each["quantity"] for each in answers] == ["a ratio", ""]
-    assert [each["reason"] for each in answers] == ["", "quantity not yet named"]
+    assert [each["quantity"] for each in verdicts] == ["a ratio", ""]
+    assert [each["reason"] for each in verdicts] == ["", "quantity not yet named"]
 
 
 def test_number_repeated_for_one_quantity_is_accepted():
@@ -68,9 +68,9 @@ def test_number_repeated_for_one_quantity_is_accepted():
 
 @pytest.mark.parametrize("quantities", [("a ratio", "a count"), ("a ratio", "")])
 def test_number_of_two_quantities_without_a_reason_is_reported(quantities):
-    [answers] = thesis_numbers_told_apart(cells(*quantities), NONE)
-    assert (answers.key, answers.verdict) == ("9_1249", "not supported")
-    assert "may be a copy" in answers.reason
+    [verdict] = thesis_numbers_told_apart(cells(*quantities), NONE)
+    assert (verdict.key, verdict.verdict) == ("9_1249", "not supported")
+    assert "may be a copy" in verdict.reason
 
 
 @pytest.mark.parametrize(
@@ -81,8 +81,8 @@ def test_number_of_two_quantities_without_a_reason_is_reported(quantities):
     ],
 )  # fmt: skip
 def test_relation_between_two_quantities_is_computed(relation, operand, verdict):
-    [answers] = thesis_numbers_told_apart(cells("a ratio", "a contrast"), why(relation, operand))
-    assert answers.verdict == verdict
+    [judged] = thesis_numbers_told_apart(cells("a ratio", "a contrast"), why(relation, operand))
+    assert judged.verdict == verdict
 
 
 def test_operands_of_explained_numbers_are_printed_where_stated():

@@ -25,11 +25,11 @@ def test_the_first_decile_is_the_highest_and_the_last_the_lowest_beyond_rounding
 
 def test_rising_profiles_are_counted_with_their_family():
     def table(rising, llama, count=13):
-        actual = [
+        lines = [
             (str(place), "Llama 3" if place < llama else "Qwen3", "rises" if place < rising else "falls", 0.01)
             for place in range(count)
         ]
-        return rows("display_name family shape draw_up", *actual)
+        return rows("display_name family shape draw_up", *lines)
 
     assert says("thesis_profiles_that_rise", table(4, 3)) == "holds: 4"
     for other in (table(5, 3), table(4, 2), table(4, 3, 12)):
@@ -176,12 +176,12 @@ def test_even_attention_must_lie_within_the_range_of_the_prompts():
 
 def test_spike_layer_must_write_five_times_its_neighbours():
     def table(second):
-        actual = [
+        lines = [
             ("BOS", model, layer, norm)
             for model in ("RoPE", "DroPE")
             for layer, norm in ((0, 1), (1, 100), (2, second))
         ]
-        return rows("scope positional layer mlp_norm", *actual, ("all tokens", "RoPE", 0, 999))
+        return rows("scope positional layer mlp_norm", *lines, ("all tokens", "RoPE", 0, 999))
 
     assert says("thesis_spike_written_in_layer1", table(19.0)) == "holds: 100 against 19.0"
     assert verdict("thesis_spike_written_in_layer1", table(21.0)) == "contradicted"
@@ -284,11 +284,11 @@ def test_key_drift_is_kept_within_a_tenth(ratio, expected):
 def test_bias_over_the_window_must_never_fall_between_phases():
     def run(*values):
         phases = ("Pre-train", "Pre-train", "Anneal", "LC 4K-32K")
-        actual = [
+        table = [
             (place, phase, value, value - 1, value + 1)
             for place, (phase, value) in enumerate(zip(phases, values, strict=True))
         ]
-        return rows("order phase bias_window bias_window_low bias_window_high", *actual)
+        return rows("order phase bias_window bias_window_low bias_window_high", *table)
 
     table = rows("span metric before after ratio fold", change("bias_window", 1.5))
     assert verdict("thesis_bias_window_grows", run(10, 9, 20, 30), table) == "holds"
@@ -301,11 +301,11 @@ def test_bias_over_the_window_must_never_fall_between_phases():
 )
 def test_sign_change_by_unit_needs_both_intervals(token, window, expected):
     name = "ap_drop against bias per {}, all checkpoints"
-    actual = [
+    table = [
         (name.format("token"), "pearson", -0.6, -0.9, token, 9),
         (name.format("window"), "pearson", 0.6, window, 0.9, 9),
     ]
-    assert verdict("thesis_unit_turns_the_sign", rows("comparison test estimate ci_low ci_high n", *actual)) == expected
+    assert verdict("thesis_unit_turns_the_sign", rows("comparison test estimate ci_low ci_high n", *table)) == expected
 
 
 def test_extensions_must_be_more_plastic_at_every_equal_position():

@@ -37,8 +37,8 @@ def checks(**given):
 
 def test_relation_within_families_is_judged_by_its_test():
     assert checks()["within"] == "not supported"  # in both families, larger drops have larger declines
-    answers = say("thesis_decline_checks", *decline_frames(inside=(0.01, -0.01, -0.01, 0.01)))
-    assert answers["within"] == "holds: 0.0000"
+    verdicts = say("thesis_decline_checks", *decline_frames(inside=(0.01, -0.01, -0.01, 0.01)))
+    assert verdicts["within"] == "holds: 0.0000"
 
 
 def test_family_membership_claim_needs_separated_families():
@@ -159,8 +159,8 @@ NAMES = ("ap_overall", "ap_drop", "plane_var")
 )  # fmt: skip
 @pytest.mark.parametrize("metric", NAMES)
 def test_model_in_range_needs_its_whole_interval_inside(metric, low, high, expected):
-    answers = say("thesis_pretrained_in_range", geometry(metric, low, high))
-    assert answers == {f"mine_{metric}": f"{expected}: {(low + high) / 2:.4f}"}
+    verdicts = say("thesis_pretrained_in_range", geometry(metric, low, high))
+    assert verdicts == {f"mine_{metric}": f"{expected}: {(low + high) / 2:.4f}"}
 
 
 @pytest.mark.parametrize(("n", "expected"), [(9, "not testable"), (10, "holds")])
@@ -187,14 +187,14 @@ def test_pretrained_drift_must_exceed_the_least_reported_model(low, high, expect
 
 def massive(query, key, value):
     columns = "model display_name threshold where tensor count low high texts"
-    actual = []
+    table = []
     for tensor, (low, high) in {"query": query, "key": key, "value": value}.items():
-        actual += [("a", "A", 5.0, "pre", tensor, (low + high) / 2, low, high, 8)]
-        actual += [
+        table += [("a", "A", 5.0, "pre", tensor, (low + high) / 2, low, high, 8)]
+        table += [
             ("a", "A", 3.0, "pre", tensor, 99.0, 99.0, 99.0, 8),
             ("a", "A", 5.0, "post", tensor, 0.0, 0.0, 0.0, 8),
         ]
-    return rows(columns, *actual)
+    return rows(columns, *table)
 
 
 @pytest.mark.parametrize(

@@ -64,14 +64,14 @@ def curves(**values):
         "filler": 0.5,
         "control": 0.5,
     }
-    actual = []
+    table = []
     for group in ("question", "answer"):
         values_of_group = numbers | values.get(group, {})
         for split in ("design", "half"):
-            actual.append(("tiny-rope", "Tiny", "planted", split, group, 3, True, *values_of_group.values(), 40, 40))
-            actual.append(("tiny-rope", "Tiny", "planted", split, group, 0, False, 0, -9, 9, 90, 9, 9, 40, 40))
-            actual.append(("llama", "Llama", "planted", split, group, 3, True, 0, -9, 9, 90, 9, 9, 40, 40))
-    return rows(CURVE, *actual)
+            table.append(("tiny-rope", "Tiny", "planted", split, group, 3, True, *values_of_group.values(), 40, 40))
+            table.append(("tiny-rope", "Tiny", "planted", split, group, 0, False, 0, -9, 9, 90, 9, 9, 40, 40))
+            table.append(("llama", "Llama", "planted", split, group, 3, True, 0, -9, 9, 90, 9, 9, 40, 40))
+    return rows(CURVE, *table)
 
 
 def test_belief_is_lost_if_the_interval_lies_below_zero():
@@ -138,14 +138,14 @@ def test_bias_and_drop_relation_is_judged_between_families(low, p, expected):
 )
 @pytest.mark.parametrize(("share", "compared"), [(-0.91, "as well"), (-0.95, "better"), (-0.85, "less well")])
 def test_gathered_bias_is_compared_with_position(gathered, expected, share, compared):
-    actual = {
+    table = {
         "position, bins of all": -0.7,
         "share of the context, bins of all": -0.8,
         "gathered bias, bins of all": gathered,
         "gathered bias, bins of extension": -0.9,
         "share of the context, bins of extension": share,
     }
-    tests = [(f"plasticity against {name} checkpoints", rho, 30) for name, rho in actual.items()]
+    tests = [(f"plasticity against {name} checkpoints", rho, 30) for name, rho in table.items()]
     frames = rows("comparison estimate n", *tests), rows("checkpoint", ("a",))
     assert says("thesis_gathered_bias", *frames) == f"{expected}: {gathered:.4f}"
     assert f"the share does {compared} (" in reason("thesis_gathered_bias", *frames)

@@ -18,12 +18,12 @@ WHOLE = {"context", "decile"}  # columns whose keys are numbers
 
 def cells(claim):
     """Return for each repeated value where it is first printed, as (table, ((column, key), ...))."""
-    actual = {}
+    lines = {}
     for line in REPEATS[claim].splitlines():
         statement, table, *where = line.split()
         pairs = [each.split("=") for each in where]
-        actual[statement] = table, tuple((name, int(key) if name in WHOLE else key) for name, key in pairs)
-    return actual
+        lines[statement] = table, tuple((name, int(key) if name in WHOLE else key) for name, key in pairs)
+    return lines
 
 
 def frames(claim, **misprinted):
@@ -55,16 +55,16 @@ def text_of(claim):
 
 @pytest.mark.parametrize("claim", REPEATS)
 def test_each_repeated_number_is_that_of_its_own_cell(claim):
-    answers = verdicts(claim, **frames(claim))
-    assert list(answers) == list(cells(claim))
-    assert set(answers.values()) == {"holds"}
+    judged = verdicts(claim, **frames(claim))
+    assert list(judged) == list(cells(claim))
+    assert set(judged.values()) == {"holds"}
 
 
 @pytest.mark.parametrize("claim", REPEATS)
 def test_misprints_fail_their_own_rows_only(claim):
     for half in (list(cells(claim))[::2], list(cells(claim))[1::2]):
-        answers = verdicts(claim, **frames(claim, **dict.fromkeys(half, "99.9")))
-        assert [key for key, answer in answers.items() if answer != "holds"] == half
+        judged = verdicts(claim, **frames(claim, **dict.fromkeys(half, "99.9")))
+        assert [key for key, answer in judged.items() if answer != "holds"] == half
 
 
 def test_repeated_settings_are_compared_with_their_first_statement():
@@ -130,8 +130,8 @@ def test_each_summary_row_is_compared_with_its_section():
     def found(printed):
         return verdicts("c004_dis_summary_rows", parsed(pd.DataFrame(printed)), **originals)
 
-    answers = [f"{row['metric']}-{row['positional']}" for row in summary]
-    assert found(summary) == dict.fromkeys(answers, "holds")
+    judged = [f"{row['metric']}-{row['positional']}" for row in summary]
+    assert found(summary) == dict.fromkeys(judged, "holds")
     for odd in (0, 1):
         misprinted = [{**row, "printed": "99.9"} if place % 2 == odd else row for place, row in enumerate(summary)]
-        assert [name for name, answer in found(misprinted).items() if answer != "holds"] == answers[odd::2]
+        assert [name for name, answer in found(misprinted).items() if answer != "holds"] == judged[odd::2]

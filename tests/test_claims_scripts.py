@@ -51,15 +51,15 @@ def test_text_sets_count_as_kinds_only_without_repeated_texts() -> None:
         artifact(name)
         for name in ("drope_disruption_texts_reported", "disruption_by_text", "disruption_ratios", "drope_text_repeats")
     ]
-    (order,) = [c004_text_type for c004_text_type in c004_text_types(*tables) if c004_text_type.key == "order"]
+    (order,) = [verdict for verdict in c004_text_types(*tables) if verdict.key == "order"]
     assert order.verdict == "not supported"
     assert "repeated 10 to 30 times" in order.reason
     tables[3] = where("text_set", "technical", "repeats", 1)(tables[3])
-    (order,) = [c004_text_type for c004_text_type in c004_text_types(*tables) if c004_text_type.key == "order"]
+    (order,) = [verdict for verdict in c004_text_types(*tables) if verdict.key == "order"]
     assert order.verdict == "holds"
     assert "repeated" not in order.reason
     tables[2] = tables[2].assign(difference_nats=-tables[2]["difference_nats"])
-    (order,) = [c004_text_type for c004_text_type in c004_text_types(*tables) if c004_text_type.key == "order"]
+    (order,) = [verdict for verdict in c004_text_types(*tables) if verdict.key == "order"]
     assert order.verdict == "contradicted"
 
 
@@ -89,9 +89,9 @@ def test_write_scores_count_only_when_rotated() -> None:
 def test_sink_rates_by_hand_need_the_rotation_or_model_attention() -> None:
     origins = artifact("drope_attention_origins")
     rest = [artifact("drope_first_sink_rates"), artifact("sink_rate_layers")]
-    answers = c004_attention_by_hand(artifact("models"), origins, *rest)
-    assert answers.verdict == "not supported"
-    assert "91.9% where 97.8% are printed" in answers.reason
+    verdict = c004_attention_by_hand(artifact("models"), origins, *rest)
+    assert verdict.verdict == "not supported"
+    assert "91.9% where 97.8% are printed" in verdict.reason
     rotated = where("run", "printed", "rotated", "yes")(origins)
     assert c004_attention_by_hand(artifact("models"), rotated, *rest).verdict == "holds"
 
@@ -102,8 +102,8 @@ def test_sinks_and_perplexities_of_the_first_run_differ() -> None:
     same = first.assign(value=layers.sort_values("layer")["rope"].to_numpy() / 100)
     assert thesis_scripts.thesis_sinks_first_run(same, layers).verdict == "contradicted"
     stored, effects = artifact("drope_first_perplexity"), artifact("bos_mlp_effects")
-    answers = thesis_scripts.thesis_factor_not_stored(stored, effects)
-    assert (answers.verdict, answers.recomputed) == ("holds", "873×")
+    verdict = thesis_scripts.thesis_factor_not_stored(stored, effects)
+    assert (verdict.verdict, verdict.recomputed) == ("holds", "873×")
     agreeing = stored.copy()
     baseline = float(stored.loc[stored["condition"] == "baseline", "value"].iloc[0])
     row = (agreeing["positional"] == "RoPE") & (agreeing["condition"] == "bos_mlp_ablation")
@@ -117,18 +117,18 @@ def test_unknown_answers_are_claimed_for_most_arms() -> None:
     layer1 = layer1_task_shares(artifact("drope_layer1_tasks"), stored, protocols)
     tests = knowledge_tests(artifact("drope_knowledge"), stored, artifact("drope_stated"), FAMILIES)
     tasks = knowledge_tasks(artifact("drope_knowledge"), stored, artifact("drope_stated"), tests)
-    answers = thesis_scripts.thesis_answers_unknown(functional, layer1, tasks)
-    assert answers.verdict == "holds"
+    verdict = thesis_scripts.thesis_answers_unknown(functional, layer1, tasks)
+    assert verdict.verdict == "holds"
     known = [table.assign(n_low=table["n_high"]) for table in (functional, layer1)]
     turned = thesis_scripts.thesis_answers_unknown(*(*known, tasks))
     assert turned.verdict == "contradicted"
-    assert turned.reason != answers.reason
+    assert turned.reason != verdict.reason
 
 
 def test_removal_alone_takes_few_massive_values() -> None:
     massive, counts = artifact("drope_smollm_massive"), artifact("massive_counts")
-    answers = thesis_scripts.thesis_removal_alone(massive_removal(massive, counts))
-    assert (answers.verdict, answers.recomputed) == ("holds", "-6.4 % and +28.1 %")
+    verdict = thesis_scripts.thesis_removal_alone(massive_removal(massive, counts))
+    assert (verdict.verdict, verdict.recomputed) == ("holds", "-6.4 % and +28.1 %")
     halved = massive.copy()
     rows = halved["variant"] == "rotation removed"
     halved["value"] = halved["value"].where(~rows, halved["value"] / 2)
@@ -175,8 +175,8 @@ def test_heads_of_cross_attention_layers_are_removed_from_the_draw() -> None:
 
 def test_remaining_heads_claims_change_with_the_draw() -> None:
     counted = artifact("analysed_heads")
-    answers = {each.key: each.verdict for each in thesis_captures.thesis_heads_left(twins(), counted, heads())}
-    assert answers == {"draw": "holds", "all": "holds", "common": "holds"}
+    verdicts = {each.key: each.verdict for each in thesis_captures.thesis_heads_left(twins(), counted, heads())}
+    assert verdicts == {"draw": "holds", "all": "holds", "common": "holds"}
     fewer = counted.assign(query_heads=counted["query_heads"].where(counted["model"] != "qwen3-4b", 299))
     turned = {each.key: each.verdict for each in thesis_captures.thesis_heads_left(twins(1), fewer, heads())}
     assert turned["draw"] == turned["all"] == "contradicted"
@@ -210,8 +210,8 @@ def test_sampled_heads_are_counted_without_cross_attention() -> None:
 
 def test_capture_noise_exceeds_the_spread_of_the_models() -> None:
     twins, models = artifact("nope_twins"), artifact("matched_models")
-    answers = thesis_captures.thesis_capture_noise(twins, models)
-    assert (answers.verdict, answers.recomputed) == ("holds", "0.027 against 0.019")
+    verdict = thesis_captures.thesis_capture_noise(twins, models)
+    assert (verdict.verdict, verdict.recomputed) == ("holds", "0.027 against 0.019")
     quiet = where("quantity", "decile_mean", "value", 0.005)(twins)
     assert thesis_captures.thesis_capture_noise(quiet, models).verdict == "contradicted"
     apart = models.assign(ap_overall=range(len(models)))
@@ -257,11 +257,11 @@ def test_preserved_is_judged_by_a_test_only_where_both_numbers_are_known() -> No
         artifact("drope_layer1_tasks"), artifact("drope_script_rates"), artifact("drope_protocols")
     )
     tests = layer1_task_tests(shares, FAMILIES)
-    answers = {each.key: each for each in c004_attention_preserves_parametric(shares, tests)}
-    assert answers["cities"].verdict == "contradicted"
-    assert answers["cities"].p_value is None
-    assert answers["sports"].verdict == "not supported"
-    assert answers["sports"].n == 197
+    verdicts = {each.key: each for each in c004_attention_preserves_parametric(shares, tests)}
+    assert verdicts["cities"].verdict == "contradicted"
+    assert verdicts["cities"].p_value is None
+    assert verdicts["sports"].verdict == "not supported"
+    assert verdicts["sports"].n == 197
     near = shares.copy()
     row = (near["positional"] == "RoPE") & (near["condition"] == "layer1_attn") & (near["task"] == "cities")
     near.loc[row, "share"] = 97.0
@@ -293,9 +293,9 @@ def test_cities_task_is_not_testable_without_answer_counts() -> None:
 def test_high_sink_rates_need_the_attention_of_the_model() -> None:
     tables = [artifact("sink_summary"), artifact("sink_rate_layers")]
     first, pattern = artifact("drope_first_sink_rates"), artifact("drope_attention")
-    answers = c004_sink_rates_high(*(*tables, first, pattern))
-    assert (answers.verdict, answers.recomputed) == ("holds", "29 of 32")
+    verdict = c004_sink_rates_high(*(*tables, first, pattern))
+    assert (verdict.verdict, verdict.recomputed) == ("holds", "29 of 32")
     low = first.assign(value=first["value"].where(first["layer"] < 20, 0.5))
     turned = c004_sink_rates_high(*(*tables, low, pattern))
     assert turned.verdict == "contradicted"
-    assert turned.reason != answers.reason
+    assert turned.reason != verdict.reason

@@ -48,9 +48,9 @@ def test_each_misprinted_summary_number_changes_a_verdict():
     texts = [changed(text) if row in numbers else text for row, text in enumerate(frame["printed"])]
     spoilt = Memory({"drope_stated": edited("drope_stated", lambda table: table.assign(printed=texts))})
     spoilt.frames.update({name: frame for name, frame in base.frames.items() if not spoilt.affected(name)})
-    answers = {claim.partition(".")[2]: row["verdict"] for claim, row in spoilt.rows(steps).items() if "." in claim}
+    judged = {claim.partition(".")[2]: row["verdict"] for claim, row in spoilt.rows(steps).items() if "." in claim}
     single = {"s12_1_rewired_layers": "c004_sum_rewired", "s12_1_discrimination": "c004_sum_discrimination"}
     alone = spoilt.rows([step for step in steps if step.name in single.values()])
-    answers |= {statement: alone[claim]["verdict"] for statement, claim in single.items()}
-    quiet = [frame.at[row, "statement"] for row in numbers if answers.get(frame.at[row, "statement"]) != "contradicted"]
+    judged |= {statement: alone[claim]["verdict"] for statement, claim in single.items()}
+    quiet = [frame.at[row, "statement"] for row in numbers if judged.get(frame.at[row, "statement"]) != "contradicted"]
     assert quiet == []

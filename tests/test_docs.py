@@ -72,33 +72,33 @@ def pages(tmp_path_factory):
 
 
 def test_a_link_leads_to_a_page_and_a_place_there(pages):
-    actual, site = pages
+    by_name, site = pages
     wrong = []
-    for name, page in actual.items():
+    for name, page in by_name.items():
         for link in page.links:
             parts = urlsplit(link)
             if parts.scheme or parts.netloc or name == "404.html":
                 continue
             target = (site / name).parent / unquote(parts.path) if parts.path else site / name
             at = Path(target.resolve()).relative_to(site.resolve()).as_posix()
-            linked = actual.get(at if at != "." else "index.html")
+            linked = by_name.get(at if at != "." else "index.html")
             if not target.exists() or (parts.fragment and linked and unquote(parts.fragment) not in linked.names):
                 wrong.append(f"{name}: {link}")
     assert wrong == []
-    assert sum(len(page.links) for page in actual.values()) > 1000
+    assert sum(len(page.links) for page in by_name.values()) > 1000
 
 
 def test_pages_load_no_external_files(pages):
-    actual, site = pages
-    assert [link for page in actual.values() for link in page.loaded if urlsplit(link).netloc] == []
+    by_name, site = pages
+    assert [link for page in by_name.values() for link in page.loaded if urlsplit(link).netloc] == []
     styles = "".join(path.read_text(encoding="utf-8") for path in site.rglob("*.css"))
     assert re.findall(r"(?:url\(|@import)\s*['\"]?(?:https?:)?//[^)]*", styles) == []
 
 
 def test_reference_lists_every_public_name(pages):
-    actual, _ = pages
+    by_name, _ = pages
     for package, module in (("boundpaper", boundpaper), ("keyquery", keyquery)):
-        names = {name.rpartition(".")[2] for name in actual[f"reference/{package}.html"].names}
+        names = {name.rpartition(".")[2] for name in by_name[f"reference/{package}.html"].names}
         assert set(module.__all__) - {"statistics"} <= names
 
 
@@ -109,12 +109,12 @@ def test_study_page_has_a_table_and_three_figures(pages):
     page = (site / "notebooks.html").read_text(encoding="utf-8")
     _, _, shown = page.rpartition("A study: attention without rotation")
     [paper] = site.parent.glob("study-*")
-    text, actual = printed(paper)
+    text, rows = printed(paper)
     assert len(text) == 2
     assert shown.count("What the cell above draws") == 2 + len(text) + 1  # two figures, the pages, and figure 1
     joined = "\n".join(text)
     assert re.findall(r"(Table|Figure) 1\.(\d):", joined) == [("Table", "1"), *(("Figure", str(n)) for n in (1, 2, 3))]
-    assert set(actual["n"]) == {8}
+    assert set(rows["n"]) == {8}
 
 
 def test_every_error_kind_is_documented_with_cause_and_remedy():

@@ -230,12 +230,12 @@ def test_parallel_and_sequential_analyses_agree_and_reuse_results(planted, targe
 
 
 def test_interrupted_analysis_resumes(planted, target, monkeypatch):
-    result: list[bool] = []
+    loaded: list[bool] = []
 
     def stopped(*arguments):
-        if len(result) == 2:
+        if len(loaded) == 2:
             raise KeyboardInterrupt
-        result.append(load_or_analyse(*arguments)[1])
+        loaded.append(load_or_analyse(*arguments)[1])
         return load_or_analyse(*arguments)
 
     monkeypatch.setattr(finding, "load_or_analyse", stopped)

@@ -27,9 +27,9 @@ def test_every_name_has_an_example_that_runs(name):
 
 @pytest.mark.parametrize(("module", "name"), public("boundpaper"))
 def test_every_name_of_a_public_module_has_described_parameters_and_an_example(module, name):
-    actual = getattr(importlib.import_module(module), name)
-    assert undescribed(name, actual) + untyped(name, actual) == []
-    if name not in bp.__all__ and explains_itself(actual):
+    member = getattr(importlib.import_module(module), name)
+    assert undescribed(name, member) + untyped(name, member) == []
+    if name not in bp.__all__ and explains_itself(member):
         assert run_examples(importlib.import_module(module), name)
 
 

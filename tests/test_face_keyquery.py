@@ -38,9 +38,9 @@ def test_every_name_has_an_example_that_runs(name):
 @pytest.mark.models
 @pytest.mark.parametrize(("module", "name"), public("keyquery"))
 def test_every_name_of_a_public_module_has_described_parameters_and_an_example(module, name):
-    actual = getattr(importlib.import_module(module), name)
-    assert undescribed(name, actual) + untyped(name, actual) == []
-    if explains_itself(actual):
+    member = getattr(importlib.import_module(module), name)
+    assert undescribed(name, member) + untyped(name, member) == []
+    if explains_itself(member):
         assert run_examples(importlib.import_module(module), name)
 
 

@@ -23,19 +23,19 @@ COMMAND = re.compile(r"^    (python .+)$", re.MULTILINE)
 def follow(page, root):
     """Follow a page: its first command creates `root`, then files are written and commands run, in order."""
     text = (ROOT / "docs" / page).read_text()
-    found_steps = [actual for pattern in (BLOCK, COMMAND) for actual in pattern.finditer(text)]
+    found_steps = [match for pattern in (BLOCK, COMMAND) for match in pattern.finditer(text)]
     begin, *steps = sorted(found_steps, key=lambda found: found.start())
     command = re.sub(r"\.\./\S+", str(root), begin[1]).replace("python", sys.executable, 1)
     result = subprocess.run(command, shell=True, cwd=ROOT, capture_output=True, text=True, check=False)
     assert result.returncode == 0, result.stderr
     printed = []
-    for actual in steps:
-        if actual.re is COMMAND:
-            result = run(root, *actual[1].split()[2:])
-            assert result.returncode == 0, f"{actual[1]}\n{result.stderr}"
+    for match in steps:
+        if match.re is COMMAND:
+            result = run(root, *match[1].split()[2:])
+            assert result.returncode == 0, f"{match[1]}\n{result.stderr}"
             printed.append(result.stdout)
             continue
-        how, path, block = actual.groups()
+        how, path, block = match.groups()
         assert (root / path).exists() == (how != "Into"), path
         (root / path).parent.mkdir(parents=True, exist_ok=True)
         with (root / path).open("w" if how == "Replace" else "a") as stream:

@@ -63,10 +63,10 @@ def test_long_table_is_not_counted_as_a_float():
 
 def test_half_empty_page_is_reported():
     assert told(page(2, lines(*[TEXT] * 20))) == ["page 2: 43% of its height is used, at least 60%"]
-    interval = [*book()[:1], page(2, lines(*[TEXT] * 20)), full(3, headings=[(0, "2 Two")])]
-    assert layout_faults(interval, LIMITS) == [], "a chapter may end at any height"
-    interval[1] = page(2, lines(TEXT, TEXT))
-    assert layout_faults(interval, LIMITS) == ["page 2: 4% of its height is used, at least 10%"]
+    pages = [*book()[:1], page(2, lines(*[TEXT] * 20)), full(3, headings=[(0, "2 Two")])]
+    assert layout_faults(pages, LIMITS) == [], "a chapter may end at any height"
+    pages[1] = page(2, lines(TEXT, TEXT))
+    assert layout_faults(pages, LIMITS) == ["page 2: 4% of its height is used, at least 10%"]
 
 
 def test_heading_alone_at_the_foot_is_reported():

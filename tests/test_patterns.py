@@ -23,7 +23,7 @@ def of_schemas() -> list[str]:
     """Return the patterns of cells in the data package."""
     files = [patterns.ROOT / "artifacts/datapackage.yaml", *patterns.ROOT.glob("packages/*/src/*/tables.yaml")]
     texts = "".join(path.read_text(encoding="utf-8") for path in files)
-    return [yaml.safe_load(actual) for actual in re.findall(r"pattern: (\"[^\"]*\")", texts)]
+    return [yaml.safe_load(text) for text in re.findall(r"pattern: (\"[^\"]*\")", texts)]
 
 
 UNLISTED = patterns.collected({})[1]

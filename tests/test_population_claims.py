@@ -27,16 +27,16 @@ def arguments(tables):
 
 
 def verdicts(plan, tables):
-    answers = claims.thesis_population_contrasts(population.population_contrasts(plan, *arguments(tables)))
-    return {each.key: each.verdict for each in answers}
+    verdicts = claims.thesis_population_contrasts(population.population_contrasts(plan, *arguments(tables)))
+    return {each.key: each.verdict for each in verdicts}
 
 
 def test_an_effect_is_found_in_its_direction_and_in_no_other(plan):
     tables = made(bases=(400,))
-    answers = verdicts(plan, tables)
-    assert answers["keys_far_4x"] == "holds"
-    assert answers["training_on"] in ("not significant", "not supported")  # decided by the sign that occurred by chance
-    assert answers["base_interaction"] == "not testable"
+    judged = verdicts(plan, tables)
+    assert judged["keys_far_4x"] == "holds"
+    assert judged["training_on"] in ("not significant", "not supported")  # decided by the sign that occurred by chance
+    assert judged["base_interaction"] == "not testable"
     swapped = made(bases=(400,), far={**FAR, "B": FAR["C"], "C": FAR["B"]})
     assert verdicts(plan, swapped)["keys_far_4x"] == "contradicted"
 
@@ -44,8 +44,8 @@ def test_an_effect_is_found_in_its_direction_and_in_no_other(plan):
 def test_few_seeds_give_untestable_verdicts(plan):
     few = made(seeds=(1, 2, 3), bases=(400,))
     assert set(verdicts(plan, few).values()) == {"not testable"}
-    answers = claims.thesis_population_contrasts(population.population_contrasts(plan, *arguments(few)))
-    (far,) = (each for each in answers if each.key == "keys_far_4x")
+    judged = claims.thesis_population_contrasts(population.population_contrasts(plan, *arguments(few)))
+    (far,) = (each for each in judged if each.key == "keys_far_4x")
     assert "so few seeds give no corrected p below 0.75" in far.reason
 
 
@@ -73,13 +73,13 @@ OUTCOMES = [
 @pytest.mark.parametrize(("changed", "above", "below"), OUTCOMES)
 def test_a_relation_is_judged_by_its_corrected_test(changed, above, below):
     table = pd.DataFrame([row(item, **changed) for item in claims.RELATIONS])
-    answers = {each.key: each for each in claims.thesis_population_relations(table)}
-    assert answers["h3_bias"].verdict == above
-    assert answers["h1_plasticity"].verdict == (below or above)  # the relation expected to be negative
+    verdicts = {each.key: each for each in claims.thesis_population_relations(table)}
+    assert verdicts["h3_bias"].verdict == above
+    assert verdicts["h1_plasticity"].verdict == (below or above)  # the relation expected to be negative
     heads = claims.thesis_population_heads(pd.DataFrame([row("head_damage", **changed)]))
     assert heads.verdict == above
     every = {each.key: each for each in claims.thesis_population_relations_every(table)}
-    assert {key: each.verdict for key, each in every.items()} == {key: each.verdict for key, each in answers.items()}
+    assert {key: each.verdict for key, each in every.items()} == {key: each.verdict for key, each in verdicts.items()}
     assert all("post hoc" in each.statement for each in every.values())
     damages = pd.DataFrame([row(item, **changed) for item in claims.DAMAGES])
     assert {each.verdict for each in claims.thesis_population_heads_every(damages)} == {above}
@@ -88,20 +88,20 @@ def test_a_relation_is_judged_by_its_corrected_test(changed, above, below):
 @pytest.mark.parametrize(("changed", "above", "below"), OUTCOMES)
 def test_relations_at_the_larger_base_are_judged_likewise(changed, above, below):
     relations = pd.DataFrame([row(item, of=of, **changed) for of in ("10000", "both") for item in claims.RELATIONS])
-    answers = {each.key: each for each in larger.thesis_population_relations_bases(relations)}
-    assert {answers[f"h3_bias-{of}"].verdict for of in ("10000", "both")} == {above}
-    assert answers["h1_plasticity-both"].verdict == (below or above)
-    assert answers["h1_plasticity-10000"].statement.startswith("At base 10,000, whether or not")
+    verdicts = {each.key: each for each in larger.thesis_population_relations_bases(relations)}
+    assert {verdicts[f"h3_bias-{of}"].verdict for of in ("10000", "both")} == {above}
+    assert verdicts["h1_plasticity-both"].verdict == (below or above)
+    assert verdicts["h1_plasticity-10000"].statement.startswith("At base 10,000, whether or not")
     damages = pd.DataFrame([row(item, **changed) for item in claims.DAMAGES])
     assert {each.verdict for each in larger.thesis_population_heads_bases(damages)} == {above}
     rows = [{**row(item, of="10000", **changed)} for item in larger.ASKED]
     rows = [{**each, "difference": each["rho"]} for each in rows]
     rows += [{**each, "of": "400", "difference": -9.0} for each in rows]
-    answers = {each.key: each for each in larger.thesis_population_bases(pd.DataFrame(rows))}
-    assert list(answers) == list(larger.ASKED)
-    assert answers["training_on"].verdict == above
-    assert answers["plasticity_drops"].verdict == (below or above)
-    assert all("post hoc" in each.statement for each in answers.values())
+    verdicts = {each.key: each for each in larger.thesis_population_bases(pd.DataFrame(rows))}
+    assert list(verdicts) == list(larger.ASKED)
+    assert verdicts["training_on"].verdict == above
+    assert verdicts["plasticity_drops"].verdict == (below or above)
+    assert all("post hoc" in each.statement for each in verdicts.values())
 
 
 def near(low, high, seeds=8):
@@ -138,17 +138,17 @@ def test_near_keys_are_those_within_the_training_length():
     ],
 )
 def test_near_keys_claim_is_judged_in_both_directions(low, high, seeds, verdict):
-    answers = {each.key: each for each in distance.thesis_population_near(near(low, high, seeds))}
-    assert [answers[key].verdict for key in ("2x", "8x")] == verdict
-    assert "post hoc" in answers["2x"].statement
+    verdicts = {each.key: each for each in distance.thesis_population_near(near(low, high, seeds))}
+    assert [verdicts[key].verdict for key in ("2x", "8x")] == verdict
+    assert "post hoc" in verdicts["2x"].statement
 
 
 def test_near_keys_without_seeds_are_not_judged_while_the_other_base_is():
     other = near((50, 80), (60, 20)).assign(base=10_000)
-    answers = {each.key: each for each in distance.thesis_population_near(other)}
-    assert {answers[key].verdict for key in ("2x", "8x")} == {"not testable"}
-    assert {answers[key].verdict for key in ("10000-2x", "10000-8x")} == {"holds"}
-    assert answers["10000-8x"].statement.startswith("At base 10,000")
+    verdicts = {each.key: each for each in distance.thesis_population_near(other)}
+    assert {verdicts[key].verdict for key in ("2x", "8x")} == {"not testable"}
+    assert {verdicts[key].verdict for key in ("10000-2x", "10000-8x")} == {"holds"}
+    assert verdicts["10000-8x"].statement.startswith("At base 10,000")
 
 
 def test_the_interval_and_both_p_of_a_relation_are_kept():
@@ -182,11 +182,11 @@ def test_missing_or_additional_test_contradicts_the_plan_claim(plan, reported):
 
 def test_unmeasured_items_are_not_testable(reported):
     contrasts, relations, damage = reported
-    answers = [*claims.thesis_population_contrasts(contrasts), *claims.thesis_population_relations(relations)]
-    answers.append(claims.thesis_population_heads(damage))
-    answers += [*claims.thesis_population_relations_every(relations), *claims.thesis_population_heads_every(damage)]
-    assert {each.verdict for each in answers} == {"not testable"}
-    assert all("Not measured yet" in each.reason for each in answers)
+    verdicts = [*claims.thesis_population_contrasts(contrasts), *claims.thesis_population_relations(relations)]
+    verdicts.append(claims.thesis_population_heads(damage))
+    verdicts += [*claims.thesis_population_relations_every(relations), *claims.thesis_population_heads_every(damage)]
+    assert {each.verdict for each in verdicts} == {"not testable"}
+    assert all("Not measured yet" in each.reason for each in verdicts)
 
 
 def cliff(base, right, arm="B", other=0):
@@ -220,15 +220,15 @@ def test_cliff_is_judged_separately_per_base():
 
 def test_a_cliff_of_few_seeds_is_not_judged():
     rows = cliff(400, 0)
-    answers = distance.thesis_population_cliff(rows[rows["seed"] < 6])
-    assert [each.verdict for each in answers] == ["not testable", "not testable"]
-    assert answers[0].reason.startswith("Seeds with a model at this base: 5;")
+    verdicts = distance.thesis_population_cliff(rows[rows["seed"] < 6])
+    assert [each.verdict for each in verdicts] == ["not testable", "not testable"]
+    assert verdicts[0].reason.startswith("Seeds with a model at this base: 5;")
 
 
 def test_a_cliff_is_not_judged_without_models():
     columns = ["model", "base", "seed", "arm", "low", "right", "n"]
-    answers = distance.thesis_population_cliff(pd.DataFrame(columns=columns))
-    assert {each.verdict for each in answers} == {"not testable"}
+    verdicts = distance.thesis_population_cliff(pd.DataFrame(columns=columns))
+    assert {each.verdict for each in verdicts} == {"not testable"}
 
 
 def test_models_that_missed_the_criterion_are_compared_post_hoc(plan):
@@ -237,9 +237,9 @@ def test_models_that_missed_the_criterion_are_compared_post_hoc(plan):
     all_models = every.population_contrasts_every(plan, *arguments(tables))
     assert planned.set_index("item").loc["keys_far_4x", "seeds"] == 0
     assert all_models.set_index("item").loc["keys_far_4x", "seeds"] == 8
-    answers = {each.key: each for each in claims.thesis_population_every(all_models)}
-    assert answers["keys_far_4x"].verdict == "holds"
-    assert "post hoc" in answers["keys_far_4x"].statement
+    verdicts = {each.key: each for each in claims.thesis_population_every(all_models)}
+    assert verdicts["keys_far_4x"].verdict == "holds"
+    assert "post hoc" in verdicts["keys_far_4x"].statement
 
 
 def outcomes(near, late=0.7, decline=0.5):
@@ -271,20 +271,20 @@ LEARNED, NOT = {"A": 0.9, "B": 0.95, "C": 0.99}, {"A": 0.38, "B": 0.41, "C": 0.9
     ],
 )
 def test_learned_choice_is_distinguished_from_guessing(near, verdict, recomputed):
-    answers = learning.thesis_population_learned(outcomes(near), PROMPTS)
-    assert (answers.verdict, answers.recomputed) == (verdict, recomputed)
+    judged = learning.thesis_population_learned(outcomes(near), PROMPTS)
+    assert (judged.verdict, judged.recomputed) == (verdict, recomputed)
     larger = learning.thesis_population_learned_larger(outcomes(near).assign(base=10_000), PROMPTS)
-    assert (larger.verdict, larger.recomputed, larger.reason) == (verdict, recomputed, answers.reason)
+    assert (larger.verdict, larger.recomputed, larger.reason) == (verdict, recomputed, judged.reason)
     assert learning.thesis_population_learned_larger(outcomes(near), PROMPTS).verdict == "not testable"
     if verdict != "not testable":
-        assert "guessing gives 40%" in answers.reason
+        assert "guessing gives 40%" in judged.reason
 
 
 def test_order_of_arms_is_judged_by_what_the_control_learned():
     all_models = outcomes({1: LEARNED, 2: NOT})
-    answers = learning.thesis_population_turns(all_models, PROMPTS)
-    assert (answers.verdict, answers.recomputed) == ("holds", "1 of 2")
-    assert "+1.00 to +1.00 where the control learned" in answers.reason
+    judged = learning.thesis_population_turns(all_models, PROMPTS)
+    assert (judged.verdict, judged.recomputed) == ("holds", "1 of 2")
+    assert "+1.00 to +1.00 where the control learned" in judged.reason
     metric = all_models["outcome"] == "ap_last_20"
     mirrored = all_models.assign(value=all_models["value"].where(~metric, -all_models["value"]))
     assert learning.thesis_population_turns(mirrored, PROMPTS).verdict == "not supported"
@@ -305,8 +305,8 @@ def test_order_of_arms_is_judged_by_what_the_control_learned():
 )
 def test_short_second_phase_is_compared_with_its_start(after, seeds, verdict, recomputed):
     arms = {"A": 0.9, "B": 0.95} if after is None else {"A": 0.9, "B": 0.95, "D": after}
-    answers = learning.thesis_population_brief(outcomes(dict.fromkeys(range(1, seeds + 1), arms)))
-    assert (answers.verdict, answers.recomputed) == (verdict, recomputed)
+    judged = learning.thesis_population_brief(outcomes(dict.fromkeys(range(1, seeds + 1), arms)))
+    assert (judged.verdict, judged.recomputed) == (verdict, recomputed)
 
 
 def test_one_seed_against_five_is_not_supported():

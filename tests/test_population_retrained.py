@@ -19,7 +19,7 @@ from conftest import ROOT
 from retrained_made import PLASTICITY, SWAY, retrained
 
 APART = claims.thesis_retrained_apart
-CLAIMS = [var for name, var in vars(claims).items() if name.startswith("thesis_retrained") and var is not APART]
+CLAIMS = [claim for name, claim in vars(claims).items() if name.startswith("thesis_retrained") and claim is not APART]
 
 
 def run(study=studies.retrained_tests, bases=(400,), **options):
@@ -63,10 +63,10 @@ def test_items_with_too_few_seeds_stay_open(seeds):
     assert row["outcome"] == "open"
     assert row["note"].startswith(f"{len(seeds)} of 8 seeds; so few cannot show a difference")
     assert ("within the margin" in row["note"]) == (len(seeds) < 6)
-    answers = verdicts(table.reset_index(drop=True))
-    assert answers["B_change"].verdict == "not testable"
-    assert f"{len(seeds)} of 8 seeds" in answers["B_change"].reason
-    assert answers["B_change_10000"].reason.startswith("Not measured yet: 0 of 8 seeds")
+    judged = verdicts(table.reset_index(drop=True))
+    assert judged["B_change"].verdict == "not testable"
+    assert f"{len(seeds)} of 8 seeds" in judged["B_change"].reason
+    assert judged["B_change_10000"].reason.startswith("Not measured yet: 0 of 8 seeds")
 
 
 def test_claims_change_with_the_planted_effects(eight):
@@ -232,9 +232,9 @@ def test_growth_at_one_distance_is_compared_with_that_over_all_pairs(near, middl
     late = {**cells, "quantity": "position_part", "low": 384, "high": 512, "away_low": 0, "away_high": 512}
     close = pd.DataFrame([{**late, "apart_high": 32, "value": 0.01, "ci_low": -middle, "ci_high": middle}])
     both = [table.loc[table.index.repeat(2)].assign(base=[400, 10_000] * len(table)) for table in (rows, close)]
-    answers = {each.key: each.verdict for each in APART(*both)}
-    assert answers["sway-400"] == answers["sway-10000"] == verdict
-    assert answers["position-400"] == "not supported"
+    verdicts = {each.key: each.verdict for each in APART(*both)}
+    assert verdicts["sway-400"] == verdicts["sway-10000"] == verdict
+    assert verdicts["position-400"] == "not supported"
 
 
 def test_change_at_one_distance_is_last_less_first_of_the_same_models():

@@ -84,7 +84,7 @@ def test_claims_on_shares_and_points_change_with_their_tests():
         return pd.DataFrame(rows, columns=["unit", "estimate", "p"]).assign(mode="both", n=8)
 
     def verdicts(*cells):
-        return [thesis_decline_unit.verdict for thesis_decline_unit in thesis_decline_units(table(*cells))]
+        return [verdict.verdict for verdict in thesis_decline_units(table(*cells))]
 
     assert verdicts((0.7, 0.01), (0.3, 0.4)) == ["holds", "not supported"]
     assert verdicts((0.7, 0.2), (0.9, 0.01)) == ["not supported", "holds"]

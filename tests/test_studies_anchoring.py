@@ -171,8 +171,8 @@ def test_known_statements_are_read_at_the_layer_of_the_best_probe() -> None:
 def test_belief_loss_in_known_statements_is_judged_in_both_directions(ends: tuple[float, float], verdict: str) -> None:
     low, high = ends
     rows = known(question_delta_p=(low + high) / 2, question_delta_p_low=low, question_delta_p_high=high)
-    [answers] = claims.thesis_anchoring_known(rows)
-    assert (answers.verdict, answers.key) == (verdict, "smollm2-135m")
+    [judged] = claims.thesis_anchoring_known(rows)
+    assert (judged.verdict, judged.key) == (verdict, "smollm2-135m")
     [told] = claims.thesis_anchoring_known_answer(rows)
     assert told.verdict == "holds"
     [told] = claims.thesis_anchoring_known_answer(known(answer_question_share=5.0))

@@ -130,9 +130,9 @@ def test_fate_of_a_conclusion_follows_from_the_needed_factor(conclusion, seen, f
 
 def test_needed_factor_undoes_the_fall():
     row = bins.bin_fates(conclusions(), **tables()).iloc[0]
-    interval = artifact("decile_profiles").set_index("model").loc["qwen3-4b", ["d0", "d9"]].to_numpy(dtype=float)
-    undone = one_position_plasticity(interval, [1 / row["needed"], 1.0])
-    assert undone[0] == pytest.approx(undone[1], abs=1e-6) or row["needed"] > 1 / agreement(interval[0])
+    ends = artifact("decile_profiles").set_index("model").loc["qwen3-4b", ["d0", "d9"]].to_numpy(dtype=float)
+    undone = one_position_plasticity(ends, [1 / row["needed"], 1.0])
+    assert undone[0] == pytest.approx(undone[1], abs=1e-6) or row["needed"] > 1 / agreement(ends[0])
 
 
 def test_relation_needs_the_smallest_factor_that_undoes_it():

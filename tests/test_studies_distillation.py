@@ -107,10 +107,10 @@ def test_distillation_claims_are_judged_in_both_directions(nope, control, verdic
         claims.thesis_distil_own,
     )
     for claim, verdict in zip(made, verdicts, strict=True):
-        answers = claim(rows)
-        assert {each.verdict for each in answers} == {verdict}, claim.__name__
-        assert {each.key for each in answers} == {"m_manual", "m_anarchism", "m_all"}
-        assert "5 of 80 steps" in answers[0].reason
+        judged = claim(rows)
+        assert {each.verdict for each in judged} == {verdict}, claim.__name__
+        assert {each.key for each in judged} == {"m_manual", "m_anarchism", "m_all"}
+        assert "5 of 80 steps" in judged[0].reason
 
 
 def test_effect_of_removal_alone_is_judged_by_its_direction():

@@ -73,12 +73,12 @@ def test_no_interval_is_given_where_key_heads_agree_exactly():
     ],
 )
 def test_statements_on_students_can_fail(changed, more, same, share):
-    answers = verdicts(**changed)
+    judged = verdicts(**changed)
     for low in (1024, 3072):
-        assert answers.pop(f"mine_plasticity_{low}_more") == more
-        assert answers.pop(f"mine_plasticity_{low}_same") == same
-        assert answers.pop(f"mine_linear_share_{low}") == share
-    assert not answers
+        assert judged.pop(f"mine_plasticity_{low}_more") == more
+        assert judged.pop(f"mine_plasticity_{low}_same") == same
+        assert judged.pop(f"mine_linear_share_{low}") == share
+    assert not judged
 
 
 def curves(again, step=80):
@@ -95,8 +95,8 @@ def curves(again, step=80):
 def test_a_second_training_stands_for_the_first_within_the_margin(again, verdict):
     result = distillation_again(curves(again), SUBJECTS)
     assert result["difference"].tolist() == pytest.approx([again - 0.2, 0.0])
-    answers = {each.key: each.verdict for each in thesis_distil_again(result)}
-    assert answers == {"mine_nope": verdict, "mine_continued": "holds"}
+    verdicts = {each.key: each.verdict for each in thesis_distil_again(result)}
+    assert verdicts == {"mine_nope": verdict, "mine_continued": "holds"}
 
 
 def test_trainings_that_end_at_different_steps_are_an_error():

@@ -65,8 +65,8 @@ def test_bias_per_window_is_bias_per_token_times_captured_tokens(captured):
 
 
 def test_recomputed_drops_follow_from_the_printed_ends(captured):
-    interval = captured["ap_first_20"] - captured["ap_last_20"]
-    assert np.allclose(captured["ap_drop_recomputed"], interval, atol=1e-12)
+    drops = captured["ap_first_20"] - captured["ap_last_20"]
+    assert np.allclose(captured["ap_drop_recomputed"], drops, atol=1e-12)
     assert (captured["ap_drop_low"] < captured["ap_drop_recomputed"]).all()
     assert (captured["ap_drop_recomputed"] < captured["ap_drop_high"]).all()
     halves = captured[captured["ap_drop_rounded"] != captured["ap_drop"]]

@@ -239,21 +239,21 @@ def test_massive_values_are_compared_by_their_intervals(query, key, value, verdi
         }
         for tensor, (mean, half) in {"query": query, "key": key, "value": value}.items()
     ]
-    answers = {each.key: each.verdict for each in claims.thesis_pretrained_massive(pd.DataFrame(rows))}
-    assert (answers["any-name_queries"], answers["any-name_values"]) == verdicts
+    judged = {each.key: each.verdict for each in claims.thesis_pretrained_massive(pd.DataFrame(rows))}
+    assert (judged["any-name_queries"], judged["any-name_values"]) == verdicts
 
 
 def test_interval_over_few_key_heads_is_not_testable():
     rows = geometry(ap_drop=0.16)
     rows.loc[rows["column"] == "any-name", "n"] = 3
-    answers = [
+    verdicts = [
         *claims.thesis_pretrained_falls(rows),
         *claims.thesis_pretrained_drift(rows),
         *claims.thesis_pretrained_in_range(rows),
     ]
-    assert {each.verdict for each in answers} == {"not testable"}
-    assert len(answers) == 5
-    assert "3 key heads" in answers[0].reason
+    assert {each.verdict for each in verdicts} == {"not testable"}
+    assert len(verdicts) == 5
+    assert "3 key heads" in verdicts[0].reason
 
 
 @pytest.mark.parametrize(

@@ -90,9 +90,9 @@ def exchanged(fall=-0.06, at=-0.01, spread=18.1, gap=30.0, sway=0.1, far=-0.1):
     ],
 )
 def test_statements_at_one_position_can_fail(changed, key, verdict):
-    answers = {each.key: each.verdict for each in thesis_pretrained_exchange(exchanged(**changed))}
+    verdicts = {each.key: each.verdict for each in thesis_pretrained_exchange(exchanged(**changed))}
     names = ("spread", "gap", "distance", "sway")
-    assert answers == {f"mine-code_{name}": verdict if name == key else "holds" for name in names}
+    assert verdicts == {f"mine-code_{name}": verdict if name == key else "holds" for name in names}
 
 
 def test_the_reason_for_the_fall_is_asked_of_distances_that_both_quarters_have():

@@ -50,8 +50,8 @@ def test_spans_hold_one_distance_fixed_and_vary_the_other():
     [(-0.3, -0.05, "holds"), (-0.05, -0.3, "contradicted"), (0.3, 0.2, "not supported"), (0.3, -0.1, "contradicted")],
 )
 def test_distances_claim_is_judged_in_both_directions(by_key, by_query, verdict):
-    [answers] = thesis_pretrained_distances(pretrained_map_spans(pretrained_map(pairs(by_key, by_query), *NAMES)))
-    assert (answers.key, answers.verdict) == ("mine", verdict)
+    [judged] = thesis_pretrained_distances(pretrained_map_spans(pretrained_map(pairs(by_key, by_query), *NAMES)))
+    assert (judged.key, judged.verdict) == ("mine", verdict)
 
 
 def test_figures_accept_any_map_and_any_heads():

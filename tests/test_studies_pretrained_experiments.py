@@ -80,6 +80,6 @@ def test_missing_pretrained_experiments_error_gives_the_command():
 )
 def test_layer_1_share_is_compared_with_the_reported_one(share, deviation, verdict):
     result = pretrained_experiments(**frames(layer_content=rows("mine", share, deviation)), **others())
-    answers = {each.key: each for each in claims.thesis_pretrained_layer1(result)}
-    assert answers["mine"].verdict == verdict
-    assert answers["another"].verdict == "not testable"
+    verdicts = {each.key: each for each in claims.thesis_pretrained_layer1(result)}
+    assert verdicts["mine"].verdict == verdict
+    assert verdicts["another"].verdict == "not testable"

@@ -64,9 +64,9 @@ def test_mismatched_texts_and_missing_measurements_are_refused():
 
 @pytest.mark.parametrize(("left_out", "verdict"), [(0.2, "holds"), (0.9, "contradicted"), (0.39, "not significant")])
 def test_rotation_claims_are_judged_in_both_directions(left_out, verdict):
-    answers = thesis_rotation_left_out(NONE, study(patterns("mine", 0.4, left_out)))
-    assert {each.verdict for each in answers} == {verdict}
-    assert [each.key for each in answers] == ["mine_first_change_own", "mine_local_change_own"]
+    verdicts = thesis_rotation_left_out(NONE, study(patterns("mine", 0.4, left_out)))
+    assert {each.verdict for each in verdicts} == {verdict}
+    assert [each.key for each in verdicts] == ["mine_first_change_own", "mine_local_change_own"]
 
 
 def test_table_has_one_row_per_quantity():

@@ -189,5 +189,5 @@ def test_fall_at_one_position_is_averaged_over_key_heads(fall, spread, heads, ve
     assert [row["first"], row["last"]] == pytest.approx([0.5 + sum(falls) / heads, 0.5])
     half = 0 if heads % 2 else stats.t.ppf(0.975, heads - 1) * spread / (heads - 1) ** 0.5
     assert not half or [row["low"], row["high"]] == pytest.approx([fall - half, fall + half])
-    [answers] = models.thesis_pretrained_one_position(pd.DataFrame([row]))
-    assert (answers.key, answers.verdict) == ("mine-code", verdict)
+    [judged] = models.thesis_pretrained_one_position(pd.DataFrame([row]))
+    assert (judged.key, judged.verdict) == ("mine-code", verdict)

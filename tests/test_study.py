@@ -41,9 +41,9 @@ def test_three_commands_lead_from_two_model_folders_to_a_comparison(tmp_path, mo
         )
         assert result.returncode == 0, result.stderr
     assert result.stdout.strip().endswith("comparison/out/chapters/comparison.pdf")
-    text, actual = printed(folder / "comparison")
+    text, rows = printed(folder / "comparison")
     assert len(text) == 2
-    assert {"ci_low", "ci_high"} <= set(actual.dropna(axis=1).columns)
+    assert {"ci_low", "ci_high"} <= set(rows.dropna(axis=1).columns)
     monkeypatch.chdir(folder)
     again = CliRunner().invoke(command_line(), commands[-1].split())
     assert (again.exit_code, "comparison" in again.stderr) == (1, True)  # a non-empty folder is left alone

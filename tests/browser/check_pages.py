@@ -43,9 +43,9 @@ def opened(browser: Browser, paper: Path) -> Iterator[object]:
 
 def shown(page: Page) -> list[str]:
     """Return the names of the visible rows of the ledger."""
-    names = "rows => rows.filter(r => r.checkVisibility()).map(r => r.id)"
-    actual: list[str] = page.eval_on_selector_all("#rows > details", names)
-    return actual
+    script = "rows => rows.filter(r => r.checkVisibility()).map(r => r.id)"
+    ids: list[str] = page.eval_on_selector_all("#rows > details", script)
+    return ids
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)

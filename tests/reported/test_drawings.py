@@ -546,8 +546,8 @@ def _titled(a):
 
 def _place(body, text):
     """Return the position of a text, in inches, in a drawing made by matplotlib."""
-    actual = re.search(r"pgftext\[x=([-\d.]+)in,y=([-\d.]+)in[^\]]*\]\{[^\n]*" + re.escape(text), body)
-    return float(actual[1]), float(actual[2])
+    match = re.search(r"pgftext\[x=([-\d.]+)in,y=([-\d.]+)in[^\]]*\]\{[^\n]*" + re.escape(text), body)
+    return float(match[1]), float(match[2])
 
 
 @pytest.mark.reported("tikzplotlib#547", "tikzplotlib#64", outcome="right")

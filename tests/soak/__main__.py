@@ -45,9 +45,9 @@ def main() -> int:
         parser.error(
             "--case is the number of one of --files of one of --kinds, with the --seed of the run that told it"
         )
-    for name, baseline in (("mutations", 200), ("kills", 20)):
+    for name, usual in (("mutations", 200), ("kills", 20)):
         if getattr(asked, name) is None:
-            setattr(asked, name, 0 if asked.files or asked.endings else baseline)
+            setattr(asked, name, 0 if asked.files or asked.endings else usual)
     amiss: list[str] = []
     if not (asked.only or asked.classes or asked.files or asked.endings):
         _tell(amiss, published.run(ROOT))
@@ -65,8 +65,8 @@ def main() -> int:
     beginning = asked.beginning.split(",") if asked.beginning else ()
     for ended in endings.run(ROOT, asked.endings, asked.seed, beginning) if asked.endings else ():
         shown = " | ".join(str(count) for count in ended.kills.values())
-        interval = f"{ended.slowest:.1f} | {ended.late} | {len(ended.wrong)}"
-        print(f"| `{ended.command}` | {ended.iterations} | {shown} | {interval} |", flush=True)
+        cells = f"{ended.slowest:.1f} | {ended.late} | {len(ended.wrong)}"
+        print(f"| `{ended.command}` | {ended.iterations} | {shown} | {cells} |", flush=True)
         _tell(amiss, ended.wrong)
     targets = (*kill.TARGETS, *((("paper",),) if asked.paper else ()))
     if asked.only:

@@ -335,8 +335,8 @@ def judged(path: Path, names: Sequence[str], ended: Ended, odd: bytes = b"") -> 
         return "status", f"exit status {ended.code}: {shown}"
     if ended.orphans:
         return "left", f"{ended.orphans} processes outlive it"
-    if (actual := WARNING.search(errors)) and f"/{path.name}:" not in actual[0]:  # Python's own warning
-        return "warning", actual[0][:300]
+    if (warning := WARNING.search(errors)) and f"/{path.name}:" not in warning[0]:  # Python's own warning
+        return "warning", warning[0][:300]
     code = CODE.search(errors)
     if code and not code[0].startswith((path.name, *EXHIBITS)):
         return "code line", shown

@@ -89,10 +89,10 @@ def _encoded(content: bytes, chance: random.Random) -> bytes:
 def _with_odd_token(content: bytes, chance: random.Random) -> bytes:
     """Return a text in which one word or sign is removed, doubled, or replaced by another or an odd one."""
     text = content.decode()
-    actual = list(TOKEN.finditer(text))
-    if not actual:
+    matches = list(TOKEN.finditer(text))
+    if not matches:
         return content + b"x"
-    one, other = chance.choice(actual), chance.choice(actual)
+    one, other = chance.choice(matches), chance.choice(matches)
     put = chance.choice(("", one[0] * 2, f"{one[0]} {one[0]}", other[0], one[0][:-1], one[0] + "x", *CELLS[:6]))
     return (text[: one.start()] + put + text[one.end() :]).encode()
 
@@ -174,10 +174,10 @@ def _with_odd_json_line(content: bytes, chance: random.Random) -> bytes:
 
 def _with_doubled_key(content: bytes, chance: random.Random) -> bytes:
     """Return JSON in which an object has one key twice, with two values."""
-    actual = list(re.finditer(rb'("\w+"): ?(true|false|null|-?[\d.]+|"\w*")', content))
-    if not actual:
+    matches = list(re.finditer(rb'("\w+"): ?(true|false|null|-?[\d.]+|"\w*")', content))
+    if not matches:
         return content
-    one = chance.choice(actual)
+    one = chance.choice(matches)
     return content[: one.start()] + one[1] + b": 7, " + content[one.start() :]
 
 
@@ -279,8 +279,8 @@ def _broken_bytes(suffix: str, content: bytes) -> str:
     if suffix == ".safetensors":
         size = int.from_bytes(content[:8], "little")
         header = json.loads(content[8 : 8 + size], object_pairs_hook=_once)
-        interval = [tensor["data_offsets"][1] for name, tensor in header.items() if name != "__metadata__"]
-        return "" if max(interval, default=0) == len(content) - 8 - size else "another length than its header says"
+        ends = [tensor["data_offsets"][1] for name, tensor in header.items() if name != "__metadata__"]
+        return "" if max(ends, default=0) == len(content) - 8 - size else "another length than its header says"
     if suffix == ".parquet":
         return "" if content[:4] == content[-4:] == b"PAR1" else "no magic number"
     if suffix == ".gguf":

@@ -326,11 +326,11 @@ def _refusal(made: Made) -> list[str]:
 def _lost_values(made: Made, body: str) -> list[str]:
     """Return values given to a converted drawing that are missing from its tables."""
     rows = re.findall(rf"(?m)^({NUMBER}) ({NUMBER})$", body)
-    actual = np.array([(float(a), float(b)) for a, b in rows]).reshape(-1, 2)
+    points = np.array([(float(a), float(b)) for a, b in rows]).reshape(-1, 2)
     return [
         f"the point ({x!r}, {y!r}) is lost"
         for _, x, y in (*made.points, *made.lines)
-        if not np.any(np.isclose(actual[:, 0], x, rtol=1e-8, atol=0) & np.isclose(actual[:, 1], y, rtol=1e-8, atol=0))
+        if not np.any(np.isclose(points[:, 0], x, rtol=1e-8, atol=0) & np.isclose(points[:, 1], y, rtol=1e-8, atol=0))
     ]
 
 
@@ -340,7 +340,7 @@ def _misplaced(made: Made, body: str) -> list[str]:
     if f"{{\\pgfqpoint{{{wide:f}in}}{{{high:f}in}}}}" not in body:
         return []  # the canvas grew
     pairs = re.findall(rf"(?:qpoint|transformshift){{({NUMBER})in}}{{({NUMBER})in}}", body)
-    actual = np.array([(float(a), float(b)) for a, b in pairs])
+    points = np.array([(float(a), float(b)) for a, b in pairs])
     faults = []
     for axes, x, y in made.lines:
         if axes.name != "rectilinear" or (axes.get_xscale(), axes.get_yscale()) in (("logit", "logit"),):
@@ -350,7 +350,7 @@ def _misplaced(made: Made, body: str) -> list[str]:
         if not (left < x < right and low < y < high_y):
             continue
         at = axes.transData.transform((x, y)) / made.drawing.dpi
-        if np.all(np.isfinite(at)) and not np.any(np.all(np.abs(actual - at) < 2e-3, axis=1)):
+        if np.all(np.isfinite(at)) and not np.any(np.all(np.abs(points - at) < 2e-3, axis=1)):
             faults.append(f"the point ({x!r}, {y!r}) is not at ({at[0]:.3f}, {at[1]:.3f}) in")
     return faults
 

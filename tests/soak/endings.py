@@ -151,7 +151,7 @@ class Place:
 
 def _made(root: Path) -> dict[str, str]:
     """Return hashes of all results in a folder; records of the run, and times in manifests, are ignored."""
-    actual = {}
+    hashes = {}
     for path in sorted(root.rglob("*")):
         name = path.relative_to(root).as_posix()
         if not path.is_file() or "__pycache__" in name or any(f"/{name}/".find(f"/{part}/") >= 0 for part in ASIDE):
@@ -161,8 +161,8 @@ def _made(root: Path) -> dict[str, str]:
             content = _SECONDS.sub(b"", content)
         elif path.name == "manifest.json":
             content = json.dumps(sorted(json.loads(content))).encode()
-        actual[name] = hashlib.sha256(content).hexdigest()
-    return actual
+        hashes[name] = hashlib.sha256(content).hexdigest()
+    return hashes
 
 
 def run(project: Path, kills: int, seed: int, only: Sequence[str] = ()) -> Iterator[Tally]:
@@ -179,9 +179,9 @@ def run(project: Path, kills: int, seed: int, only: Sequence[str] = ()) -> Itera
             (frame.paper, COMMANDS),
             (frame.thesis, OF_THESIS),
         ):
-            expected = [each for each in commands if not only or any(" ".join(each).startswith(word) for word in only)]
-            if expected:
-                yield from _of(make, project, folder / make.__name__, scratch, expected, kills, seed)
+            chosen = [each for each in commands if not only or any(" ".join(each).startswith(word) for word in only)]
+            if chosen:
+                yield from _of(make, project, folder / make.__name__, scratch, chosen, kills, seed)
     finally:
         shutil.rmtree(folder)
 

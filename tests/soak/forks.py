@@ -148,7 +148,7 @@ def began(pid: int) -> int:
 
 def left(leader: int, root: Path, since: int) -> list[int]:
     """Return running processes of a session, or started after `since` with a working folder below `root`."""
-    actual = []
+    pids = []
     for place in Path("/proc").glob("[0-9]*"):
         pid = int(place.name)
         fields = _fields(pid)
@@ -158,8 +158,8 @@ def left(leader: int, root: Path, since: int) -> list[int]:
             if int(fields[3]) == leader or (
                 int(fields[19]) >= since and Path(os.readlink(place / "cwd")).is_relative_to(root)
             ):
-                actual.append(pid)
-    return actual
+                pids.append(pid)
+    return pids
 
 
 def _import(modules: Iterable[str], damaged: Iterable[str]) -> None:

@@ -68,7 +68,7 @@ def run(
             start = time.monotonic()
             first = _started(root, target)
             words, errors = first.communicate()
-            whole, made, wrong, result = time.monotonic() - start, _made(root), list[str](), 0
+            whole, made, wrong, done = time.monotonic() - start, _made(root), list[str](), 0
             if first.returncode:
                 raise RuntimeError(f"{' '.join(target)} fails without a kill: {errors}")
             for number in range(kills):
@@ -82,7 +82,7 @@ def run(
                     else:
                         running.send_signal(how)
                     running.communicate()
-                    result += 1
+                    done += 1
                 after = _started(root, target)
                 output, errors = after.communicate()
                 place = f"{' '.join(target)}, iteration {number}"
@@ -92,7 +92,7 @@ def run(
                     wrong.append(f"{place}: differs from an undisturbed build")
                 if left := [path.name for path in root.rglob(".*.part")]:
                     wrong.append(f"{place}: left {left}")
-                tell(f"{place}: {result} kills so far, {len(wrong)} amiss")
-            yield " ".join(target), kills, result, wrong
+                tell(f"{place}: {done} kills so far, {len(wrong)} amiss")
+            yield " ".join(target), kills, done, wrong
     finally:
         shutil.rmtree(folder)

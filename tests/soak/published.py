@@ -13,8 +13,8 @@ def run(root: Path) -> list[str]:
     import frictionless
 
     folder = Path(tempfile.mkdtemp(prefix="soak-"))
-    for data_package_file in crate.data_package_files(root):
-        write(folder / data_package_file.name, data_package_file.content)
+    for path in crate.data_package_files(root):
+        write(folder / path.name, path.content)
     report = frictionless.validate(str(folder / crate.PACKAGE))
     count = len(json.loads((folder / crate.PACKAGE).read_text(encoding="utf-8"))["resources"])
     faults = [f"{name}: row {row}: {note}" for name, row, note in report.flatten(["name", "rowNumber", "note"])]

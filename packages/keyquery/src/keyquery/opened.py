@@ -29,10 +29,10 @@ def working_folder() -> Path:
 
 def answers_folder() -> Path:
     """Return the folder for answers and captures: in the project, else a temporary folder of this process."""
-    from keyquery.measure.run import KEPT
+    from keyquery.measure.run import WORK_FOLDER
 
     root = project_or_none()
-    return root / KEPT / "answers" if root else process_folder() / "answers"
+    return root / WORK_FOLDER / "answers" if root else process_folder() / "answers"
 
 
 @dataclass(frozen=True)

@@ -219,7 +219,7 @@ def test_head_tables_of_two_captures_are_refused(tmp_path: Path) -> None:
         if context == 128:  # hashes of vectors depend on the processor
             assert list(read(tmp_path, "a").tables) == ["head_metrics"]
     with pytest.raises(
-        DataError, match=r"a: head_metrics and model_metrics are of two captures.*heads CAPTURE --name a"
+        DataError, match=r"a: head_metrics and model_metrics come from different captures.*heads CAPTURE --name a"
     ):
         read(tmp_path, "a")
 

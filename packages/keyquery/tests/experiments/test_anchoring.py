@@ -320,6 +320,6 @@ def test_probes_match_scikit_learn_on_standardised_states() -> None:
     right = given[:, 0, 0] + rng.normal(size=150) > 3
     probability = train_probes(given, right, 0.5).probability(given)
     for layer in range(2):
-        baseline = make_pipeline(StandardScaler(), LogisticRegression(C=0.5, max_iter=2000))
-        expected = baseline.fit(given[:, layer].astype(float), right).predict_proba(given[:, layer].astype(float))[:, 1]
+        pipeline = make_pipeline(StandardScaler(), LogisticRegression(C=0.5, max_iter=2000))
+        expected = pipeline.fit(given[:, layer].astype(float), right).predict_proba(given[:, layer].astype(float))[:, 1]
         assert probability[:, layer] == pytest.approx(expected, abs=1e-6)

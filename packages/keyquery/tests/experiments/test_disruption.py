@@ -245,7 +245,7 @@ def test_queries_of_zero_are_not_disrupted() -> None:
 
 
 def test_settings_that_leave_no_control_are_refused(found: Any) -> None:
-    with pytest.raises(DataError, match="leave no control"):
+    with pytest.raises(DataError, match="leave none for control"):
         masks.mask_top(found, 5)
     with pytest.raises(DataError, match="2 or more"):
         masks.mask_above(found, 1.0)

@@ -55,8 +55,8 @@ def retriever() -> Any:
 
 
 def one(rows: list[Row], metric: str, **where: Any) -> Row:
-    expected = {"condition": "", "layer": None, "head": None, "unit_id": "", **where, "metric": metric}
-    [matches] = [row for row in rows if all(row[name] == value for name, value in expected.items())]
+    wanted = {"condition": "", "layer": None, "head": None, "unit_id": "", **where, "metric": metric}
+    [matches] = [row for row in rows if all(row[name] == value for name, value in wanted.items())]
     return matches
 
 

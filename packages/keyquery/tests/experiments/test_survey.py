@@ -53,9 +53,9 @@ def plain() -> list[TextSurvey]:
 
 def one(rows: list[dict[str, Any]], metric: str, **where: Any) -> dict[str, Any]:
     """Return the only row of a metric with exactly this condition, layer, head and text."""
-    expected = {"condition": "", "layer": None, "head": None, "unit_id": "", **where, "metric": metric}
-    matches = [row for row in rows if all(row[name] == value for name, value in expected.items())]
-    assert len(matches) == 1, f"{len(matches)} rows of {expected}"
+    wanted = {"condition": "", "layer": None, "head": None, "unit_id": "", **where, "metric": metric}
+    matches = [row for row in rows if all(row[name] == value for name, value in wanted.items())]
+    assert len(matches) == 1, f"{len(matches)} rows of {wanted}"
     return matches[0]
 
 

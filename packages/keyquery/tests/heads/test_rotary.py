@@ -226,7 +226,7 @@ def test_rotation_of_a_base_has_the_frequencies_of_its_pairs():
 
 
 def test_layers_of_one_rotation_are_one_record():
-    actual = {0: FAST, 1: "not known", 2: FAST, 3: NO_ROTATION}
-    one, refused, still = rotation_records(actual)
+    by_layer = {0: FAST, 1: "not known", 2: FAST, 3: NO_ROTATION}
+    one, refused, still = rotation_records(by_layer)
     assert (one["layers"], refused, still["layers"]) == ([0, 2], {"layers": [1], "refused": "not known"}, [3])
     assert from_record(one) == FAST

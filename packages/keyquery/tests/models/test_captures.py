@@ -39,7 +39,7 @@ def published(root: Path, documents: int = 5) -> dict[tuple[int, str, int], np.n
                         by_head.setdefault((layer.index, side, head), []).append(vectors[row])
             part.describe({"number": document})
     layout.gather_parts(root, layers, HEADS, BUCKETS)
-    return {key: np.concatenate(actual) for key, actual in by_head.items()}
+    return {key: np.concatenate(parts) for key, parts in by_head.items()}
 
 
 def test_context_and_heads_are_inferred(tmp_path: Path) -> None:

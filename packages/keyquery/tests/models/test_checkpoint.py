@@ -56,8 +56,8 @@ def published(copy: Path) -> Path:
 
 def logits(model: Any) -> torch.Tensor:
     with torch.inference_mode():
-        actual: torch.Tensor = model(input_ids=TOKENS, use_cache=False).logits
-    return actual
+        output: torch.Tensor = model(input_ids=TOKENS, use_cache=False).logits
+    return output
 
 
 def test_custom_class_weights_load_into_the_plain_class_without_positions(published: Path) -> None:

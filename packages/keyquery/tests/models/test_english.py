@@ -23,7 +23,7 @@ from boundpaper.errors import DataError, MissingDependency
 from keyquery.models.texts import TextSource, texts
 from keyquery.tasks import english_prose as prose
 from keyquery.tasks.answers import EXACT, INSERTION, NEAR_MISS, OTHER_NUMBER, error_class, parse
-from keyquery.tasks.english import BOOK, CHECKED, HUB, MISSES, WANTED
+from keyquery.tasks.english import BOOK, CHECKED, HUB, KEY_QUESTIONS, MISSES
 from keyquery.tasks.english_facts import ATHLETES, CITIES
 from keyquery.tasks.english_statements import NEVER
 
@@ -45,7 +45,7 @@ def of_bytes() -> Any:
 def of_words() -> Any:
     text = " ".join(
         [item.prompt for task in BOOK.tasks()[:3] for item in BOOK.items(task, 100, 0, None)]
-        + [end.format(key="1") for form in ["key", "code"] for end in (WANTED[form], CHECKED[form])]
+        + [end.format(key="1") for form in ["key", "code"] for end in (KEY_QUESTIONS[form], CHECKED[form])]
     )
     known = ["<s>", "<unk>", *dict.fromkeys([*text.split(), "yes", "no", "true", "false", *map(str, range(10**5))])]
     inner = Tokenizer(WordLevel({word: place for place, word in enumerate(known)}, unk_token="<unk>"))
@@ -148,7 +148,7 @@ def test_reviews_are_balanced_and_varied() -> None:
     assert len({item.prompt for item in items}) == 100
     for item in items:
         ending = item.prompt.rsplit("Review:", 1)[1].splitlines()[0]
-        verdicts = {name for name, interval in prose.VERDICTS.items() if ending.endswith(interval)}
+        verdicts = {name for name, endings in prose.VERDICTS.items() if ending.endswith(endings)}
         assert verdicts == {item.answer}
 
 
@@ -176,7 +176,7 @@ def test_ranking_has_four_candidates_of_equal_length() -> None:
         assert len(set(candidates)) == 4
         assert {len(candidate) for candidate in candidates} == {5}
         places[candidates.index(item.answer)] += 1
-        front = item.prompt.removesuffix(WANTED[item.facts["form"]])
+        front = item.prompt.removesuffix(KEY_QUESTIONS[item.facts["form"]])
         assert item.facts["prompts"] == [front + CHECKED[item.facts["form"]].format(key=one) for one in candidates]
     assert set(places) == {0, 1, 2, 3}
 

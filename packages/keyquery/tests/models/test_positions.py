@@ -25,8 +25,8 @@ TOKENS = torch.arange(24)[None] % 64
 
 def logits(model: Any, tokens: torch.Tensor = TOKENS) -> torch.Tensor:
     with torch.inference_mode():
-        actual: torch.Tensor = model(input_ids=tokens, use_cache=False).logits
-    return actual
+        output: torch.Tensor = model(input_ids=tokens, use_cache=False).logits
+    return output
 
 
 def remade(model: Any, kind: str, **options: Any) -> Any:

@@ -31,8 +31,8 @@ def made(name: str) -> Any:
 
 def logits(model: Any, acting: list[Intervention], **inputs: Any) -> torch.Tensor:
     with applied(model, acting), torch.inference_mode():
-        actual: torch.Tensor = model(input_ids=TOKENS, use_cache=False, **inputs).logits
-    return actual
+        output: torch.Tensor = model(input_ids=TOKENS, use_cache=False, **inputs).logits
+    return output
 
 
 @pytest.mark.parametrize("inputs", [{}, PADDED], ids=["plain", "left padding"])

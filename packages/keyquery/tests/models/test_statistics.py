@@ -174,8 +174,8 @@ def test_infinite_or_undefined_scores_are_refused(value: float) -> None:
 def copying(tokens: int, target: int | None) -> Call:
     """Return a layer in which each query's score is far higher at one key: `target`, or the key just before."""
     eye = torch.eye(tokens)
-    expected = torch.arange(-1, tokens - 1).clamp(min=0) if target is None else torch.full((tokens,), target)
-    query = (200 * eye[expected])[None, None].repeat(1, 4, 1, 1)
+    targets = torch.arange(-1, tokens - 1).clamp(min=0) if target is None else torch.full((tokens,), target)
+    query = (200 * eye[targets])[None, None].repeat(1, 4, 1, 1)
     return replace(calls(built("llama"))[0], query=query, key=eye[None, None].repeat(1, 2, 1, 1), mask=None)
 
 

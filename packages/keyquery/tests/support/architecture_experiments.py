@@ -138,11 +138,11 @@ def _compare_choices(model: Model) -> None:
     """Score answers of several tokens, for which the small language has no task; raise ValueError if a pass differs."""
     net, words = model.subject.model, model.subject.tokenizer
     ids = [at for at in range(len(words)) if at not in words.all_special_ids]
-    prompt, *interval = (str(words.decode(ids[at : at + 8])) for at in (8, 16, 24))
+    prompt, *endings = (str(words.decode(ids[at : at + 8])) for at in (8, 16, 24))
     answers = (str(words.decode(ids[:3])), str(words.decode(ids[3:5])))
-    group = [(prompt, answers), *((f"{prompt} {end}", answers) for end in interval)]
-    [actual] = grouped_logprobs(net, words, [group])
-    for (asked, _), scores in zip(group, actual, strict=True):
+    group = [(prompt, answers), *((f"{prompt} {end}", answers) for end in endings)]
+    [all_scores] = grouped_logprobs(net, words, [group])
+    for (asked, _), scores in zip(group, all_scores, strict=True):
         for answer, score in zip(answers, scores.logprobs, strict=True):
             [tokens] = words(f"{asked} {answer}", return_tensors="pt")["input_ids"]
             with libraries.torch.inference_mode():
@@ -225,8 +225,8 @@ def surveyed(kinds: Sequence[str], kept: Path) -> list[Cell]:
 
 def _held(kept: Path) -> dict[tuple[str, str], Cell]:
     lines = kept.read_text(encoding="utf-8").splitlines() if kept.is_file() else []
-    actual = (json.loads(line) for line in lines)
-    made = (Cell(**{name: value for name, value in each.items() if name != "seconds"}) for each in actual)
+    records = (json.loads(line) for line in lines)
+    made = (Cell(**{name: value for name, value in each.items() if name != "seconds"}) for each in records)
     return {(cell.type, cell.experiment): cell for cell in made}
 
 
@@ -236,12 +236,12 @@ def main() -> None:
     libraries.transformers.utils.logging.set_verbosity_error()
     warnings.filterwarnings("ignore")
     root = Path.cwd()
-    actual = surveyed(sys.argv[1:] or architectures.types(), KEPT)
+    cells = surveyed(sys.argv[1:] or architectures.types(), KEPT)
     if sys.argv[1:]:
-        print(table(actual), end="")
+        print(table(cells), end="")
         return
-    (root / PAGE).write_text(page(actual), encoding="utf-8")
-    (root / PAGE.with_suffix(".csv")).write_text(table(actual), encoding="utf-8")
+    (root / PAGE).write_text(page(cells), encoding="utf-8")
+    (root / PAGE.with_suffix(".csv")).write_text(table(cells), encoding="utf-8")
 
 
 def table(found: Iterable[Cell]) -> str:

@@ -343,16 +343,16 @@ def main() -> None:
     os.environ.setdefault("HF_HUB_OFFLINE", "1")
     libraries.transformers.utils.logging.set_verbosity_error()
     warnings.filterwarnings("ignore")
-    actual = []
+    lines = []
     for kind in sys.argv[1:] or types():
         try:
             with _limited(SECONDS):
-                actual.append(look(kind))
+                lines.append(look(kind))
         except _TooLong as error:
-            actual.append(Found(kind, built=str(error)))
-        print(actual[-1], file=sys.stderr)
+            lines.append(Found(kind, built=str(error)))
+        print(lines[-1], file=sys.stderr)
     if not sys.argv[1:]:
-        Path("docs/architectures.md").write_text(page(actual), encoding="utf-8")
+        Path("docs/architectures.md").write_text(page(lines), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -44,7 +44,7 @@ def references(head: Head, estimators: Iterable[str], pairs: str, bins: int, lea
     bucket = [int(t) * head.buckets // head.context for t in head.key_positions]
     documents, positions = head.key_documents.tolist(), head.key_positions.tolist()
     together = [(i, j) for i in range(len(positions)) for j in range(i) if documents[i] == documents[j]]
-    actual: dict[str, dict[str, Any]] = {
+    results: dict[str, dict[str, Any]] = {
         name: {"profile": [], "counts": [], "records": [], "left_out": []} for name in estimators
     }
     for b in range(bins):
@@ -54,7 +54,7 @@ def references(head: Head, estimators: Iterable[str], pairs: str, bins: int, lea
         chosen = [
             (i, j) for i, j in together if enough and eligible(head, i, j, b, bins, tau, pairs, bucket, positions)
         ]
-        for name, made in actual.items():
+        for name, made in results.items():
             kept, same, flat = [], 0, 0
             mean, covariance = law(head, own, tau, name) if enough else (np.zeros(0), np.zeros((0, 0)))
             for i, j in chosen:
@@ -70,7 +70,7 @@ def references(head: Head, estimators: Iterable[str], pairs: str, bins: int, lea
             made["counts"].append(len(kept))
             made["left_out"].append((same, flat))
             made["records"].append((tau, kept))
-    return {name: made | {"profile": np.array(made["profile"])} for name, made in actual.items()}
+    return {name: made | {"profile": np.array(made["profile"])} for name, made in results.items()}
 
 
 def one_pair(head: Head, own: list[int], w: np.ndarray, m: float, v: float, estimator: str) -> float:

@@ -12,7 +12,7 @@ OF_THE_MODEL = (
     *("model", "architecture", "gguf", "positional", "training_length", "documents", "text_hash", "texts"),
 )
 """Settings that may differ between models, or that have a message of their own."""
-TOGETHER = "measure both in one command: run NAME --model A --against B"
+MEASURE_BOTH = "measure both in one command: run NAME --model A --against B"
 CAPTURE_BOTH = "capture both over the same texts, with the same options"
 Manifest = Mapping[str, Any]
 
@@ -29,7 +29,7 @@ def check_comparable(
     reference, other = manifests
     pair = f"{experiment}: {names[0]} and {names[1]}"
     is_capture = "capture" in reference
-    mend = CAPTURE_BOTH if is_capture else TOGETHER
+    mend = CAPTURE_BOTH if is_capture else MEASURE_BOTH
     vocabularies = [_model_facts(manifest).get("tokenizer") for manifest in manifests]
     other_words = None not in vocabularies and vocabularies[0] != vocabularies[1]
     if other_words and unit == "text":

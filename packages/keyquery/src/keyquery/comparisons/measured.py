@@ -127,7 +127,7 @@ def _require_one_capture(name: str, paths: Mapping[str, Path]) -> None:
     others = [table for table, capture in captures.items() if capture != captures[OF_HEADS]]
     if others:
         raise DataError(
-            f"{name}: {OF_HEADS} and {', '.join(others)} are of two captures, which happens if `heads` ends early; run "
+            f"{name}: {OF_HEADS} and {', '.join(others)} come from different captures, as after a stopped `heads`; run "
             f"`heads CAPTURE --name {name} --replace` again"
         )
 

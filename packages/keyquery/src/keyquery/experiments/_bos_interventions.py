@@ -33,7 +33,7 @@ SETTINGS: dict[str, Any] = {
     "sweep": "every layer, at most 40 items of a task",
 }
 SPIKE = 2.0
-LOWERED = 0.1
+LEAST_DROP = 0.1  # share of the largest ratio
 SWEPT_ITEMS = 40
 
 
@@ -133,7 +133,7 @@ def choose_layers(subject: Subject, texts: Sequence[Text]) -> SpikeLayers:
         return SpikeLayers(peak, None, None, costliest, peaks, reason)
     spike = places[int(np.argmax(baseline > SPIKE))]
     lowest = int(np.argmin(peaks))
-    if peaks[lowest] > peak * (1 - LOWERED):
+    if peaks[lowest] > peak * (1 - LEAST_DROP):
         reason = "no layer's MLP writes the spike: no ablation lowers it by a tenth"
         return SpikeLayers(peak, spike, None, costliest, peaks, reason)
     return SpikeLayers(peak, spike, places[lowest], costliest, peaks)

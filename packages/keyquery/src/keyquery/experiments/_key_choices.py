@@ -102,7 +102,7 @@ def ranking_credit(values: Sequence[float], right: int) -> tuple[float, int]:
 
 
 def share_higher(values: Sequence[float], others: Sequence[float]) -> float:
-    """Return the share of pairs in which our value is above theirs; ties count half (Mann and Whitney)."""
+    """Return the share of pairs in which a value is above one of the others; ties count half (Mann and Whitney)."""
     wins = sum((higher > lower + TIE) + 0.5 * (abs(higher - lower) <= TIE) for higher in values for lower in others)
     return wins / (len(values) * len(others))
 

@@ -16,7 +16,7 @@ from keyquery.models.interventions import Intervention
 from keyquery.models.surveys.dimensions import SIDES, Dimensions, dimensions
 
 SELECTION_SEED = 900_001  # of the texts on which dimensions and layers are chosen; evaluation never uses it
-MATCHED = 0.1  # relative: by how much less or more of the squared norm a norm-matched control may remove
+MATCH_TOLERANCE = 0.1  # relative: by how much less or more of the squared norm a norm-matched control may remove
 Bools = NDArray[np.bool_]
 Floats = NDArray[np.float64]
 Fill = Literal["mean", "zero"]
@@ -95,7 +95,9 @@ def mask_top(dims: Dimensions, count: int = 1) -> Mask:
 
     def largest(norms: Floats) -> Bools:
         if not 1 <= count <= norms.shape[1] // 2:
-            raise DataError(f"the top {count} of {norms.shape[1]} dimensions of a head leave no control; give fewer")
+            raise DataError(
+                f"the top {count} of {norms.shape[1]} dimensions of a head leave none for control; give fewer"
+            )
         masked = np.zeros(norms.shape, dtype=bool)
         np.put_along_axis(masked, np.argsort(-norms, axis=1, kind="stable")[:, :count], True, axis=1)
         return masked
@@ -146,14 +148,14 @@ def matched(mask: Mask, dims: Dimensions, fill: Fill, seed: int) -> Mask:
 def why_unmatched(mask: Mask, controls: Sequence[Mask], dims: Dimensions, fill: Fill) -> str:
     """Return why norm-matched controls cannot be compared with a mask, or an empty text if they can.
 
-    They can if their mean removed squared norm is within `MATCHED` of the mask's.
+    They can if their mean removed squared norm is within `MATCH_TOLERANCE` of the mask's.
     """
     mask_share = removed_share(mask, dims, fill)
     shares = [removed_share(control, dims, fill) for control in controls]
     if mask_share is None or None in shares:
         return "queries and keys are zero"
     share = float(np.mean(np.array(shares, dtype=float)))
-    if abs(share - mask_share) <= MATCHED * mask_share:
+    if abs(share - mask_share) <= MATCH_TOLERANCE * mask_share:
         return ""
     return (
         f"not matched: the other dimensions remove {100 * share:.3g} % of the squared norm, the chosen ones "

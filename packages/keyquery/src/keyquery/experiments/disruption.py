@@ -40,7 +40,7 @@ SELECTS = ("threshold", "top1")
 FACTOR = 5.0
 CONTROLS = ("random", "matched", "smallest")
 CHUNK = 20  # random masks per chunk
-WHOLE_RUN = 10  # most texts for the rank
+RANK_TEXTS = 10  # most texts for the rank
 RANKED = tuple(f"{select}_{fill}" for select in SELECTS for fill in FILLS)
 
 
@@ -51,7 +51,7 @@ def measure(
     factor: float = FACTOR,
     draws: int = 5,
     permutations: int = 200,
-    rank_texts: int = WHOLE_RUN,
+    rank_texts: int = RANK_TEXTS,
     ranked: Sequence[str] = RANKED,
     selects: Sequence[str] = SELECTS,
     fills: Sequence[Fill] = FILLS,

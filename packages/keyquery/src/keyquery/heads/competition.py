@@ -20,10 +20,10 @@ NEGLIGIBLE = 1e-12
 SHARES = {"single": 0.05, "double": 1e-3}
 
 # With more such pairs, single precision saves no time and loses digits: the head is recomputed in double.
-DOUBTFUL = 0.02
+DOUBTFUL_SHARE = 0.02
 
 # Scores in memory at once in the distribution-free estimator, unless one document alone has more.
-SCORES = 1_000_000
+SCORES_AT_ONCE = 1_000_000
 
 # Queries and listed pairs per block of scores: a block fits into the level-2 cache.
 ASKED, LISTED = 256, 512
@@ -104,7 +104,7 @@ def all_pairs(
     drifts = len(runs) + np.cumsum([law.beta.any() for law, _ in runs]) - 1
     kind = np.float32 if single else np.float64
     direct, formed = 0, 0
-    size = max(1, min(CHUNK, SCORES // max(1, int(queries.counts.max(initial=1))))) if counted else CHUNK
+    size = max(1, min(CHUNK, SCORES_AT_ONCE // max(1, int(queries.counts.max(initial=1))))) if counted else CHUNK
     for first, last in keys.chunks(size) if runs else ():
         start, stop = keys.starts[first], keys.starts[last]
         sizes = np.diff(keys.starts[first : last + 1])
@@ -148,7 +148,7 @@ def all_pairs(
                 left_out,
             )
             direct, formed = direct + sums[0], formed + sums[1]
-    if single and direct > DOUBTFUL * formed:
+    if single and direct > DOUBTFUL_SHARE * formed:
         return all_pairs(keys, counts, laws, queries, context, cells, "double")
     for _, members in runs:
         # the pairs that a bin adds to earlier bins with the same law

@@ -26,7 +26,7 @@ from scipy.special import ndtr, owens_t
 
 from keyquery.heads.competition import NEGLIGIBLE
 from keyquery.heads.head import BoolArray, Float64Array, Head, IntArray
-from keyquery.heads.laws import UNKNOWN
+from keyquery.heads.laws import UNKNOWN_ROTATION
 from keyquery.heads.pairs import drawn_pairs
 from keyquery.heads.plasticity import PlasticityOptions, PreparedHead, prepare_head
 from keyquery.rotary import bin_centres
@@ -160,7 +160,7 @@ def exchanged_pairs(
     rotation is not known.
     """
     if head.rotary is None:
-        raise ValueError(UNKNOWN)
+        raise ValueError(UNKNOWN_ROTATION)
     settings = replace(options or PlasticityOptions(), estimator="aligned_full", cap=None)
     ready = prepared or prepare_head(head, settings)
     data = ready.shared

@@ -18,7 +18,7 @@ Float64Array = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 BoolArray = npt.NDArray[np.bool_]
 
-LARGEST = 1e12  # largest component of a vector; sums of products of larger ones overflow float32
+MAX_COMPONENT = 1e12  # largest component of a vector; sums of products of larger ones overflow float32
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -193,7 +193,7 @@ def _check(name: str, vectors: FloatArray, positions: IntArray, documents: IntAr
         raise ValueError(
             f"{name}: {np.count_nonzero(~np.isfinite(vectors))} values are not finite; capture in a wider dtype"
         )
-    if max(-least, most) > LARGEST:
+    if max(-least, most) > MAX_COMPONENT:
         raise ValueError(
             f"{name}: a value of {max(-least, most):.3g} is larger than in any real model; its source is damaged"
         )

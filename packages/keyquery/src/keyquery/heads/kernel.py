@@ -19,7 +19,7 @@ R = TypeVar("R")
 # Pairs evaluated at once: the results fit into the level-1 cache.
 TILE = 512
 
-# Rows and columns of one tile of a Gram matrix; buffered pairs before evaluation, exceeded by one tile at most.
+# Rows and columns of one tile of a Gram matrix. Buffers are evaluated at CAPACITY pairs, exceeded by a tile at most.
 BLOCK, WIDTH = 32, 256
 CAPACITY = BLOCK * WIDTH
 
@@ -40,7 +40,7 @@ PAIRS, PLASTICITY = range(2)
 SAME_KEY, NO_VARIANCE = range(2)
 
 # Queries counted at once: single precision counts exactly up to this number.
-COUNTED = 1 << 20
+EXACT_COUNT = 1 << 20
 
 # Absolute rounding error, in units of the largest score, that even short queries and keys may have in single precision.
 FAINT = 1e-30
@@ -134,14 +134,14 @@ def count_clear(first: FloatArray, second: FloatArray, slack: float) -> tuple[in
     """
     sure, perhaps = 0, 0
     margin = np.float32(slack)
-    for start in range(0, first.size, COUNTED):
-        some, most = np.float32(0.0), np.float32(0.0)
-        for k in range(start, min(start + COUNTED, first.size)):
+    for start in range(0, first.size, EXACT_COUNT):
+        above, not_below = np.float32(0.0), np.float32(0.0)
+        for k in range(start, min(start + EXACT_COUNT, first.size)):
             gap = first[k] - second[k]
-            some += np.float32(1.0) if gap > margin else np.float32(0.0)
-            most += np.float32(1.0) if gap >= -margin else np.float32(0.0)
-        sure += int(some)
-        perhaps += int(most)
+            above += np.float32(1.0) if gap > margin else np.float32(0.0)
+            not_below += np.float32(1.0) if gap >= -margin else np.float32(0.0)
+        sure += int(above)
+        perhaps += int(not_below)
     return sure, perhaps
 
 
@@ -199,12 +199,12 @@ def short_variances(rows: FloatArray, diagonal: FloatArray, limits: FloatArray, 
 
 @compiled
 def line_variances(
-    line: FloatArray, diagonal: FloatArray, limits: FloatArray, own: float, limit: float, out: FloatArray
+    line: FloatArray, diagonal: FloatArray, limits: FloatArray, square: float, limit: float, out: FloatArray
 ) -> int:
     """Write a key's variances with some earlier keys, from a row of the Gram matrix, as `short_variances` does."""
     doubtful = 0
     for j in range(out.size):
-        spread = own + diagonal[j] - 2.0 * line[j]
+        spread = square + diagonal[j] - 2.0 * line[j]
         out[j] = spread
         doubtful += spread <= limit + limits[j]
     return doubtful
@@ -214,7 +214,7 @@ def line_variances(
 def direct_variance(
     one: FloatArray, other: FloatArray, key: FloatArray, another: FloatArray, negligible: float
 ) -> tuple[float, int]:
-    """Return a pair's variance from the difference of its keys, and why the pair is left out (-1 if it is kept)."""
+    """Return a pair's variance from the difference of its keys, and the reason to exclude the pair (-1 if none)."""
     variance, length = squared_distance(one, other), squared_distance(key, another)
     if length == 0.0:
         return variance, SAME_KEY
@@ -223,14 +223,14 @@ def direct_variance(
 
 @compiled_with_sums
 def clear_scores(scores: FloatArray, margins: FloatArray, slack: float) -> tuple[int, int]:
-    """Count scores clearly above zero and possibly above zero, as `count_clear` does, with a margin per query."""
-    some, most = np.float32(0.0), np.float32(0.0)
+    """Count the scores clearly above zero, and those possibly above it, as `count_clear`, with a margin per query."""
+    above, not_below = np.float32(0.0), np.float32(0.0)
     share = np.float32(slack)
     for k in range(scores.size):
         margin = share * margins[k] + np.float32(FAINT)
-        some += np.float32(1.0) if scores[k] > margin else np.float32(0.0)
-        most += np.float32(1.0) if scores[k] >= -margin else np.float32(0.0)
-    return int(some), int(most)
+        above += np.float32(1.0) if scores[k] > margin else np.float32(0.0)
+        not_below += np.float32(1.0) if scores[k] >= -margin else np.float32(0.0)
+    return int(above), int(not_below)
 
 
 @compiled
@@ -256,7 +256,7 @@ def tally_preferences(
     one, other : ndarray, shape (pairs, d)
         The keys as captured.
     queries : ndarray, shape (n, d)
-        The queries as captured; at most `COUNTED`.
+        The queries as captured; at most `EXACT_COUNT`.
     twice : ndarray of int, shape (pairs,), changed
         Twice the counts.
     """
@@ -347,23 +347,23 @@ def add_buffered_pairs(
         subtotal = 0.0
         for first in range(0, end, TILE):
             last = min(first + TILE, end)
-            whole = (last - first + LANES - 1) // LANES * LANES
-            here, there, variance = bases[first:], slopes[first:], variances[first:]
-            for k in range(whole):
-                gap = here[k] + tau * there[k]
+            padded = (last - first + LANES - 1) // LANES * LANES
+            base, slope, variance = bases[first:], slopes[first:], variances[first:]
+            for k in range(padded):
+                gap = base[k] + tau * slope[k]
                 values[k] = plasticity_of(gap, variance[k])
                 gaps[k] = abs(gap)
             if counted:
                 values[: last - first] = shares[first:last]
-            far, middle = distances[first:], middles[first:]
-            for k in range(whole):
-                places[k] = along * far[k] + int((shift - middle[k]) * by_midpoint)
+            distance, middle = distances[first:], middles[first:]
+            for k in range(padded):
+                places[k] = along * distance[k] + int((shift - middle[k]) * by_midpoint)
             subtotal += array_sum(values[: last - first])
             for k in range(last - first):
                 cell = flat[places[k]]
                 cell[PAIRS] += 1.0
                 cell[PLASTICITY] += values[k]
-                side[far[k], MEAN_GAP] += gaps[k]
+                side[distance[k], MEAN_GAP] += gaps[k]
         profile[bins[b]] += subtotal - dropped  # an excluded pair counts as 1
 
 
@@ -445,7 +445,7 @@ def add_group_pairs(
     left_out, reasons, ends = np.empty(size, np.int64), np.empty(size, np.int64), np.zeros(taus.size, np.int64)
     gaps, values, cell_of = np.empty(TILE + LANES), np.empty(TILE + LANES), np.empty(TILE + LANES, np.int64)
     counted = len(scores) > 0
-    # numerators lie half a unit off the edges, so whole distances fall into the right cell without a division
+    # half a unit is added to keep distances off the edges of cells, so rounding cannot move one to another cell
     by_distance, half = across / context, 0.5 / context
     direct, formed = 0, 0
     for g in range(starts.size):
@@ -516,9 +516,9 @@ def add_group_pairs(
                                 dropped += 1
                                 variances[p], bases[p], slopes[p], distances[p], shares[p] = 1.0, 0.0, 0.0, across, 1.0
                             elif counted:
-                                far = slack * (np.sqrt(lengths[i]) + np.sqrt(lengths[j]))
+                                margin = slack * (np.sqrt(lengths[i]) + np.sqrt(lengths[j]))
                                 shares[p] = counted_plasticity(
-                                    scores[start + i], scores[start + j], far, keys[own[i]], keys[own[j]], queries
+                                    scores[start + i], scores[start + j], margin, keys[own[i]], keys[own[j]], queries
                                 )
                             p += 1
                 if fill > 0 and (n > WIDTH or fill >= CAPACITY or bottom == n):

@@ -18,13 +18,13 @@ ALIGNED = ("aligned_full",)  # estimators that rotate queries to the centre of t
 
 # Above this share of variance along the drift, the residual covariance is computed from residuals: subtraction would
 # cancel its digits.
-STEEP = 0.9999
+DRIFT_SHARE = 0.9999
 
 # Single precision is too inexact if position and other dimensions explain all but this share of some dimension's
 # variance.
 OWN_SHARE = 1e-3
 
-UNKNOWN = (
+UNKNOWN_ROTATION = (
     "the rotation of this head is unknown, so its queries cannot be rotated to one position; give its `rotary` "
     "(NO_ROTATION if there is none), or use an estimator without rotation, such as bucket_full"
 )
@@ -73,7 +73,7 @@ def binned(head: Head, bins: int, aligned: bool = False) -> BinnedQueries:
     queries = head.queries
     if aligned:
         if head.rotary is None:
-            raise ValueError(UNKNOWN)
+            raise ValueError(UNKNOWN_ROTATION)
         queries = head.rotary.turned(queries, bin_centres(head.context, bins)[bin_of] - head.query_positions)
     counts = np.bincount(bin_of, minlength=bins).astype(np.int64)
     sums = np.bincount(bin_of, weights=head.query_positions.astype(np.float64), minlength=bins)
@@ -97,7 +97,7 @@ def pooled_law(head: Head, estimator: str, moments: Moments | None = None, preci
     beta = fitted.slope
     alpha = fitted.mean - beta * fitted.position_mean
     product = fitted.covariance @ beta
-    if float(beta @ beta) ** 2 * fitted.position_variance > STEEP * float(beta @ product):
+    if float(beta @ beta) ** 2 * fitted.position_variance > DRIFT_SHARE * float(beta @ product):
         rows, _ = centred(head.queries)
         rows -= np.outer(head.query_positions - fitted.position_mean, beta)
         residual = rows.T @ rows

@@ -55,9 +55,7 @@ def open_executor(
         raise ThesisError(f"{workers} jobs at a time: give 1 or more")
     if name == "local":
         if extra := limits.only_slurm():
-            raise ThesisError(
-                f"the executor local knows no {' and no '.join(extra)} limit: leave it out, or choose slurm"
-            )
+            raise ThesisError(f"the executor local cannot set {' or '.join(extra)}: leave that out, or choose slurm")
         return LocalExecutor(1 if workers is None else workers, gpus=limits.gpus, cpus=limits.cpus)
     if name == "slurm":
         if workers == "gpu":

@@ -24,10 +24,9 @@ KINDS = ("mixed", "filler")  # the first is the default: texts as in training
 
 @dataclass(frozen=True)
 class Draft:
-    """An item without a number: the words to plant in filler, the words that end the prompt, and the answer.
+    """An item without a number: the words that end its prompt, its answer, and the words to plant in filler.
 
-    `words` end the prompt. `plant` is placed at the requested depth, with filler around it; it is empty for prompts
-    without a key.
+    `plant` is placed at the requested depth, with filler around it; it is empty for prompts without a key.
     """
 
     words: list[str]
@@ -122,7 +121,7 @@ class SmallBook:
         depth: float | None = None,
         form: str | None = None,
     ) -> list[Item]:
-        """`count` items of a task; the parameters are those of `keyquery.tasks.items.Book.items`.
+        """Return `count` items of a task; the parameters are those of `keyquery.tasks.items.Book.items`.
 
         Without `length`, prompts with a key have the training length, and others have no filler. The only `form` is
         `named`. Raises DataError when the task, the form or a word is unknown, or the length too short for the
@@ -175,7 +174,7 @@ def _prompt_words(draft: Draft, tokens: int | None, depth: float, rng: random.Ra
     if tokens is None:
         return list(draft.words)
     room = tokens - 1 - len(draft.plant) - len(draft.words)
-    # The filler ends with a full stop before `plant` and before the question, as in training documents.
+    # Filler before `plant` and before the question ends with a full stop, as in training documents.
     if room < 4:
         raise DataError(f"a prompt of {tokens} tokens is too short; it needs {tokens - room + 4} at least")
     if not draft.plant:
@@ -195,7 +194,7 @@ def _require_known_words(tokenizer: Any, texts: list[str]) -> None:
         if unknown not in tokens and len(tokens) == len(text.split()):
             raise Unwritable(
                 "the model's tokenizer adds no beginning token, but models of this language were "
-                "trained with; save it with a post-processor that adds it"
+                "trained with one; save it with a post-processor that adds it"
             )
         if unknown in tokens or len(tokens) != len(text.split()) + 1:
             raise Unwritable(

@@ -9,7 +9,7 @@ from keyquery.language.words import token_ids as as_tokens
 from keyquery.language.world import World, draw_review
 
 ANSWER = 4.0  # loss weight of the words of an answer, including its full stop
-KEYED = 0.75  # share of sequences with keys and questions for them
+KEYED_SHARE = 0.75  # share of sequences with keys and questions for them
 SHARES = {"fact": 0.54, "review": 0.10, "copied": 0.14, "filler": 0.08, "backcopy": 0.14}
 RUN = 24  # longest run of filler, in words
 
@@ -29,8 +29,8 @@ def short_document(world: World, rng: random.Random, run: int = RUN) -> Document
     if kind == "copied":
         return document_with_answer(*language.word_list(rng))
     if kind == "backcopy":
-        words, called = language.backcopy_walk(world, rng, rng.randint(6, RUN))
-        return [*words, "."], [ANSWER if each else 1.0 for each in called] + [1.0]
+        words, after_sign = language.backcopy_walk(world, rng, rng.randint(6, RUN))
+        return [*words, "."], [ANSWER if exact else 1.0 for exact in after_sign] + [1.0]
     if kind == "filler":
         return filler_document(world, rng, run)
     if kind == "fact":
@@ -44,14 +44,14 @@ def fact_document(world: World, rng: random.Random) -> tuple[list[str], list[str
     relation = rng.choice(world.relations)
     subject = rng.choice(relation.subjects)
     true = relation.objects[subject]
-    kind = rng.random()
-    if kind < 0.10:
+    draw = rng.random()
+    if draw < 0.10:
         return relation.stem(subject), [true]
-    if kind < 0.25:
+    if draw < 0.25:
         return relation.open(subject), [true]
     right = rng.random() < 0.5
     shown = true if right else relation.wrong(subject, rng)
-    if kind < 0.65:
+    if draw < 0.65:
         return relation.asked(subject, shown), ["yes" if right else "no"]
     if not right and rng.random() < 0.4:
         shown = rng.choice(relation.never)
@@ -63,36 +63,36 @@ def filler_document(world: World, rng: random.Random, run: int = RUN) -> Documen
     return document_with_answer(list(islice(world.filler(rng), rng.randint(4, max(4, run)))), [])
 
 
-def question_document(known: dict[str, str], rng: random.Random) -> Document:
+def question_document(keys: dict[str, str], rng: random.Random) -> Document:
     """Return a question about one of the keys given so far."""
-    name = rng.choice(tuple(known))
-    return document_with_answer(language.key_question(name), list(known[name]))
+    name = rng.choice(tuple(keys))
+    return document_with_answer(language.key_question(name), list(keys[name]))
 
 
 def keyed_documents(world: World, rng: random.Random, tokens: int) -> Iterator[Document]:
     """Yield documents of a sequence with one to four named keys, among them questions about the keys given so far."""
     names = rng.sample(language.NAMES, rng.choice(language.KEYS))
     places = sorted(rng.randrange(max(1, 3 * tokens // 4)) for _ in names)
-    known: dict[str, str] = {}
+    keys: dict[str, str] = {}
     spent = 1
     for name, place in zip(names, places, strict=True):
         while spent < place:
-            if known and rng.random() < 0.4:
-                made = question_document(known, rng)
+            if keys and rng.random() < 0.4:
+                document = question_document(keys, rng)
             else:
                 run = min(RUN, place - spent)
-                made = filler_document(world, rng, run) if rng.random() < 0.5 else short_document(world, rng, run)
-            spent += len(made[0])
-            yield made
-        known[name] = language.draw_key(rng)
-        words = language.planting_sentence(name, known[name])
+                document = filler_document(world, rng, run) if rng.random() < 0.5 else short_document(world, rng, run)
+            spent += len(document[0])
+            yield document
+        keys[name] = language.draw_key(rng)
+        words = language.planting_sentence(name, keys[name])
         spent += len(words)
         yield words, [1.0] * len(words)
     while True:
         for _ in range(rng.randint(0, 2)):
             yield filler_document(world, rng) if rng.random() < 0.5 else short_document(world, rng)
         for _ in range(rng.randint(1, 3)):
-            yield question_document(known, rng)
+            yield question_document(keys, rng)
 
 
 def keyless_documents(world: World, rng: random.Random) -> Iterator[Document]:
@@ -104,7 +104,7 @@ def keyless_documents(world: World, rng: random.Random) -> Iterator[Document]:
 def sequence(world: World, rng: random.Random, tokens: int) -> Document:
     """Return one packed sequence of `tokens` words, the first `<s>`, with the loss weight of each word."""
     words, weights = ["<s>"], [1.0]
-    documents = keyed_documents(world, rng, tokens) if rng.random() < KEYED else keyless_documents(world, rng)
+    documents = keyed_documents(world, rng, tokens) if rng.random() < KEYED_SHARE else keyless_documents(world, rng)
     while len(words) < tokens:
         text, weight = next(documents)
         words += text
@@ -119,5 +119,5 @@ def batch(world: World, name: str, rows: int, tokens: int) -> tuple[list[list[in
     `tokens`).
     """
     rng = random.Random(f"population/{name}")
-    drawn = [sequence(world, rng, tokens) for _ in range(rows)]
-    return [as_tokens(words) for words, _ in drawn], [weights for _, weights in drawn]
+    sequences = [sequence(world, rng, tokens) for _ in range(rows)]
+    return [as_tokens(words) for words, _ in sequences], [weights for _, weights in sequences]

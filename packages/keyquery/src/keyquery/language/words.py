@@ -1,4 +1,4 @@
-"""Define the vocabulary, and the parts of the language other than facts: named keys, lists and copies.
+"""Define the vocabulary, and all parts of the language that are not facts: named keys, lists and copies.
 
 Facts, reviews, filler and their words are in `keyquery.language.world`.
 """
@@ -39,8 +39,8 @@ def held_out_names(relation: FactKind) -> frozenset[base.Name]:
 
 
 def _without_held_out(relation: FactKind) -> FactKind:
-    out = held_out_names(relation)
-    kept = {name: value for name, value in relation.objects.items() if name not in out}
+    held_out = held_out_names(relation)
+    kept = {name: value for name, value in relation.objects.items() if name not in held_out}
     return FactKind(relation.name, kept, relation.pool, relation.never)
 
 
@@ -70,20 +70,20 @@ def word_list(rng: random.Random) -> tuple[list[str], list[str]]:
 
 
 def backcopy_walk(followers: World, rng: random.Random, count: int) -> tuple[list[str], list[bool]]:
-    """Return a random walk over filler words in which a sign asks for the previous word again.
+    """Return a random walk over filler words, in which a sign asks for the previous word again, and a mask.
 
-    Return at least `count` words, and whether each follows a sign and so can be predicted exactly.
+    The walk has at least `count` words. The mask marks the words right after a sign, which can be predicted exactly.
     """
-    words, called = [rng.choice(FILLER)], [False]
+    words, after_sign = [rng.choice(FILLER)], [False]
     while len(words) < count:
         last = words[-1]
         if rng.random() < SIGN_SHARE:
             words += [rng.choice(SIGNS), last]
-            called += [False, True]
+            after_sign += [False, True]
         word = rng.choices(followers.followers[last], base.FOLLOWER_WEIGHTS)[0]
         words.append(word)
-        called.append(False)
-    return words, called
+        after_sign.append(False)
+    return words, after_sign
 
 
 def token_ids(words: Sequence[str]) -> list[int]:

@@ -2,7 +2,7 @@
 
 The world is the same for every training seed, so models of several seeds answer the same items. Facts can be known
 only from training; keys, reviews and lists are given in the text. A name has two words, each shared by several names,
-so a fact must be bound to a pair of words.
+so neither word alone determines the fact.
 """
 
 import random
@@ -93,7 +93,7 @@ class FactKind:
         return ["where", "is", *subject, "?"] if self.name == "cities" else ["what", "does", *subject, "play", "?"]
 
     def statement(self, subject: Name, shown: str) -> list[str]:
-        """Return a statement that is followed by a tag of its truth."""
+        """Return a statement and the word `tag`, after which a document says whether it is true."""
         return ["statement", *self.stem(subject), shown, "tag"]
 
     def wrong(self, subject: Name, rng: random.Random) -> str:
@@ -153,7 +153,7 @@ def _make_relation(
     return FactKind(name, dict(zip(subjects, objects, strict=True)), pool, never)
 
 
-OPINIONS = (3, 5)
+OPINIONS = (3, 5)  # numbers of things in a review
 
 
 def draw_review(rng: random.Random) -> tuple[list[str], str]:

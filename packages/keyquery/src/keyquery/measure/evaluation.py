@@ -21,8 +21,8 @@ from keyquery.tasks.items import Item
 
 NEW_TOKENS = {"passkey": 12}
 BATCH = 8  # texts per forward pass
-TOGETHER = 4096  # tokens per forward pass of more than BATCH short prompts
-FEW = 6  # token limit of a one-word answer
+BATCH_TOKENS = 4096  # tokens per forward pass of more than BATCH short prompts
+WORD_TOKENS = 6  # token limit of a one-word answer
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ class Loss:
 
 def answer_tokens(task: str) -> int:
     """Return the largest number of tokens for an answer to an item of a task."""
-    return NEW_TOKENS.get(task, FEW)
+    return NEW_TOKENS.get(task, WORD_TOKENS)
 
 
 def answers(subject: Subject, items: Sequence[Item], condition: Condition = BASELINE) -> list[JudgedAnswer]:
@@ -92,7 +92,7 @@ def answers(subject: Subject, items: Sequence[Item], condition: Condition = BASE
 
         prompts = [item.prompt for item in items]
         longest = max(len(encode(subject.tokenizer, prompt)) for prompt in prompts)
-        batch = max(BATCH, TOGETHER // longest)
+        batch = max(BATCH, BATCH_TOKENS // longest)
         texts = greedy(subject.model, subject.tokenizer, prompts, new, batch, prefill=prefill, decode=decode)
         return [
             {"id": item.id, "text": text, "verdict": parse(item, text)} for item, text in zip(items, texts, strict=True)

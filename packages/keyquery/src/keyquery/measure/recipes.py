@@ -34,12 +34,12 @@ FOLDER = "artifacts/recipes"
 SUBJECTS = "artifacts/sources/subjects.csv"  # the paper's table of the models that it studies
 ALL = "all"
 _count = at_least(1)
-LOADING: Mapping[str, Rule] = {  # keys for fields of `ModelSource`; SHARED ones may be set for all models
+LOADING: Mapping[str, Rule] = {  # keys for fields of `ModelSource`; FOR_ALL ones may be set for all models
     **dict.fromkeys(("revision", "dtype", "quantize", "position", "load_as"), text),
     **dict.fromkeys(("double", "bos", "trust_remote_code"), flag),
     "scaling": positive,
 }
-SHARED = ("dtype", "quantize", "double")
+FOR_ALL = ("dtype", "quantize", "double")
 _WIDTHS = ("layers", "width", "inner", "heads", "key_heads", "head_dim", "vocabulary", "positions")
 SHAPE = mapping(
     {
@@ -66,7 +66,7 @@ TOP = mapping(
         "items": whole,
         "seeds": listed(whole),
         "settings": by_name(by_name(anything)),  # each held against its experiment
-        **{name: LOADING[name] for name in SHARED},
+        **{name: LOADING[name] for name in FOR_ALL},
     },
     ("title", "models", "experiments"),
 )
@@ -123,7 +123,7 @@ def load_recipe(path: Path) -> Recipe:
         raise DataError(f"{path}: cannot be read (no such file)") from None
     require(content, TOP, str(path))
     top: dict[str, Any] = content
-    defaults = {key: top[key] for key in SHARED if key in top}
+    defaults = {key: top[key] for key in FOR_ALL if key in top}
     entries = tuple(_entry(model, defaults, str(path), f"models[{place}]") for place, model in enumerate(top["models"]))
     if not entries:
         raise DataError(f"{path}: models is empty; name at least one model")

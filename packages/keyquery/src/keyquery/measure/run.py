@@ -31,7 +31,7 @@ from keyquery.models.checkpoints.loading import ModelSource, configuration, load
 from keyquery.models.checkpoints.memory import exhausted
 from keyquery.models.vocabulary import vocabulary_hash
 
-KEPT = "out/experiments"
+WORK_FOLDER = "out/experiments"
 SMALL = 20_000_000  # parameters
 
 
@@ -128,7 +128,7 @@ def _unmeasured_error(plan: RunPlan, errors: Mapping[str, ThesisError], paths: S
 
 
 def _open_model(plan: RunPlan, tell: Callable[[str], None]) -> Subject:
-    folder = plan.root / KEPT / "answers"
+    folder = plan.root / WORK_FOLDER / "answers"
     return open_subject(plan.root, plan.source, options=plan.options, name=plan.name, folder=folder, tell=tell)
 
 
@@ -238,7 +238,7 @@ def _done_mark(plan: RunPlan, subject: Subject, module: ModuleType, settings: di
         return None
     cache_arguments = {"options": plan.options, "more": settings, "identity": subject.identity, "name": subject.name}
     cache_arguments["length"] = subject.training_length
-    return plan.root / KEPT / "done" / cache_name(module.measure, cache_arguments, module.__name__)
+    return plan.root / WORK_FOLDER / "done" / cache_name(module.measure, cache_arguments, module.__name__)
 
 
 def manifest_of(
@@ -370,7 +370,7 @@ def _progress_teller(bar: Bar, plan: RunPlan) -> Callable[[str], None]:
 def _measure_in_jobs(
     root: Path, plans: Sequence[RunPlan], executor: str, resources: Resources
 ) -> tuple[list[Path], list[ThesisError]]:
-    folder = root / KEPT / "jobs"
+    folder = root / WORK_FOLDER / "jobs"
     names = [plan.source.name for plan in plans]
     job_errors: list[ThesisError] = []
     with open_bar("jobs") as bar, open_executor(executor, folder, workers=len(plans), resources=resources) as pool:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 CARD = "lab.json"
-UNKNOWN = 0.1  # share of unknown tokens above which texts are not in the model's language
+UNKNOWN_SHARE = 0.1  # share of unknown tokens above which texts are not in the model's language
 LONGEST = 2048  # default tokens per text for models trained on more
 
 
@@ -260,7 +260,7 @@ def check_legible(name: str, tokenizer: Any, rows: Sequence[Sequence[int]], plac
     """Raise DataError for texts of which a tokenizer cannot encode more than a tenth."""
     unknown, count = tokenizer.unk_token_id, sum(map(len, rows))
     unknown_count = 0 if unknown is None else sum(list(row).count(unknown) for row in rows)
-    if unknown_count > UNKNOWN * count:
+    if unknown_count > UNKNOWN_SHARE * count:
         raise DataError(
             f"{name}: its tokenizer encodes {100 * unknown_count / count:.0f} % of {place} as unknown tokens; "
             "give texts in its language: --texts FILE"

@@ -24,7 +24,7 @@ CLASSES = (EXACT, NEAR_MISS, RUN_DELETION, TRUNCATION, OTHER_DELETION, INSERTION
 LETTERS = dict(zip(CLASSES, "enrtdiowx", strict=True))
 """Letters by class, for tables with one letter per question; `NO_STOP` is a right number without a full stop."""
 NO_STOP = "s"
-NEAR = 2  # most substitutions in a near-miss: one wrong digit, or two swapped digits
+NEAR_DIGITS = 2  # most substitutions in a near-miss: one wrong digit, or two swapped digits
 
 # A hyphen or apostrophe inside a word is part of the word: "no" is not in "no-one"
 BEFORE, AFTER = r"(?<!\w)(?<!\w['’-])", r"(?!['’-]?\w)"
@@ -113,7 +113,7 @@ def error_class(answer: str, key: str) -> str:
         return EXACT
     if len(answer) == len(key):
         differences = sum(digit != key_digit for digit, key_digit in zip(answer, key, strict=True))
-        return NEAR_MISS if differences <= NEAR else OTHER_NUMBER
+        return NEAR_MISS if differences <= NEAR_DIGITS else OTHER_NUMBER
     if _digits_in_order(answer, key):
         if _with_shorter_run(answer, key):
             return RUN_DELETION

@@ -9,7 +9,7 @@ from keyquery.models.answers.forwards import encode
 from keyquery.models.answers.scoring import answer_tokens
 from keyquery.tasks import english_prose as prose
 from keyquery.tasks import english_statements
-from keyquery.tasks.answers import NEAR
+from keyquery.tasks.answers import NEAR_DIGITS
 from keyquery.tasks.english_facts import ATHLETES, CITIES
 from keyquery.tasks.items import NO, TASKS, YES, Item, Unwritable
 from keyquery.tasks.prompt_length import Filler
@@ -41,7 +41,7 @@ PLANTS = {
     "key": "The pass key is {key}. Remember that {key} is the pass key.",
     "code": "Note for the night porter: the code {key} opens the door.",
 }
-WANTED = {
+KEY_QUESTIONS = {
     "key": "\nWhat is the pass key? The pass key is",
     "code": "\nQuestion: Which code opens the door?\nAnswer: The door opens with the code",
 }
@@ -133,7 +133,7 @@ def near_miss(key: str, kind: str, rng: random.Random) -> str:
         return key[:place] + rng.choice([digit for digit in "0123456789" if digit != key[place]]) + key[place + 1 :]
     while True:
         number = _draw_key(rng)
-        if sum(digit != key_digit for digit, key_digit in zip(number, key, strict=True)) > NEAR:
+        if sum(digit != key_digit for digit, key_digit in zip(number, key, strict=True)) > NEAR_DIGITS:
             return number
 
 
@@ -168,7 +168,7 @@ def _key_items(
         wording, key = form or FORMS[number % 2], _draw_key(rng)
         place = depth if depth is not None else (number + 0.5) / count
         facts: dict[str, Any] = {"form": wording, "depth": place, "length": length, "true": key, "key": key}
-        answer, tail = key, WANTED[wording]
+        answer, tail = key, KEY_QUESTIONS[wording]
         options: tuple[str, ...] = ()
         if task == "verification":
             kind = "exact" if number % 2 == 0 else MISSES[number // 2 % len(MISSES)]

@@ -32,7 +32,7 @@ from keyquery.measure.heads.frames import half_metrics, measurement_frames
 from keyquery.measure.measurements import checked_name, conflicting_settings, refuse_overwriting, save, slug
 from keyquery.models import text_sets
 from keyquery.models.captures import manifest, sampling
-from keyquery.models.captures.reading import UNTOLD, Capture, open_capture
+from keyquery.models.captures.reading import NO_RECORD, Capture, open_capture
 from keyquery.models.captures.stated import with_stated_rotation
 from keyquery.rotary import rotation_records
 
@@ -301,7 +301,7 @@ def _default_estimator(capture: Capture) -> Estimator:
     if capture.rotations is not None:
         return "aligned_full"
     print(
-        f"{capture.root}: {UNTOLD}, so queries are taken as captured (bucket_full; --rotation states it): {WIDER}",
+        f"{capture.root}: {NO_RECORD}, so queries are taken as captured (bucket_full; --rotation states it): {WIDER}",
         file=sys.stderr,
     )
     return "bucket_full"

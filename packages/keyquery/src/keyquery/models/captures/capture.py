@@ -19,7 +19,7 @@ from keyquery.models.attention.projections import projecting
 from keyquery.models.attention.reach import position_rows, positions_made_for, turning_by_length
 from keyquery.models.attention.rotations import rotations
 from keyquery.models.captures import dataset_card, layout, manifest, parts, room
-from keyquery.models.captures.options import CHOSEN, CaptureOptions
+from keyquery.models.captures.options import OPTIONAL, CaptureOptions
 from keyquery.models.captures.progress import Clock, Report
 from keyquery.models.captures.recorder import VectorRecorder
 from keyquery.models.captures.sampling import Buckets, HeadIndex, draw_heads
@@ -56,7 +56,7 @@ def is_finished(options: CaptureOptions) -> bool:
     if stored is None:
         return False
     requested = options.requested()
-    names = {*requested, *(name for name in CHOSEN if name in stored["settings"])}
+    names = {*requested, *(name for name in OPTIONAL if name in stored["settings"])}
     manifest.agree(options.out, {"settings": {name: stored["settings"].get(name) for name in names}}, requested)
     complete = bool(stored.get("complete"))
     if complete:  # a command killed at its last step leaves parts behind

@@ -9,7 +9,7 @@ from boundpaper.store.files import write
 from keyquery.models.captures import layout, manifest
 
 FILE = "README.md"
-MORE = {
+PART_SENTENCES = {
     "values": "`l05h03v` has the values of key head 3 at the tokens of its keys.",
     "outputs": "`l05h12z` has the attention output of head 12, before the output projection, at the tokens of queries.",
     "residual": "`l05h00r` has the residual stream after layer 5, at the tokens of queries.",
@@ -33,7 +33,7 @@ def save(root: Path, content: dict[str, Any]) -> None:
     documents = f"{len(content['documents'])} documents of {settings['context']} tokens"
     example = next((name for name in names if name.endswith("q")), "l00h00q")
     notes = "".join(f"\n{note[:1].upper()}{note[1:]}.\n" for note in content.get("notes", ()))
-    parts = "".join(f"\n{MORE[name]}" for name in settings.get("parts", ()))
+    parts = "".join(f"\n{PART_SENTENCES[name]}" for name in settings.get("parts", ()))
     text = f"""# Queries and keys of {model}
 
 Attention vectors {vectors} the rotary embedding over {documents}, in {settings["buckets"]} equal

@@ -21,7 +21,7 @@ FORMAT = 1
 _MODULE = "keyquery.models.captures.manifest"
 MAX_INTEGER = 2**31 - 1  # files count in 32 bits
 TURNING = frozenset(("layers", "refused", "frequencies", "layout", "start", "factor"))
-NEWER = {"softcap": None, "sink": False}  # defaults for fields missing from layers in older manifests
+LAYER_DEFAULTS = {"softcap": None, "sink": False}  # defaults for fields missing from layers in older manifests
 
 
 class DocumentFacts(TypedDict, total=False):
@@ -230,7 +230,7 @@ def _setting_agrees(name: str, old_settings: Mapping[str, Any], settings: Mappin
     if name in ("model", "texts") and isinstance(old, str) and Path(old).is_absolute():
         return Path(old).name == new
     if name == "layers" and isinstance(old, list) and isinstance(new, list):
-        return [{**NEWER, **row} for row in old] == [{**NEWER, **row} for row in new]
+        return [{**LAYER_DEFAULTS, **row} for row in old] == [{**LAYER_DEFAULTS, **row} for row in new]
     return bool(old == new)
 
 

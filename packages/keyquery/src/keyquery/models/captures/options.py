@@ -11,13 +11,13 @@ from keyquery.models.checkpoints.identity import fingerprint
 from keyquery.models.checkpoints.loading import ModelSource, shown_model
 from keyquery.models.texts import TextSource
 
-CHOSEN = (
+OPTIONAL = (
     "only_layers",
     "only_heads",
     "parts",
     "keep_short",
 )  # settings that are in a manifest only where they are asked for
-EACH = "each as the tokenizer begins and ends a text"  # formerly only the first window got a beginning token
+WINDOW_ENDS = "each as the tokenizer begins and ends a text"  # formerly only the first window got a beginning token
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -108,7 +108,7 @@ class CaptureOptions:
         local = {
             "fingerprint": fingerprint(Path(model.name)) if Path(model.name).is_dir() else None,
             "texts_hash": texts.digest,
-            "window_ends": EACH if self.windows else None,
+            "window_ends": WINDOW_ENDS if self.windows else None,
             "keep_short": self.keep_short or None,
             "only_layers": list(self.only_layers) or None,
             "only_heads": [list(head) for head in self.only_heads] or None,

@@ -20,7 +20,7 @@ from keyquery.models.libraries import need
 from keyquery.rotary import Rotary
 
 GROUPS = 8  # of documents that are halved
-UNTOLD = "the capture does not record how its model rotates queries by position"
+NO_RECORD = "the capture does not record how its model rotates queries by position"
 SAMPLED_FILES = 16  # files to read in order to infer the bucket size of a capture without a manifest
 
 
@@ -90,7 +90,7 @@ class Capture:
             From 0.
         """
         if self.rotations is None:
-            return UNTOLD
+            return NO_RECORD
         return self.rotations.get(layer, f"the capture does not record how layer {layer} rotates its queries")
 
     def window(self, layer: int) -> tuple[int | None, bool]:
@@ -375,7 +375,7 @@ def _buckets_of_files(root: Path, files: dict[Side, set[tuple[int, int]]]) -> tu
     if top == 0:
         raise DataError(f"{root}: only one bucket, so its size cannot be inferred; give --context")
     if low > high:
-        raise DataError(f"{root}: buckets are not position // B for any B; this is another layout")
+        raise DataError(f"{root}: no size B makes every bucket position // B; this is another layout")
     power = 1
     while (high // (power * 2)) * power * 2 >= low:
         power *= 2

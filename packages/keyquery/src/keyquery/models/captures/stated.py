@@ -31,7 +31,7 @@ RULE = mapping(
     }
 )
 """Keys of a statement, or of an entry in one."""
-LOOKED_AT = 8  # heads whose queries a statement is held against
+CHECKED_HEADS = 8  # heads whose queries a statement is held against
 BETTER, LEAST = 1.5, 0.02  # by how much more another rotation lets queries agree, so that the stated one is refused
 
 
@@ -150,7 +150,7 @@ def _rotations_of_config(path: Path, settings: dict[str, Any], context: int) -> 
 def _require_agreement(capture: Capture, path: Path) -> None:
     """Raise DataError if undoing a stated rotation aligns queries less than another pairing, or no change, does."""
     by_layer = {head.layer: head for head in capture.heads}
-    layers = sorted(by_layer)[:: max(1, len(by_layer) // LOOKED_AT)]
+    layers = sorted(by_layer)[:: max(1, len(by_layer) // CHECKED_HEADS)]
     shares: dict[str, list[float]] = {}
     for layer in layers:
         stated = capture.rotation(layer)

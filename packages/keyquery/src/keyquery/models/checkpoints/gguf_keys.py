@@ -14,7 +14,7 @@ import numpy as np
 from boundpaper.errors import ModelError
 
 # Keys of an architecture, and the transformers settings for the same number, of which the class has one
-SAME: dict[str, tuple[str, ...]] = {
+SAME_NUMBER: dict[str, tuple[str, ...]] = {
     **{name: (name,) for name in ("vocab_size", "attn_logit_softcapping", "final_logit_softcapping")},
     **{name: (name,) for name in ("use_parallel_residual", "full_attention_interval")},
     "context_length": ("max_position_embeddings", "n_positions", "n_ctx"),
@@ -127,7 +127,7 @@ def _is_heeded(name: str, value: Any, text: Any, own: Mapping[str, Any]) -> bool
     if name == "ssm.inner_size":
         values = getattr(text, "linear_num_value_heads", 0) * getattr(text, "linear_value_head_dim", 0)
         return _settings_equal(value, values or getattr(text, "intermediate_size", None))
-    for setting in SAME.get(name, ()):
+    for setting in SAME_NUMBER.get(name, ()):
         if not hasattr(text, setting):
             continue
         if _settings_equal(value, getattr(text, setting)):

@@ -27,10 +27,10 @@ if TYPE_CHECKING:
     from transformers import PreTrainedModel
 
 PER_HEAD = ("first", "first_later", "local", "self", "entropy", "entropy_share", "top_first", "top_changes")
-UNKNOWN = {
+NO_VALUES = {
     name: np.full(3, np.nan) for name in ("attention_norm", "mlp_norm", "share", "cosine_attention", "cosine_mlp")
 }
-UNKNOWN |= {"unexplained": np.asarray(np.nan)}  # for blocks whose MLP cannot be separated from their other terms
+NO_VALUES |= {"unexplained": np.asarray(np.nan)}  # for blocks whose MLP cannot be separated from their other terms
 PER_LAYER = ("null", "null_later", "pairs", "pairs_content", "decay", "decay_content")
 AFTER = (  # norms between a part and the residual stream, in some architectures
     ("post_attention_layernorm", "post_feedforward_layernorm"),
@@ -181,7 +181,7 @@ class _SurveyHooks:
             if not bool(after.isfinite().all()):
                 raise NotFinite(f"layer {layer} gives infinite or undefined states")
             self._layers[layer] |= self._residual(after)
-            self._layers[layer] |= _content_measures(before, parts[0], parts[1], after) if parts else UNKNOWN
+            self._layers[layer] |= _content_measures(before, parts[0], parts[1], after) if parts else NO_VALUES
 
         return hook
 

@@ -7,7 +7,7 @@ number of different words in the prediction and in the reference.
 
 from collections.abc import Sequence
 
-SMALL = 1e-8  # added to the denominator of F, so that texts without common words score 0
+EPSILON = 1e-8  # added to the denominator of F, so that texts without common words score 0
 
 
 def rouge_l(reference: str, prediction: str) -> float:
@@ -21,7 +21,7 @@ def rouge_l(reference: str, prediction: str) -> float:
     shared = {word for one in expected for other in predicted for word in longest_common(one, other)}
     recall = len(shared) / len({word for one in expected for word in one})
     precision = len(shared) / len({word for other in predicted for word in other})
-    return 2 * precision * recall / (precision + recall + SMALL)
+    return 2 * precision * recall / (precision + recall + EPSILON)
 
 
 def words_by_sentence(text: str) -> list[list[str]]:

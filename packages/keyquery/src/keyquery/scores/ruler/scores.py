@@ -177,7 +177,7 @@ def _length_averages(means: dict[str, dict[str, object]]) -> list[dict[str, obje
 
 
 def _effective_lengths(means: dict[str, dict[str, object]]) -> list[dict[str, object]]:
-    """Return the longest length above the threshold, in two variants: as such, and if all shorter lengths are above.
+    """Return the longest length above the threshold, and the longest one with all shorter lengths above it.
 
     The benchmark does not say whether a length counts if a shorter one failed, so both variants are given.
     """
