@@ -143,7 +143,7 @@ def test_text_without_a_value_drops_its_pair_and_parts_of_a_text_are_noted(tmp_p
         ({"hashes": {"texts": {"book": {"count": 8, "blake2": "u"}}}}, "different texts of book; measure both"),
         ({"hashes": {"texts": {"book": {"count": 6, "blake2": "u"}}}}, "8 and 6 texts of book"),
         ({"options": {"tokens": 128}}, r"have different settings \(tokens 64, 128\)"),
-        ({"thresholds": {}, "settings": {"where": "pre"}}, r"have different settings \(where None, pre\)"),
+        ({"thresholds": {}, "settings": {"where": "pre"}}, r"have different settings \(where not given, pre\)"),
     ],
 )
 def test_measurements_with_different_settings_are_refused(tmp_path: Path, facts: Made, words: str) -> None:
