@@ -272,11 +272,7 @@ def test_the_command_prints_a_table_and_writes_a_report(outside: Path) -> None:
         (("tiny-a", "tiny-b", "--by", "item"), 1, "no item is kept of tiny-a and tiny-b"),
         (("tiny-a", "tiny-b", "--experiment", "sinks"), 1, "tiny-a has no sinks; measure it: run sinks"),
         (("tiny-a", "tiny-b", "--experiment", "attention_pattern"), 1, "did you mean 'attention_patterns'?\n"),
-        (
-            ("tiny-a", "tiny-b", "--metric", "first_atention"),
-            1,
-            "'first_atention' in attention_patterns; did",
-        ),
+        (("tiny-a", "tiny-b", "--metric", "first_atention"), 1, "'first_atention' in attention_patterns; did"),
     ],
 )
 def test_invalid_arguments_of_compare_are_reported_without_traceback(
