@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pandas as pd
 
 from boundpaper.errors import DataError
+from boundpaper.places import project_or_none
+from boundpaper.store.measurement import path_of
 from boundpaper.suggestions import or_known
 from boundpaper.typeset.short_names import short_names
+from keyquery.comparisons.comparable import OF_THE_MODEL
+from keyquery.measure.measurements import manifest_beside, settings_in_words
 from keyquery.measure.summary import OF_HEADS, SummaryLine, summary
 from keyquery.measure.units import as_text
 
@@ -74,7 +79,7 @@ def measured_table(frame: pd.DataFrame, experiment: str, models: Sequence[str] =
         units="group",
         reason="note",
         caption=f"{experiment.replace('_', ' ').capitalize()} of {len(order)} measured models, with 95 % intervals.",
-        note=_missing_quantities(summaries),
+        note=[*_missing_quantities(summaries), *_different_settings(experiment, order)],
     )
 
 
@@ -115,7 +120,13 @@ def measured_figure(frame: pd.DataFrame, experiment: str, models: Sequence[str] 
         columns=min(2, len(panels)),
         legend="none",
         caption=f"{experiment.replace('_', ' ').capitalize()} of {len(labels)} measured models: means.{omitted}",
-        note=" ".join(("Lines are 95 % intervals; a model without one is not drawn.", *_missing_quantities(summaries))),
+        note=" ".join(
+            (
+                "Lines are 95 % intervals; a model without one is not drawn.",
+                *_missing_quantities(summaries),
+                *_different_settings(experiment, labels),
+            )
+        ),
     )
 
 
@@ -144,6 +155,23 @@ def _missing_quantities(summaries: Sequence[SummaryLine]) -> list[str]:
         for model in dict.fromkeys(line.model for line in summaries)
     }
     return [f"{model} was not measured by: {', '.join(names)}." for model, names in lacks.items() if names]
+
+
+def _different_settings(experiment: str, models: Iterable[str]) -> list[str]:
+    """Return a sentence for each setting, such as the texts, in which measurements of a project's models differ."""
+    root = project_or_none()
+    manifests = {name: manifest_beside(path_of(root, experiment, name)) for name in models} if root else {}
+    settings = {name: settings_in_words(manifest) for name, manifest in manifests.items() if manifest}
+    sentences = []
+    for setting in dict.fromkeys(chain.from_iterable(settings.values())):
+        by_value: dict[str, list[str]] = {}
+        for name, values in settings.items():
+            value = "not given" if values.get(setting) is None else str(values[setting])
+            by_value.setdefault(value, []).append(name)
+        if setting not in OF_THE_MODEL and len(by_value) > 1:
+            listed = "; ".join(f"{value} ({', '.join(names)})" for value, names in by_value.items())
+            sentences.append(f"Models differ in {setting}: {listed}.")
+    return sentences
 
 
 def _titled(quantity: str, unit: str) -> str:

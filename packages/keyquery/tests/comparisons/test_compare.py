@@ -143,7 +143,7 @@ def test_text_without_a_value_drops_its_pair_and_parts_of_a_text_are_noted(tmp_p
         ({"hashes": {"texts": {"book": {"count": 8, "blake2": "u"}}}}, "different texts of book; measure both"),
         ({"hashes": {"texts": {"book": {"count": 6, "blake2": "u"}}}}, "8 and 6 texts of book"),
         ({"options": {"tokens": 128}}, r"have different settings \(tokens 64, 128\)"),
-        ({"thresholds": {}, "settings": {"where": "pre"}}, r"have different settings \(where None, pre\)"),
+        ({"thresholds": {}, "settings": {"where": "pre"}}, r"have different settings \(where not given, pre\)"),
     ],
 )
 def test_measurements_with_different_settings_are_refused(tmp_path: Path, facts: Made, words: str) -> None:
@@ -272,11 +272,7 @@ def test_the_command_prints_a_table_and_writes_a_report(outside: Path) -> None:
         (("tiny-a", "tiny-b", "--by", "item"), 1, "no item is kept of tiny-a and tiny-b"),
         (("tiny-a", "tiny-b", "--experiment", "sinks"), 1, "tiny-a has no sinks; measure it: run sinks"),
         (("tiny-a", "tiny-b", "--experiment", "attention_pattern"), 1, "did you mean 'attention_patterns'?\n"),
-        (
-            ("tiny-a", "tiny-b", "--metric", "first_atention"),
-            1,
-            "'first_atention' in attention_patterns; did",
-        ),
+        (("tiny-a", "tiny-b", "--metric", "first_atention"), 1, "'first_atention' in attention_patterns; did"),
     ],
 )
 def test_invalid_arguments_of_compare_are_reported_without_traceback(

@@ -57,13 +57,16 @@ def test_a_model_that_is_measured_later_appears_in_the_paper(tmp_path: Path, mon
     paper = bp.new(tmp_path / "paper")
     monkeypatch.chdir(paper.root)
     monkeypatch.setenv("BOUNDPAPER_ROOT", str(paper.root))
-    save(paper.root, {"sinks": frame(rows(0.1), "rope", "fp32")}, "one", {"command": "run"})
+    save(paper.root, {"sinks": frame(rows(0.1), "rope", "fp32")}, "one", {"command": "run", "options": {"tokens": 8}})
     written = CliRunner().invoke(command_line(), ["exhibits", "sinks"])
     assert written.stdout.split() == ["tables/measured/measured_sinks.py", "figures/measured/measured_sinks.py"]
     assert "two" not in paper._command("table", "measured_sinks", "--format", "markdown")
-    save(paper.root, {"sinks": frame(rows(0.2), "rope", "fp32")}, "two", {"command": "run"})
+    other = {"command": "run", "options": {"tokens": 64, "place": "manual"}}
+    save(paper.root, {"sinks": frame(rows(0.2), "rope", "fp32")}, "two", other)
     shown = paper._command("table", "measured_sinks", "--format", "markdown")
     assert "| two " in shown
+    assert "Models differ in tokens: 8 (one); 64 (two)." in shown
+    assert "Models differ in --texts: not given (one); manual (two)." in shown
     assert paper._command("figure", "measured_sinks", "--format", "tex").strip() == "out/figures/measured_sinks.tex"
     wrong = CliRunner().invoke(command_line(), ["exhibits", "sink"])
     assert (wrong.exit_code, "did you mean 'sinks'" in wrong.stderr) == (2, True)

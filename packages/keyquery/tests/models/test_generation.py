@@ -60,10 +60,14 @@ def test_padding_on_the_left_is_refused_where_it_changes_answers(kind: str) -> N
     assert len(greedy(model, tokenizer, [text(9, 1), text(9, 2)], 3, pad=True)) == 2
 
 
-def test_cache_that_changes_answers_is_refused() -> None:
-    model = architectures.built("axk2", vocab_size=VOCABULARY)
-    with pytest.raises(ModelError, match=r"AXK2ForCausalLM .* a token that follows from the cache gets other logits"):
-        greedy(model, words(), [text(9, 1)], 3)
+@pytest.mark.parametrize("kind", ["axk2", "dots3_note_text", "rwkv", "minimax"])
+def test_cache_that_changes_answers_is_refused_at_each_try(kind: str) -> None:
+    """Keys chosen anew for each token, a state for which the model takes no key cache, and a cache of its own."""
+    reason = "uses cache of its own" if kind == "minimax" else "follows from the cache gets other logits"
+    model = architectures.built(kind, vocab_size=VOCABULARY)
+    for _ in range(2):
+        with pytest.raises(ModelError, match=reason):
+            greedy(model, words(), [text(9, 1)], 3)
 
 
 def test_continuation_ends_at_an_end_token_or_stop_text() -> None:

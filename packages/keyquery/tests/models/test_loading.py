@@ -102,20 +102,11 @@ def test_unknown_precisions_are_refused(given: dict[str, str]) -> None:
         ModelSource("anything", **given)
 
 
-def test_folder_without_a_model_is_refused(tmp_path: Path) -> None:
+def test_folder_without_a_model_and_an_unreachable_model_are_refused(tmp_path: Path) -> None:
     with pytest.raises(ModelError, match=r"no config\.json"):
         load(ModelSource(str(tmp_path)))
-
-
-def test_unreachable_model_is_reported() -> None:
     with pytest.raises(ModelError, match="Hub"):
         load(ModelSource("nobody/nothing-at-all"))
-
-
-def test_unknown_architecture_is_refused_by_name(copy: Path) -> None:
-    change(copy, model_type="quantum_llama", architectures=["QuantumLlama"])
-    with pytest.raises(ModelError, match=r"does not know its architecture \(quantum_llama\)"):
-        load(ModelSource(str(copy)))
 
 
 def test_weights_other_than_safetensors_are_refused(copy: Path) -> None:
@@ -132,22 +123,19 @@ def test_damaged_weight_file_is_reported(copy: Path) -> None:
         load(ModelSource(str(copy)))
 
 
-def test_missing_weights_are_refused(copy: Path) -> None:
-    change(copy, num_hidden_layers=4)
-    with pytest.raises(ModelError, match=r"lacks \d+ weights .*model\.layers\.3"):
-        load(ModelSource(str(copy)))
-
-
-def test_weights_of_another_size(copy: Path) -> None:
-    change(copy, intermediate_size=40)
-    with pytest.raises(ModelError, match="do not fit the configuration"):
-        load(ModelSource(str(copy)))
-
-
-def test_load_report_of_transformers_is_not_printed(copy: Path, caplog: pytest.LogCaptureFixture) -> None:
-    """The report has ten or more lines, before the line with the remedy."""
-    change(copy, num_hidden_layers=4)
-    with caplog.at_level(logging.WARNING), pytest.raises(ModelError):
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"model_type": "quantum_llama"}, r"does not know its architecture \(quantum_llama\)"),
+        ({"num_hidden_layers": 4}, r"lacks \d+ weights .*model\.layers\.3"),
+        ({"intermediate_size": 40}, "do not fit the configuration"),
+    ],
+)
+def test_configuration_of_another_model_is_refused_without_the_report_of_transformers(
+    copy: Path, caplog: pytest.LogCaptureFixture, changes: dict[str, object], message: str
+) -> None:
+    change(copy, **changes)
+    with caplog.at_level(logging.WARNING), pytest.raises(ModelError, match=message):
         load(ModelSource(str(copy)))
     assert "LOAD REPORT" not in caplog.text
 

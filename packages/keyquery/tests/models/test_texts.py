@@ -96,23 +96,20 @@ def test_missing_and_unreadable_text_sources_are_reported(tmp_path: Path) -> Non
         list(texts(TextSource(str(tmp_path / "latin.txt"))))
 
 
-def test_missing_texts_are_reported_before_torch_is_imported(tmp_path: Path) -> None:
-    code = """if True:
-        import sys, keyquery as kq
-        for call in (
-            lambda: kq.run("sinks", "tiny-rope", place="manuel"),
-            lambda: kq.capture("tiny-rope", "absent.txt", context=16, out="cap"),
-        ):
-            try:
-                call()
-            except Exception as error:
-                print(error, "torch" in sys.modules)"""
-    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False)
-    first, second = done.stdout.splitlines()
-    assert first.startswith("manuel: no such file; did you mean manual?"), done.stderr
-    assert second.startswith("absent.txt: no such file")
-    assert first.endswith("False")
-    assert second.endswith("False")
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        ("run('sinks', 'tiny-rope', place='manuel')", "manuel: no such file; did you mean manual?"),
+        ("capture('tiny-rope', 'absent.txt', context=16, out='cap')", "absent.txt: no such file"),
+    ],
+)
+def test_missing_texts_are_reported_before_torch_is_imported(tmp_path: Path, call: str, message: str) -> None:
+    code = (
+        f"import sys, keyquery as kq\ntry: kq.{call}\nexcept Exception as error: print(error, 'torch' in sys.modules)"
+    )
+    printed = subprocess.check_output([sys.executable, "-c", code], cwd=tmp_path, text=True)
+    assert printed.startswith(message)
+    assert printed.endswith("False\n")
 
 
 def test_hub_id_without_library_or_network_says_what_to_do() -> None:

@@ -40,9 +40,8 @@ def check_comparable(
     settings, other_settings = settings_in_words(reference), settings_in_words(other)
     for name in (*settings, *(name for name in other_settings if name not in settings)):
         if name not in OF_THE_MODEL and settings.get(name) != other_settings.get(name):
-            raise DataError(
-                f"{pair} have different settings ({name} {settings.get(name)}, {other_settings.get(name)}); {mend}"
-            )
+            values = ("not given" if given.get(name) is None else given[name] for given in (settings, other_settings))
+            raise DataError(f"{pair} have different settings ({name} {', '.join(map(str, values))}); {mend}")
     _require_same_hashes(pair, manifests, unit, other_words, mend, task)
     if is_capture:
         text_hash, two = (manifest["capture"].get("text_hash") for manifest in manifests)

@@ -245,20 +245,10 @@ def tally_preferences(
 ) -> None:
     """Add twice the number of queries that prefer the first key to each listed pair's count; a tie counts as half.
 
-    Parameters
-    ----------
-    scores : ndarray of float32, shape (pairs, n)
-        Scores of the keys' differences with the queries, scaled to be about 1 at most.
-    margins : ndarray of float32, shape (n,)
-        Lengths of the queries over the longest.
-    slacks : ndarray, shape (pairs,)
-        Rounding error of a score with margin one: scores nearer to zero are recomputed.
-    one, other : ndarray, shape (pairs, d)
-        The keys as captured.
-    queries : ndarray, shape (n, d)
-        The queries as captured; at most `EXACT_COUNT`.
-    twice : ndarray of int, shape (pairs,), changed
-        Twice the counts.
+    `scores` (pairs, n, float32) are those of the keys' differences with the queries, scaled to be about 1 at most,
+    `margins` (n,) the lengths of the queries over the longest, and `slacks` (pairs,) the rounding errors of a score
+    with margin one: scores nearer to zero are recomputed from `one` and `other` (pairs, d), the keys as captured, and
+    `queries` (n, d), at most `EXACT_COUNT`. `twice` (pairs,) has twice the counts, and is changed.
     """
     for pair in range(len(scores)):
         line, slack = scores[pair], slacks[pair]

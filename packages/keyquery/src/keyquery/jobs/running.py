@@ -109,7 +109,7 @@ def run_jobs(
     valid: Callable[[T], bool] = lambda result: True,
     progress: Callable[[JobProgress], None] = lambda state: None,
 ) -> list[T]:
-    """Run a function once for each set of arguments, each call as a job in a separate process.
+    """Run a function once for each set of arguments, each call as a job in a separate process; return results in order.
 
     A job's folder `folder/KEY` has the call (`job.json`), the log and the result; KEY is a hash of the function's
     name, the arguments and `version`. A job that has a result is not run again, so repeating a stopped run with the
@@ -118,29 +118,12 @@ def run_jobs(
     all others have ended; it lists each with its log and the log's last lines, and has the results of the others.
     Raises SpecError when a job cannot be keyed, or the function cannot be imported by name.
 
-    Parameters
-    ----------
-    function : Callable
-        A module-level function whose return value can be pickled.
-    arguments : sequence of mapping
-        Keyword arguments of each job; see `keyquery.jobs.content.key` for what they may hold. Equal sets are one job.
-    executor : Executor
-        From `open_executor`, or any that calls each function in another process, which must see `folder`.
-    folder : Path
-        Folder in which the jobs' folders are created.
-    names : sequence of str or None
-        Names of the jobs in messages; if None, the arguments are shown.
-    version : str
-        Text for anything else that determines the results, such as a fingerprint of the model.
-    valid : Callable
-        Returns whether an earlier result is still valid, for example whether the files that it names exist.
-    progress : Callable
-        Called in this thread with a `JobProgress` at every event and report.
-
-    Returns
-    -------
-    list
-        The results, in the order of `arguments`.
+    `function` is of a module's top level, and its value can be pickled. `arguments` are the keyword arguments of each
+    job; see `keyquery.jobs.content.key` for what they may hold; equal sets are one job. `executor`, from
+    `open_executor`, calls each function in another process, which must see `folder`. `names` are those of the jobs in
+    messages (None: the arguments are shown), and `version` is a text for anything else that determines the results,
+    such as a fingerprint of the model. `valid` returns whether an earlier result is still valid, for example whether
+    the files that it names exist; `progress` is called in this thread with a `JobProgress` at every event and report.
     """
     if names is not None and len(names) != len(arguments):
         raise SpecError(f"{len(names)} names for {len(arguments)} jobs: give one each")

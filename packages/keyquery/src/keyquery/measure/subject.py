@@ -335,7 +335,8 @@ def open_subject(
     seed = card.get("training_seed")
     suffix = f"-s{seed}" if card and not builtin and seed else ""
     precision, used = _precision_name(loaded_model), UsageCount()
-    default_precision = "fp32" if card else precision if source.quantize is None else ""
+    as_stored = source.quantize is None and source.dtype == "auto"
+    default_precision = "fp32" if card else precision if as_stored else ""
     parts = [slug(place) + suffix]
     parts += [precision] * (precision != default_precision) + ["double"] * bool(source.quantize and source.double)
     parts += _name_parts(source, options)

@@ -148,7 +148,9 @@ def survey(model: PreTrainedModel) -> tuple[Layer, ...]:
 
 
 @contextmanager
-def describe_failures(model: PreTrainedModel, tokens: int) -> Iterator[None]:
+def describe_failures(
+    model: PreTrainedModel, tokens: int, cause: str = "a configuration that does not fit the class, input besides text"
+) -> Iterator[None]:
     """Convert errors of an architecture's code into a ModelError: a forward pass over so many tokens failed.
 
     The error names the original type and first line; project errors, memory errors and Ctrl-C pass unchanged.
@@ -163,7 +165,7 @@ def describe_failures(model: PreTrainedModel, tokens: int) -> Iterator[None]:
         reason = (str(error) or type(error).__name__).strip().splitlines()[0]
         raise ModelError(
             f"{_label(model)}: a forward pass over {tokens} tokens fails ({type(error).__name__}: {reason}); "
-            "causes may be a configuration that does not fit the class, input besides text, or too long a text"
+            f"causes may be {cause}, or too long a text"
         ) from error
 
 

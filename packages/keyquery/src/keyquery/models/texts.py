@@ -148,23 +148,11 @@ def documents(
 ) -> Iterator[TokenizedDocument]:
     """Yield documents of `context` tokens: the first tokens of each text, special tokens included.
 
-    Raises DataError when a text is empty or shorter than the context, or no text is long enough.
-
-    Parameters
-    ----------
-    source : TextSource
-        Source of the texts.
-    tokenizer : PreTrainedTokenizer
-        The model's tokenizer.
-    context : int
-        Number of tokens per document.
-    windows : bool
-        Cut a text into as many consecutive documents as possible, and drop the rest. Each has the special tokens that
-        the tokenizer adds to a text, and these count towards the context.
-    skip_short : bool
-        Skip shorter texts instead of raising an error.
-    keep_short : bool
-        Yield a shorter text, or the rest of a text that is cut into windows, as a document of fewer tokens.
+    `tokenizer` is the model's. `windows` cuts a text into as many consecutive documents as possible, and drops the
+    rest; each has the special tokens that the tokenizer adds to a text, and these count towards the context.
+    `skip_short` skips shorter texts instead of raising an error; `keep_short` yields a shorter text, or the rest of a
+    text that is cut into windows, as a document of fewer tokens. Raises DataError when a text is empty or shorter than
+    the context, or no text is long enough.
     """
     number, longest = 0, 0
     for index, (name, text) in enumerate(texts(source)):

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from transformers import PreTrainedModel
 
 PROBE = (3, 5, 4, 6, 3, 7) * 4  # tokens of a text
+TRIED = 32  # tokens of a text with which a cache is tried
 
 _at_once: WeakKeyDictionary[Any, float] = WeakKeyDictionary()  # what `tokens_at_once` found
 _apart: WeakKeyDictionary[Any, bool] = WeakKeyDictionary()  # whether padding on the left changes a model's logits
@@ -49,7 +50,8 @@ def step(model: PreTrainedModel, tokens: Tensor, mask: Tensor | None, cache: Any
         places = torch.arange(start, start + tokens.shape[1], device=tokens.device)[None].expand(len(tokens), -1)
     else:
         places = positions_of(mask)[:, -tokens.shape[1] :]
-    with describe_failures(model, tokens.shape[1]):  # some architectures accept only their own cache class
+    cause = "a class that accepts only a key cache of its own (with --items 0 only losses are measured)"
+    with describe_failures(model, tokens.shape[1], cause):
         logits: Tensor = model(
             input_ids=tokens,
             attention_mask=mask,
@@ -112,25 +114,28 @@ def key_cache(model: PreTrainedModel) -> Any:
 def tokens_at_once(model: PreTrainedModel) -> float:
     """Return how many tokens may follow from a cache in one pass with logits as in a pass without a cache.
 
-    This is infinity for caches of keys and values. A cache with states of another kind is tried on a short text, with
-    half of it at once and token by token, since some layers forget their state unless they get a single token.
+    This is infinity for caches of keys and values. A cache of another kind, or one that the model ignores, is tried on
+    a short text, token by token from the second on and with half of it at once: some layers forget their state unless
+    they get a single token, and attention to chosen keys may choose others.
     """
     torch = libraries.torch
     if model not in _at_once:
-        _at_once[model] = 0 if has_states(_empty_cache(model)) else math.inf
-        tokens = torch.arange(3, 123, 5, device=device_of(model))[None] % int(model.config.get_text_config().vocab_size)
-        length, half = tokens.shape[1], tokens.shape[1] // 2
-        for size, limit in ((1, 1), (half, math.inf)) if not _at_once[model] else ():
+        ignored = _cache_argument(model) not in inspect.signature(model.forward).parameters
+        most: float = 0 if ignored or has_states(_empty_cache(model)) else math.inf
+        size = int(model.config.get_text_config().vocab_size)
+        tokens = torch.randint(size, (1, TRIED), generator=torch.Generator().manual_seed(0)).to(device_of(model))
+        for start, rest, limit in ((1, 1, 1), (TRIED // 2, TRIED, math.inf)) if not most else ():
             cache = _empty_cache(model)
             with torch.inference_mode():
-                full = model(input_ids=tokens, use_cache=False).logits[:, half - 1 :].float()
-                parts = [step(model, tokens[:, :half], None, cache, 0)]
-                for at in range(half, length, size):
-                    parts.append(step(model, tokens[:, at : at + size], None, cache, at, keep=size))
+                full = model(input_ids=tokens, use_cache=False).logits.float()
+                parts = [step(model, tokens[:, :start], None, cache, 0, keep=start)]
+                for at in range(start, TRIED, rest):
+                    parts.append(step(model, tokens[:, at : at + rest], None, cache, at, keep=rest))
             error = float((torch.cat(parts, dim=1).float() - full).abs().max())
             if not error <= rounding_of(model) * float(full.std()):
                 break
-            _at_once[model] = limit
+            most = limit
+        _at_once[model] = most
     return _at_once[model]
 
 

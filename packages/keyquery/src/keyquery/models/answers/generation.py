@@ -36,28 +36,12 @@ def greedy(
 ) -> list[str]:
     """Return the most probable continuation of each prompt, token by token; ties go to the lowest id.
 
-    Raises ModelError if a prompt has no tokens, or `new_tokens` or `batch` is below 1.
-
-    Parameters
-    ----------
-    model : PreTrainedModel
-        The model, in evaluation mode.
-    tokenizer : PreTrainedTokenizer
-        The model's tokenizer.
-    prompts : sequence of str
-        Prompts in any order; continuations are returned in the same order.
-    new_tokens : int
-        Maximal number of tokens per continuation; an end token of the model ends it earlier.
-    batch : int
-        Number of prompts per batch.
-    stop : sequence of str or None
-        A continuation ends before the first of these texts.
-    pad : bool
-        Pad prompts of different lengths on the left, with mask and position ids to match, so that they share batches;
-        then position 0 of a row is not its beginning token, and interventions there are wrong.
-    prefill, decode : callable
-        Functions that return a context manager, entered around the forward pass over the prompts, and around each
-        forward pass over one more token.
+    The model is in evaluation mode; `prompts` are in any order, and `batch` of them share a forward pass. A
+    continuation has at most `new_tokens` tokens, and ends at an end token of the model or before the first text of
+    `stop`. `pad` pads prompts of different lengths on the left, with mask and position ids to match, so that they share
+    batches; then position 0 of a row is not its beginning token, and interventions there are wrong. `prefill` and
+    `decode` return a context manager, entered around the forward pass over the prompts, and around each forward pass
+    over one more token. Raises ModelError if a prompt has no tokens, or `new_tokens` or `batch` is below 1.
     """
     if new_tokens < 1 or batch < 1:
         raise ModelError("new_tokens and batch must be at least 1")

@@ -18,28 +18,15 @@ TRAINED = ("default", "llama3", "longrope", "dynamic", "proportional", "axial") 
 def rope_parameters(
     config: Any, kind: str, *, factor: float | None = None, length: int | None = None
 ) -> dict[str, Any] | None:
-    """Return the `rope_parameters` that change a configuration to another encoding.
+    """Return the `rope_parameters` that change a configuration to another encoding; None if it already has them.
 
-    Raises ModelError if the encoding is unknown, its factor is not above 1, the model has no rotation, or its
-    frequencies are already scaled, so that interpolation is not defined.
-
-    Parameters
-    ----------
-    config : PreTrainedConfig
-        Configuration of the model, or of its text part.
-    kind : {"rope", "drope", "pi", "ntk", "yarn"}
-        "rope" is the model's own rotation, or for a DroPE configuration plain rotation with the stored base frequency.
-    factor : float or None
-        For "pi", "ntk" and "yarn": intended context over trained context, above 1.
-    length : int or None
-        For "yarn": the trained context; `max_position_embeddings` if None.
-
-    Returns
-    -------
-    dict or None
-        The parameters, or None if the configuration already has them. If they are given by layer type (Gemma 3),
-        "drope" changes all types, "pi", "ntk" and "yarn" only those that see the whole context: a sliding window
-        never exceeds the trained length.
+    `config` is that of the model, or of its text part. `kind` is "rope", the model's own rotation, or for a DroPE
+    configuration plain rotation with the stored base frequency; "drope"; or "pi", "ntk" or "yarn" with a `factor`, the
+    intended over the trained context, above 1. `length` is the trained context for "yarn" (None:
+    `max_position_embeddings`). If the parameters are given by layer type (Gemma 3), "drope" changes all types, the
+    scaled kinds only those that see the whole context: a sliding window never exceeds the trained length. Raises
+    ModelError if the encoding is unknown, its factor is not above 1, the model has no rotation, or its frequencies are
+    already scaled, so that interpolation is not defined.
     """
     check_encoding(kind, factor)
     text = config.get_text_config()
