@@ -105,7 +105,7 @@ def test_relations_at_the_larger_base_are_judged_likewise(changed, above, below)
 
 
 def near(low, high, seeds=8):
-    """Return keys near the question by prompt length: equal shares of B and C in every seed, with small noise."""
+    """Return passkeys near the question by prompt length: equal shares of B and C in every seed, with small noise."""
     rows = []
     for seed in range(1, seeds + 1):
         for multiple, shares in {2.0: low, 8.0: high}.items():

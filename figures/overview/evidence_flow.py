@@ -29,7 +29,7 @@ def figure(population_contrasts_every: pd.DataFrame, claims: pd.DataFrame) -> Fi
     return Figure(
         body="\n".join(lines),
         caption=(
-            "From a model to a verdict: the way of one number, far keys found by arms C and B at four training "
+            "From a model to a verdict: the way of one number, far passkeys found by arms C and B at four training "
             "lengths. Each arrow is a function of the repository whose parameters name what it reads, so that a change "
             "on the left is followed to the right, and a printed number leads back to its measurement. Numbers are "
             "rounded after they are computed."

@@ -37,7 +37,7 @@ def figure(population_ablations: pd.DataFrame) -> Figure:
         share_x=True,
         share_y=True,
         caption=(
-            "What keys lose when one head is removed, in nats per key at the training length, against that head's "
+            "What passkeys lose when one head is removed, in nats each at the training length, against that head's "
             f"plasticity ({seeds(rows)}): A with rotation, B trained on with it, C trained on without. Each point is "
             "one head of one model. The vertical axis is linear below a tenth of a nat and logarithmic above."
         ),

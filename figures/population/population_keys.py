@@ -46,12 +46,12 @@ def figure(population_outcomes: pd.DataFrame, population_distances: pd.DataFrame
         share_y=True,
         entities=LOOKS,
         caption=(
-            f"At base {bases(far)[0]} retrieval with rotation stops at a distance: keys found in prompts of {LONG:g} "
-            f"training lengths, by the distance from key to question, grey beyond the training length of {TRAINED} "
-            f"words. Near keys are harder to find in these prompts than in those of one training length: {near_means}. "
+            f"At base {bases(far)[0]} retrieval with rotation stops at a distance: passkeys found in prompts of {LONG:g} "
+            f"training lengths, by the distance from passkey to question, grey beyond the training length of {TRAINED} "
+            f"words. Near ones are harder to find in these prompts than in those of one training length: {near_means}. "
             + "; ".join(f"{arm}: {ARMS[arm]}" for arm in SHOWN)
-            + ". Thin lines: single seeds; thick lines: their mean; in numbers the mean share of far keys, beyond "
-            f"{FAR:g} words. {seeds(far[far['arm'].isin(SHOWN)]).capitalize()}. {int(far['n'].max())} far keys a "
+            + ". Thin lines: single seeds; thick lines: their mean; in numbers the mean share of far passkeys, beyond "
+            f"{FAR:g} words. {seeds(far[far['arm'].isin(SHOWN)]).capitalize()}. {int(far['n'].max())} far passkeys a "
             "model at most. Unit: one training seed."
         ),
         short="Keys that the population finds, by their distance to the question",

@@ -14,9 +14,9 @@ ARMS = {
 }
 ROWS = (
     ("keys_all", 1.0, "Keys at the training length (%)", 100.0, 1),
-    ("keys_far", 2.0, "Far keys at 2× (%)", 100.0, 1),
-    ("keys_far", 4.0, "Far keys at 4× (%)", 100.0, 1),
-    ("keys_far", 8.0, "Far keys at 8× (%)", 100.0, 1),
+    ("keys_far", 2.0, "Far passkeys at 2× (%)", 100.0, 1),
+    ("keys_far", 4.0, "Far passkeys at 4× (%)", 100.0, 1),
+    ("keys_far", 8.0, "Far passkeys at 8× (%)", 100.0, 1),
     ("facts_seen", 0.0, "Facts of the second phase (%)", 100.0, 1),
     ("facts_held", 0.0, "Facts held out of it (%)", 100.0, 1),
     ("text_loss", 1.0, "Text (nats per word)", 1.0, 2),
@@ -61,7 +61,7 @@ def arms_table(population_outcomes: pd.DataFrame, chosen: str, title: str, base:
         note=(
             f"Seeds: {seeds}; {int(models.sum())} of {len(models)} models count by the plan. "
             + ("E has no rotation, and so no base. " if "E" in arms else "")
-            + "Brackets are ranges over seeds, not intervals. Far keys lie farther than one and a quarter training "
+            + "Brackets are ranges over seeds, not intervals. Far passkeys lie farther than one and a quarter training "
             "lengths from the question. Heads: means over the heads of a model (for the bias, of its size); sink and "
             "value are extremes over heads, on texts that repeat words after a sign."
         ),

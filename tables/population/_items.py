@@ -14,7 +14,7 @@ QUANTITIES = {
     "content_part": "content part",
     "nearer_wins": "nearer key wins",
     "linear_share": "linear share",
-    "keys_far": "far keys",
+    "keys_far": "far passkeys",
     "ap_last_20": "late plasticity and loss",
     "ap_drop": "drop and loss",
 }

@@ -44,7 +44,7 @@ def table(population_contrasts: pd.DataFrame, population_contrasts_every: pd.Dat
         ),
         short="Planned contrasts of the population",
         note=(
-            "Arms as in the record of the plan; keys and facts are in points. Far keys lie farther than one and a "
+            "Arms as in the record of the plan; passkeys and facts are in points. Far ones lie farther than one and a "
             "quarter training lengths from the question; At: multiples of the training length. Differences of all "
             "trained models, with Student's intervals over seeds; $p$ of exact sign flips over the seeds, Holm within "
             "a family. The plan does not compare all trained models: this was added after two seeds, in which "

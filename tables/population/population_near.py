@@ -1,4 +1,4 @@
-"""Share of keys near the question that the population finds, by prompt length."""
+"""Share of passkeys near the question that the population finds, by prompt length."""
 
 import pandas as pd
 
@@ -16,7 +16,7 @@ def table(population_near: pd.DataFrame) -> Table:
             Column("shown", "Base"),
             Column("compared", "Arm"),
             Column("multiple", "Length", fixed(0)),
-            Column("value", "Near keys (%)", fixed(1), ci=("low", "high"), reason="note"),
+            Column("value", "Near passkeys (%)", fixed(1), ci=("low", "high"), reason="note"),
             Column("least", "least", fixed(1), group="Seeds"),
             Column("most", "most", fixed(1), group="Seeds"),
             Column("seeds", "number", integer(), group="Seeds"),
@@ -28,7 +28,7 @@ def table(population_near: pd.DataFrame) -> Table:
             "Keys nearer to the question than one training length that the population finds, by the length of the "
             "prompt in training lengths: mean over seeds with Student's interval. Unit: one training seed."
         ),
-        short="Keys near the question that the population finds",
+        short="Passkeys near the question that the population finds",
         note=(
             "Arms as in the record of the plan. All trained models, measured as planned; this comparison is post hoc. "
             "p of exact sign flips over seeds, Holm over the lengths of a base, of the difference by seed."

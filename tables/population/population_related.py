@@ -6,8 +6,8 @@ from boundpaper.tables import Column, Table, fixed, integer
 from tables.population._related import WHAT
 
 GROUPS = {
-    "relations": "Of a model, against its loss of keys from one to four training lengths",
-    "head_level": "Of a head, against the keys lost by its removal, within its layer",
+    "relations": "Of a model, against its loss of passkeys from one to four training lengths",
+    "head_level": "Of a head, against the passkeys lost by its removal, within its layer",
 }
 
 

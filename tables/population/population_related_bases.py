@@ -6,10 +6,10 @@ from boundpaper.tables import Column, Table, fixed, integer
 from tables.population._related import WHAT
 
 GROUPS = {
-    "10000": "Of a model of base 10,000, against its loss of keys from one to four training lengths",
+    "10000": "Of a model of base 10,000, against its loss of passkeys from one to four training lengths",
     "both": "Of a model of either base, against the same",
     "both, A to C": "Of a model of either base but for D, against the same",
-    "heads": "Of a head at base 10,000, against the keys lost by its removal, within its layer",
+    "heads": "Of a head at base 10,000, against the passkeys lost by its removal, within its layer",
 }
 
 
@@ -36,7 +36,7 @@ def table(population_relations_bases: pd.DataFrame, population_head_damage_bases
         short="What goes with what in the population at base 10,000 and over both bases",
         note=(
             "All trained models; post hoc, added before the models of base 10,000 that are reported were measured. "
-            "D, which finds hardly any keys to lose, was left out after the result with it was seen. "
+            "D, which finds hardly any passkeys to lose, was left out after the result with it was seen. "
             "p of permutations within seeds (models) and of sign flips over seeds (heads), Holm within a group of rows."
         ),
     )

@@ -1,4 +1,4 @@
-"""Far keys found without rotation, beside the control with YaRN, by prompt length."""
+"""Far passkeys found without rotation, beside the control with YaRN, by prompt length."""
 
 import pandas as pd
 
@@ -18,8 +18,8 @@ def table(population_yarn: pd.DataFrame) -> Table:
         columns=[
             Column("multiple", "Length", fixed(0)),
             Column("asked", "C is asked"),
-            Column("dropped", "C", fixed(1), group="Far keys (%)"),
-            Column("stretched", "B, YaRN", fixed(1), group="Far keys (%)"),
+            Column("dropped", "C", fixed(1), group="Far passkeys (%)"),
+            Column("stretched", "B, YaRN", fixed(1), group="Far passkeys (%)"),
             Column("difference", "C minus B (points)", fixed(1), ci=("low", "high"), reason="note"),
             Column("p", "$p$", pvalue()),
             Column("seeds", "Seeds", integer()),
@@ -27,8 +27,8 @@ def table(population_yarn: pd.DataFrame) -> Table:
         groups="shown",
         size="footnotesize",
         caption=(
-            "Far keys that the model without rotation (C) finds, and its control under YaRN (B), by the length of the "
-            "prompt in training lengths. Unit: one training seed; means, Student's interval of the difference, and "
+            "Far passkeys that the model without rotation (C) finds, and its control under YaRN (B), by the length of "
+            "the prompt in training lengths. Unit: one training seed; means, Student's interval of the difference, and "
             "$p$ of exact sign flips, not corrected."
         ),
         short="Dropping the rotation beside YaRN",

@@ -27,7 +27,7 @@ def thesis_population_bases(population_bases: pd.DataFrame) -> Iterator[Verdict]
 
 @claim("thesis, A population of small models")
 def thesis_population_relations_bases(population_relations_bases: pd.DataFrame) -> Iterator[Verdict]:
-    """Which properties go with the loss of keys over length, at the larger base and over both bases together."""
+    """Which properties go with the loss of passkeys over length, at the larger base and over both bases together."""
     for of, where in ((LARGER, AT), ("both", "Over both bases")):
         for item, (sign, sentence) in RELATIONS.items():
             row = pick(population_relations_bases, item=item, of=of)

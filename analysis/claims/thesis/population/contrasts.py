@@ -6,25 +6,25 @@ from analysis.claims.thesis.population._judged import judge_both, models
 from boundpaper.claims import Verdict, claim, judge, pick
 
 CONTRASTS = {
-    "keys_far_4x": (1, "Trained on without rotation, a model finds more far keys than trained on with it."),
-    "training_on": (1, "Training on with rotation by itself lets a model find more far keys."),
-    "brief_drop": (1, "A fifth of the steps without rotation is enough to find more far keys."),
-    "never_rotated": (1, "A model that never rotated finds more far keys than one that dropped its rotation."),
-    "keys_near_1x": (-1, "Within the training length dropping the rotation costs keys."),
+    "keys_far_4x": (1, "Trained on without rotation, a model finds more far passkeys than trained on with it."),
+    "training_on": (1, "Training on with rotation by itself lets a model find more far passkeys."),
+    "brief_drop": (1, "A fifth of the steps without rotation is enough to find more far passkeys."),
+    "never_rotated": (1, "A model that never rotated finds more far passkeys than one that dropped its rotation."),
+    "keys_near_1x": (-1, "Within the training length dropping the rotation costs passkeys."),
     "facts_held": (-1, "Dropping the rotation costs facts that the second phase left out."),
     "plasticity_drops": (-1, "Dropping the rotation lowers the plasticity of heads."),
     "bias_window_drops": (1, "Dropping the rotation raises the positional bias over the window."),
     "base_interaction": (1, "The smaller base of the rotation gains more from dropping it."),
     "keys_far_4x_10000": (
         1,
-        "At base 10,000, a model trained on without rotation finds more far keys than one with it.",
+        "At base 10,000, a model trained on without rotation finds more far passkeys than one with it.",
     ),
 }
 RELATIONS = {
-    "h1_plasticity": (-1, "Models whose late plasticity is higher lose fewer keys with length."),
-    "h3_bias": (1, "Models with a larger positional bias per token lose more keys with length."),
-    "h3_bias_window": (1, "Models with a larger positional bias over the window lose more keys with length."),
-    "drop_decline": (1, "Models whose plasticity drops more within the window lose more keys with length."),
+    "h1_plasticity": (-1, "Models whose late plasticity is higher lose fewer passkeys with length."),
+    "h3_bias": (1, "Models with a larger positional bias per token lose more passkeys with length."),
+    "h3_bias_window": (1, "Models with a larger positional bias over the window lose more passkeys with length."),
+    "drop_decline": (1, "Models whose plasticity drops more within the window lose more passkeys with length."),
 }
 
 DAMAGES = {
@@ -74,7 +74,7 @@ def thesis_population_contrasts(population_contrasts: pd.DataFrame) -> list[Verd
 
 @claim("thesis, A population of small models")
 def thesis_population_relations(population_relations: pd.DataFrame) -> list[Verdict]:
-    """Which properties go with the loss of keys over length, where nothing else varies."""
+    """Which properties go with the loss of passkeys over length, where nothing else varies."""
     return _judge_relations(population_relations)
 
 
@@ -93,7 +93,7 @@ def thesis_population_every(population_contrasts_every: pd.DataFrame) -> list[Ve
 
 @claim("thesis, A population of small models")
 def thesis_population_relations_every(population_relations_every: pd.DataFrame) -> list[Verdict]:
-    """Which properties go with the loss of keys over length, over all trained models: post hoc, not planned."""
+    """Which properties go with the loss of passkeys over length, over all trained models: post hoc, not planned."""
     return _judge_relations(population_relations_every, ALL)
 
 

@@ -10,14 +10,14 @@ from boundpaper.statistics.locations.permutation import sign_flip_p
 from boundpaper.statistics.locations.student import student_interval
 
 LENGTHS = {2.0: (1, "two"), 8.0: (-1, "eight")}
-DOES = {1: "finds more of the keys near the question", -1: "costs keys near the question"}
+DOES = {1: "finds more of the passkeys near the question", -1: "costs passkeys near the question"}
 BEYOND = (192, 384)  # words: where ranges of distance begin that lie past the cliff, and past three training lengths
 LONG = 4.0  # training lengths of the prompts in which they are asked
 SLOPE = {
-    "past": "At base 10,000 models trained on with rotation find more than one in a hundred keys between one and a "
-    "half and two training lengths from the question (post hoc).",
-    "lost": "At base 10,000 models trained on with rotation find fewer keys beyond three training lengths than between "
-    "one and a half and two (post hoc).",
+    "past": "At base 10,000 models trained on with rotation find more than one in a hundred passkeys between "
+    "one and a half and two training lengths from the question (post hoc).",
+    "lost": "At base 10,000 models trained on with rotation find fewer passkeys beyond three training lengths than "
+    "between one and a half and two (post hoc).",
 }
 ASKED = ((400, "In prompts", ""), (10_000, "At base 10,000, in prompts", "10000-"))
 """Bases, with the beginnings of statements and of claim keys on them."""
@@ -31,7 +31,7 @@ FEWEST = 6  # seeds, below which no test of the plan can decide
 
 @claim("thesis, A population of small models")
 def thesis_population_near(population_near: pd.DataFrame) -> Iterator[Verdict]:
-    """Dropping the rotation changes how many keys near the question are found in long prompts, whatever the distance.
+    """Dropping the rotation changes how many passkeys near the question are found in long prompts, at any distance.
 
     Post hoc at the primary base, where it was seen; at the other base the same direction was asked before its
     reported models were measured.

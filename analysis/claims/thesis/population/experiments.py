@@ -1,4 +1,4 @@
-"""The DroPE report's experiments and wrong keys, against the control that the report lacks: post-hoc claims."""
+"""The DroPE report's experiments and wrong passkeys, against the control that the report lacks: post-hoc claims."""
 
 from collections.abc import Iterator
 
@@ -69,7 +69,7 @@ def _corrected_p(asked: pd.DataFrame) -> pd.DataFrame:
 
 @claim("thesis, A population of small models")
 def thesis_population_miscounts(population_errors: pd.DataFrame) -> Iterator[Verdict]:
-    """Among a model's wrong keys, more miscount digits without rotation: digits inserted, or one lost from a run.
+    """Among a model's wrong passkeys, more miscount digits without rotation: digits inserted, or one lost from a run.
 
     Post hoc, up to twice the training length: the answers that the DroPE report quotes have lost a digit of a run,
     which is the second part; the first was the one asked at first. Exact sign flips, Holm over both.
@@ -85,10 +85,10 @@ def thesis_population_miscounts(population_errors: pd.DataFrame) -> Iterator[Ver
     for kind, phrase in MISCOUNTED.items():
         shares, counts = asked[kind]
         statement = (
-            f"Of its wrong keys up to twice the training length, a model without rotation has more with {phrase}."
+            f"Of its wrong passkeys up to twice the training length, a model without rotation has more with {phrase}."
         )
         if kind not in differences:
-            why = f"{len(shares)} seeds have wrong keys of both arms; more of the plan would decide it."
+            why = f"{len(shares)} seeds have wrong passkeys of both arms; more of the plan would decide it."
             yield untestable(why, key=kind, statement=statement)
             continue
         difference = differences[kind]
@@ -110,7 +110,7 @@ def thesis_population_miscounts(population_errors: pd.DataFrame) -> Iterator[Ver
 
 
 def _share_of_wrong_keys(errors: pd.DataFrame, kind: str) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return a class's share of the wrong keys in the shorter prompts, and its keys, for seeds that have both arms."""
+    """Return a class's share of wrong passkeys in the shorter prompts, and its keys, for seeds that have both arms."""
     own = errors[(errors["base"] == BASE) & (errors["multiple"] <= NEAR) & (errors["kind"] == kind)]
     wrong = own.groupby(["seed", "arm"])[["count", "errors"]].sum()
     share = (wrong["count"] / wrong["errors"]).unstack("arm").reindex(columns=["B", "C"]).dropna()

@@ -1,4 +1,4 @@
-"""Claims on which models of the population learned to choose among keys, and on what depends on it; post hoc."""
+"""Claims on which models of the population learned to choose among passkeys, and on what depends on it; post hoc."""
 
 import pandas as pd
 
@@ -12,15 +12,15 @@ from boundpaper.statistics.proportion import wilson_interval
 BASE = 400  # rotary base of the arms contrasted in the plan
 LARGER = 10_000
 FAR = {2.0: "two", 4.0: "four", 8.0: "eight"}
-"""Prompt lengths of questions for far keys, in training lengths."""
+"""Prompt lengths of questions for far passkeys, in training lengths."""
 METRIC = "ap_last_20"
 
 
 @claim("thesis, A population of small models")
 def thesis_population_learned(population_outcomes: pd.DataFrame, population_prompts: pd.DataFrame) -> Verdict:
-    """Every model trained on without rotation learns to tell the requested key from others; with it, not all do.
+    """Every model trained on without rotation learns to tell the requested passkey from others; with it, not all do.
 
-    Post hoc. A model that guesses among the keys of a prompt is right once per number of keys; it has learned
+    Post hoc. A model that guesses among the passkeys of a prompt is right once per number of keys; it has learned
     when the interval of its share at the training length (Wilson, 95 %) lies above that.
     """
     return _above_guessing(_learned(population_outcomes, population_prompts))
@@ -28,7 +28,7 @@ def thesis_population_learned(population_outcomes: pd.DataFrame, population_prom
 
 @claim("thesis, A population of small models")
 def thesis_population_learned_larger(population_outcomes: pd.DataFrame, population_prompts: pd.DataFrame) -> Verdict:
-    """At base 10,000, too, every model trained on without rotation learns to tell the requested key; not all with it.
+    """At base 10,000, every model trained on without rotation learns to tell the requested passkey; not all with it.
 
     Post hoc, with six seeds of that base measured; same test as at the primary base.
     """
@@ -51,9 +51,9 @@ def _above_guessing(learned: pd.DataFrame) -> Verdict:
 
 @claim("thesis, A population of small models")
 def thesis_population_learners(population_outcomes: pd.DataFrame, population_prompts: pd.DataFrame) -> list[Verdict]:
-    """Where both models choose among keys at the training length, the one without rotation finds more far keys.
+    """Where both models choose among passkeys at the training length, the one without rotation finds more far passkeys.
 
-    Post hoc: the primary contrast without seeds in which a model guesses among the keys of a prompt. Exact sign
+    Post hoc: the primary contrast without seeds in which a model guesses among the passkeys of a prompt. Exact sign
     flips, Holm over the three lengths.
     """
     learned = _learned(population_outcomes, population_prompts)
@@ -66,7 +66,7 @@ def thesis_population_learners(population_outcomes: pd.DataFrame, population_pro
     ]
     shares = found.pivot_table(index=["multiple", "seed"], columns="arm", values="value").reindex(columns=["B", "C"])
     statement = (
-        "Without seeds in which a model guesses, dropping the rotation finds more far keys at {} training lengths."
+        "Without seeds in which a model guesses, dropping the rotation finds more far passkeys at {} training lengths."
     )
     differences = {
         multiple: (part["C"] - part["B"]).dropna().to_numpy(dtype=float)
@@ -74,7 +74,7 @@ def thesis_population_learners(population_outcomes: pd.DataFrame, population_pro
         if len(part := shares[shares.index.get_level_values("multiple") == multiple])
     }
     if not differences or min(map(len, differences.values())) < 2:
-        why = f"Seeds in which both models choose among keys: {len(kept)}; more of the plan would decide it."
+        why = f"Seeds in which both models choose among passkeys: {len(kept)}; more of the plan would decide it."
         return [untestable(why, key=f"{each:g}x", statement=statement.format(words)) for each, words in FAR.items()]
     p = {multiple: sign_flip_p(values) for multiple, values in differences.items()}
     corrected = dict(zip(p, holm_p([each.p_value for each in p.values()]), strict=True))
@@ -105,7 +105,7 @@ def thesis_population_learners(population_outcomes: pd.DataFrame, population_pro
 
 @claim("thesis, A population of small models")
 def thesis_population_turns(population_outcomes: pd.DataFrame, population_prompts: pd.DataFrame) -> Verdict:
-    """The order of late plasticity and loss over length turns with whether the control learned to choose among keys.
+    """The order of late plasticity and loss over length turns with whether the control chooses among passkeys.
 
     Post hoc: rank correlation over the arms A, B, C of a seed, positive where B learned and negative where not.
     """
@@ -148,7 +148,7 @@ def _turned(outcomes: pd.DataFrame, learned: pd.DataFrame, base: int) -> Verdict
 
 @claim("thesis, A population of small models")
 def thesis_population_brief(population_outcomes: pd.DataFrame) -> Verdict:
-    """After a fifth of the steps without rotation a model finds fewer keys of its training length than at the start.
+    """After a fifth of the steps without rotation a model finds fewer passkeys of its length than at the start.
 
     Post hoc. Exact sign flips over seeds of the shares of arms D and A.
     """

@@ -1,4 +1,4 @@
-"""Claims on plasticity beyond the training length, where the population's rotary models find no key; post hoc."""
+"""Claims on plasticity beyond the training length, where the population's rotary models find no passkey; post hoc."""
 
 import pandas as pd
 
@@ -15,7 +15,7 @@ STATEMENTS = {
 
 @claim("thesis, A population of small models")
 def thesis_population_reach(population_reach_tests: pd.DataFrame) -> list[Verdict]:
-    """Where models with rotation lose their keys, position leaves less room to content.
+    """Where models with rotation lose their passkeys, position leaves less room to content.
 
     Post hoc: what crowding out says of the far end, of models that were trained on, over all of their heads.
     """

@@ -38,15 +38,15 @@ LENGTHS = {2: (1, "two"), 4: (-1, "four"), 8: (-1, "eight")}
 LIKE = {
     f"{key}_{length}x": (
         sign,
-        f"At {word} training lengths dropping finds {'more' if sign > 0 else 'fewer'} far keys than YaRN on the "
+        f"At {word} training lengths dropping finds {'more' if sign > 0 else 'fewer'} far passkeys than YaRN on the "
         f"control, both {how} a temperature.",
     )
     for length, (sign, word) in LENGTHS.items()
     for key, how in (("C_less_yarn_plain", "without"), ("C_heated_less_yarn", "with"))
 }
 RELATIONS = {
-    "h1_aligned": (-1, "Models whose late plasticity at one position is higher lose fewer keys with length."),
-    "drop_aligned": (1, "Models whose plasticity at one position drops more within the window lose more keys."),
+    "h1_aligned": (-1, "Models whose late plasticity at one position is higher lose fewer passkeys with length."),
+    "drop_aligned": (1, "Models whose plasticity at one position drops more within the window lose more passkeys."),
 }
 HEADS = {
     "damage_aligned": (1, "Within a layer, the more plastic a head is at one position, the more its removal costs."),
@@ -99,7 +99,7 @@ def thesis_retrained_yarn(retrained_tests: pd.DataFrame) -> list[Verdict]:
 
 @claim("thesis, A population of small models")
 def thesis_retrained_relations(retrained_tests: pd.DataFrame) -> list[Verdict]:
-    """Which properties go with the loss of keys over length, at one position: secondary items of the amendment."""
+    """Which properties go with the loss of passkeys over length, at one position: secondary items of the amendment."""
     return _judge_items(retrained_tests, RELATIONS)
 
 

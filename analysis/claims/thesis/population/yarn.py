@@ -1,4 +1,4 @@
-"""Claims that compare dropping the rotation with YaRN at each length, by far keys found; post hoc."""
+"""Claims that compare dropping the rotation with YaRN at each length, by far passkeys found; post hoc."""
 
 from collections.abc import Iterator
 
@@ -22,7 +22,7 @@ def thesis_population_yarn(population_yarn: pd.DataFrame) -> Iterator[Verdict]:
     for (base, encoding), rows in population_yarn.groupby(["base", "encoding"]):
         for _, row in rows[rows["multiple"].isin(list(SIGNS))].iterrows():
             sign, length = SIGNS[float(row["multiple"])]
-            outcome = f"{'more' if sign > 0 else 'fewer'} far keys than its control under YaRN (post hoc)."
+            outcome = f"{'more' if sign > 0 else 'fewer'} far passkeys than its control under YaRN (post hoc)."
             yield judge_both(
                 row,
                 "difference",

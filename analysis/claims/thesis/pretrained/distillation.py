@@ -28,9 +28,12 @@ TRAINED = {  # quantity -> how the report's recalibrated model differs from its 
     "bos_mlp_matching": (-1, "less to lose where the MLP that writes the first token's spike is zeroed there"),
 }
 KEYS = {  # contrast of two models -> expected direction, and statement about the first
-    "removed against rotation": (-1, "a pretrained model whose rotation is removed finds fewer keys than with it"),
-    "distilled against removed": (1, "its student without rotation finds more keys than the model before its training"),
-    "distilled against trained on": (-1, "its student without rotation finds fewer keys than the control"),
+    "removed against rotation": (-1, "a pretrained model whose rotation is removed finds fewer passkeys than with it"),
+    "distilled against removed": (
+        1,
+        "its student without rotation finds more passkeys than the model before its training",
+    ),
+    "distilled against trained on": (-1, "its student without rotation finds fewer passkeys than the control"),
 }
 SAME_TRAINING = 0.05  # nats per token between two trainings (the amendment of the plan of the population)
 ARM_MARGIN = 0.05  # of plasticity between two arms (the same)
