@@ -15,13 +15,13 @@ def homes_in(stub: str) -> dict[str, tuple[str, str]]:
 
     A function declared in a stub is a callable subpackage; its original name is empty.
     """
-    found: dict[str, tuple[str, str]] = {}
+    homes: dict[str, tuple[str, str]] = {}
     for node in ast.parse(stub).body:
         if isinstance(node, ast.ImportFrom) and node.module:
-            found |= {alias.asname or alias.name: (node.module, alias.name) for alias in node.names}
+            homes |= {alias.asname or alias.name: (node.module, alias.name) for alias in node.names}
         elif isinstance(node, ast.FunctionDef):
-            found[node.name] = ("", node.name)
-    return found
+            homes[node.name] = ("", node.name)
+    return homes
 
 
 @cache

@@ -161,10 +161,10 @@ def open(folder: str | Path = ".") -> Paper:
     place = Path(folder).absolute()
     if not place.is_dir():
         raise DataError(f"{folder}: no such folder; give the folder of a paper")
-    found = project_above(place)
-    if found is None:
+    root = project_above(place)
+    if root is None:
         raise DataError(f"{place}: no paper here or above; give the folder with {MARK}, or create a paper: new()")
-    return Paper(found)
+    return Paper(root)
 
 
 def new(folder: str | Path, title: str = "A New Paper") -> Paper:

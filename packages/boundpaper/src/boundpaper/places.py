@@ -49,8 +49,8 @@ def project() -> Path:
 
     Raises DataError when no project was opened and there is none here or above.
     """
-    named = os.environ.get(VARIABLE)
-    return Path(named) if named else nearest_project()
+    opened = os.environ.get(VARIABLE)
+    return Path(opened) if opened else nearest_project()
 
 
 def nearest_project() -> Path:
@@ -58,10 +58,10 @@ def nearest_project() -> Path:
 
     Raises DataError when there is no project here or above.
     """
-    found = None if nearest_adopted() else project_above(Path.cwd())
-    if found is None:
+    folder = None if nearest_adopted() else project_above(Path.cwd())
+    if folder is None:
         raise DataError(f"{Path.cwd()}: no project here or above; go to the folder with {MARK}")
-    return found
+    return folder
 
 
 def nearest_adopted() -> Path | None:

@@ -30,9 +30,9 @@ def _built_picture(paper: AdoptedPaper, name: str) -> bytes:
     picture = paper.folder.paper / picture_of(name)
     if not picture.is_file():
         raise SpecError(f"{paper.folder.shown(picture)}: no such file; run `boundpaper build`")
-    own = paper.folder.paper / f"figures/{name}.pdf"
-    if own.is_file() and own.read_bytes() != picture.read_bytes():
-        raise SpecError(f"{paper.folder.shown(own)}: another picture has this name; rename one of the two")
+    author_picture = paper.folder.paper / f"figures/{name}.pdf"
+    if author_picture.is_file() and author_picture.read_bytes() != picture.read_bytes():
+        raise SpecError(f"{paper.folder.shown(author_picture)}: another picture has this name; rename one of the two")
     return picture.read_bytes()
 
 
@@ -45,9 +45,9 @@ def _filled_text(paper: AdoptedPaper, file: LatexFile, faults: list[str]) -> str
         try:
             if re.search(r"#\d", use.key):
                 raise SpecError(f"{use.key} contains an argument of a macro; expand the macro by hand where it is used")
-            written = _filled_use(paper, use)
-            joined = re.search(r"\\[A-Za-z]+$", written) and text[use.end : use.end + 1].isalpha()
-            pieces += [text[position : use.start], written, " " if joined else ""]
+            latex = _filled_use(paper, use)
+            joined = re.search(r"\\[A-Za-z]+$", latex) and text[use.end : use.end + 1].isalpha()
+            pieces += [text[position : use.start], latex, " " if joined else ""]
         except ThesisError as error:
             faults.append(f"{use.place}: {error}")
         position = use.end

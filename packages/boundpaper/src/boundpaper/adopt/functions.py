@@ -35,8 +35,8 @@ def load_functions(path: Path, file: str) -> dict[str, Function]:
     except Exception as error:  # the author's own code may raise anything
         raise _located_error(error, file, path) from None
     members = inspect.getmembers(module, inspect.isfunction)
-    own = [(name, each) for name, each in members if each.__module__ == module.__name__ and not name.startswith("_")]
-    return dict(sorted(own, key=lambda pair: pair[1].__code__.co_firstlineno))
+    public = [(name, each) for name, each in members if each.__module__ == module.__name__ and not name.startswith("_")]
+    return dict(sorted(public, key=lambda pair: pair[1].__code__.co_firstlineno))
 
 
 def call_function(function: Function, file: str, path: Path, data: Data) -> Any:
@@ -87,8 +87,8 @@ def frame(grid: DataTable) -> pd.DataFrame:
         cells = [row[column] for row in grid.rows.values()]
         filled = [cell for cell in cells if cell.text]
         if filled and all(cell.number is not None for cell in filled):
-            whole = all(re.fullmatch(r"[-+]?\d+", cell.text) for cell in cells)
-            columns[column] = [int(cell.text) if whole else float(cell.text or "nan") for cell in cells]
+            are_whole = all(re.fullmatch(r"[-+]?\d+", cell.text) for cell in cells)
+            columns[column] = [int(cell.text) if are_whole else float(cell.text or "nan") for cell in cells]
         else:
             columns[column] = [cell.text for cell in cells]
     return pd.DataFrame(columns)

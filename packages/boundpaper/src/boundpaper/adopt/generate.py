@@ -134,10 +134,10 @@ class AdoptedPaper:
         pattern = re.compile(
             "".join(r"[^/]+" if part.startswith("#") else re.escape(part) for part in _split_address(address))
         )
-        found = [each for each in self.data.cells if pattern.fullmatch(each)]
-        if not found:
+        matching = [each for each in self.data.cells if pattern.fullmatch(each)]
+        if not matching:
             raise SpecError(f"no cell matches {address}; each #1 replaces one part of an address")
-        return [each + colon + form for each in found]
+        return [each + colon + form for each in matching]
 
 
 def _split_address(address: str) -> list[str]:
@@ -150,10 +150,10 @@ def formatted_cell(cell: DataCell, form: str) -> str:
         raise SpecError(f"{cell.address} is empty ({cell.file}: {cell.place})")
     if not form:
         return ascii_latex(cell)
-    asked = formats.parse_format(form)
+    number_format = formats.parse_format(form)
     if cell.number is None:
         raise SpecError(f"{cell.address} is {cell.text!r}, not a number: remove the format :{form}")
-    return asked.show(cell.number)
+    return number_format.show(cell.number)
 
 
 def ascii_latex(cell: DataCell) -> str:
@@ -285,8 +285,8 @@ def _lines_of_cells(paper: AdoptedPaper, forms: Mapping[str, str]) -> Iterator[s
 def bound_files(paper: AdoptedPaper) -> tuple[dict[str, bytes], dict[str, IncludedFigure], list[str]]:
     """Return the files of `bound/` by name, the figures whose PDFs also belong there, and faults."""
     text, faults = bound_tex(paper)
-    files, figures, others = exhibits(paper)
-    return {f"{GENERATED}.tex": text.encode(), **files}, figures, faults + others
+    files, figures, exhibit_faults = exhibits(paper)
+    return {f"{GENERATED}.tex": text.encode(), **files}, figures, faults + exhibit_faults
 
 
 @dataclass(frozen=True)
@@ -371,7 +371,7 @@ def _locked_hashes(folder: Folder, force: bool) -> dict[str, str]:
 
 def _line_changed(existing: bytes, content: bytes) -> int:
     pairs = zip(existing.splitlines(), content.splitlines(), strict=False)
-    return next((number for number, (one, other) in enumerate(pairs, 1) if one != other), 1)
+    return next((number for number, (old, new) in enumerate(pairs, 1) if old != new), 1)
 
 
 def changed_numbers(paper: AdoptedPaper, old_cells: Mapping[str, DataCell]) -> list[str]:

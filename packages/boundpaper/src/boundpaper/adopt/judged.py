@@ -35,7 +35,7 @@ def judge_claims(folder: Folder, data: Data) -> dict[str, JudgedClaim]:
     from boundpaper.claims.verdict import Verdict
 
     path = folder.root / FILE
-    found = {}
+    judged = {}
     for name, function in load_functions(path, FILE).items() if path.is_file() else ():
         statement = " ".join((inspect.getdoc(function) or "").partition("\n\n")[0].split())
         if not statement:
@@ -43,13 +43,13 @@ def judge_claims(folder: Folder, data: Data) -> dict[str, JudgedClaim]:
         verdict = call_function(function, FILE, path, data)
         if not isinstance(verdict, Verdict):
             raise SpecError(f"{FILE}: {name}: returned {type(verdict).__name__}; end it with `return judge(...)`")
-        found[name] = JudgedClaim(name, statement, verdict.verdict, verdict.reason)
-    return found
+        judged[name] = JudgedClaim(name, statement, verdict.verdict, verdict.reason)
+    return judged
 
 
 def verdict_word(folder: Folder, data: Data, name: str) -> str:
     """Return the verdict of one claim; for an unknown name, raise SpecError that suggests the nearest claim."""
-    found = judge_claims(folder, data)
-    if name not in found:
-        raise SpecError(f"no claim {name!r} in {FILE}{or_known(name, found)}")
-    return found[name].verdict
+    judged = judge_claims(folder, data)
+    if name not in judged:
+        raise SpecError(f"no claim {name!r} in {FILE}{or_known(name, judged)}")
+    return judged[name].verdict

@@ -101,12 +101,12 @@ def typed_numbers(file: LatexFile, macro: str, names: Iterable[str] = ()) -> lis
     contain digits.
     """
     text = visible_text(file, macro, names)
-    found = []
+    numbers = []
     for match in _NUMBER.finditer(text):
         numeral = _typed_number(file, text, match)
         if numeral is not None:
-            found.append(numeral)
-    return found
+            numbers.append(numeral)
+    return numbers
 
 
 def _typed_number(file: LatexFile, text: str, match: re.Match[str]) -> TypedNumber | None:
@@ -123,14 +123,14 @@ def _typed_number(file: LatexFile, text: str, match: re.Match[str]) -> TypedNumb
     rest = file.text[end : file.text.find("\n", end) if "\n" in file.text[end:] else None]
     if _OKAY.search(rest):
         return None
-    signed, apart = _SIGNED.search(before), _MINUS.search(before)
+    signed, math_minus = _SIGNED.search(before), _MINUS.search(before)
     sign = signed["sign"] if signed else ""
     value = Decimal(f"{digits or '0'}.{fraction or '0'}")
-    negative = sign == "-" or apart is not None
-    digits_kept = (digits + fraction).lstrip("0")
+    negative = sign == "-" or math_minus is not None
+    all_digits = (digits + fraction).lstrip("0")
     spelled = next((sign for sign, text in SPELLED.items() if text == match["parted"]), "")
     kind = "n" if match["bare"] else "f"
-    form = ("!" if apart and not signed else "") + ("+" if sign == "+" else "") + spelled
+    form = ("!" if math_minus and not signed else "") + ("+" if sign == "+" else "") + spelled
     form += f".{len(fraction)}{kind}" if fraction else "d"
     return TypedNumber(
         source=file,
@@ -138,7 +138,7 @@ def _typed_number(file: LatexFile, text: str, match: re.Match[str]) -> TypedNumb
         end=end,
         value=-value if negative else value,
         decimals=len(fraction),
-        significant=len(digits_kept if fraction else digits_kept.rstrip("0")),
+        significant=len(all_digits if fraction else all_digits.rstrip("0")),
         form=form,
         percent=_PERCENT.match(text, end) is not None,
     )

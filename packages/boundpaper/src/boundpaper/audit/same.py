@@ -110,21 +110,21 @@ def _differences(first: WordedTable, second: WordedTable) -> Iterator[Finding]:
     lines = {line for left, _ in agree for line in (left.row, left.column)}
     several = len({left.column for left, _ in pairs}) > 1
     alone = any(left.column not in lines or (several and left.row not in lines) for left, _ in differ)
-    values_shared = {left.number.value for left, right in agree if min(left.digits, right.digits) > 2}
+    shared_values = {left.number.value for left, right in agree if min(left.digits, right.digits) > 2}
     alike = sum(min(left.digits, right.digits) > 1 for left, right in agree)
-    plotted = next((len(side.cells) for side in (first, second) if side.kind == "figure"), 0)
+    points = next((len(table.cells) for table in (first, second) if table.kind == "figure"), 0)
     slips = all(_is_slip(left.number.text, right.number.text) for left, right in differ)
-    if len(values_shared) >= max(FEWEST, 2 * len(differ)) and slips and not alone:
+    if len(shared_values) >= max(FEWEST, 2 * len(differ)) and slips and not alone:
         names = distinct([left.name for left, _ in pairs])
-        pairs_named = [(name, (right.number, left.number)) for name, (left, right) in zip(names, pairs, strict=True)]
+        named = [(name, (right.number, left.number)) for name, (left, right) in zip(names, pairs, strict=True)]
         equal = Formula("-{0}", lambda a: -a) if flipped else Formula("{0}", lambda a: a)
-        relation = CellRelation(equal, distinct([second.told, first.told]), tuple(pairs_named))
+        relation = CellRelation(equal, distinct([second.told, first.told]), tuple(named))
         for left, right in differ:
-            right_text, digits = right.number.text, left.number.text
-            reason = f"the {first.kind} at line {left.place.line} prints {digits}; {len(agree)} other cells agree"
-            what, values = f"{left.name} = {right_text}", (left.name, digits, right_text)
-            yield Finding("same-quantity", "warning", right.place, what, reason, digits, values, left.place, relation)
-    elif differ and first.kind != second.kind and len(pairs) == plotted >= 4 and alike > 1:
+            right_text, printed = right.number.text, left.number.text
+            reason = f"the {first.kind} at line {left.place.line} prints {printed}; {len(agree)} other cells agree"
+            what, values = f"{left.name} = {right_text}", (left.name, printed, right_text)
+            yield Finding("same-quantity", "warning", right.place, what, reason, printed, values, left.place, relation)
+    elif differ and first.kind != second.kind and len(pairs) == points >= 4 and alike > 1:
         left, right = differ[0]
         parts = tuple(text for left, right in differ for text in (left.name, left.number.text, right.number.text))
         cells = "; ".join(f"{left.name} = {left.number.text} and {right.number.text}" for left, right in differ)

@@ -151,8 +151,8 @@ class Engine:
 
     def _inputs(self, step: Step) -> list[str]:
         """Return the files that a step depends on, sorted: its inputs, and the outputs of the steps it needs."""
-        made = [path for need in step.needs for path in self.state.steps.get(need, {}).get("outputs", ())]
-        return sorted({*step.inputs, *made})
+        outputs = [path for need in step.needs for path in self.state.steps.get(need, {}).get("outputs", ())]
+        return sorted({*step.inputs, *outputs})
 
     def stamp(self, step: Step) -> str:
         """Return a hash of the present content of all that a step depends on."""
@@ -172,15 +172,15 @@ class Engine:
             words += [f"{path} changed" for path in now if path in then and now[path] != then[path]]
             words += [f"{path} is new" for path in now if path not in then]
             words += [f"{path} is gone" for path in then if path not in now]
-        for path, known in entry["outputs"].items():
+        for path, recorded in entry["outputs"].items():
             digest = self.reader.digest(path)
-            if digest != known:
+            if digest != recorded:
                 words.append(f"{path} changed since it was built" if digest else f"{path} was removed")
         return words
 
     def _job_of(self, step: Step) -> Job:
-        named, inputs = (step.kind.name, step.name, step.file, step.function), tuple(self._inputs(step))
-        return Job(self.root, *named, step.artifacts, inputs, step.line)
+        identity, inputs = (step.kind.name, step.name, step.file, step.function), tuple(self._inputs(step))
+        return Job(self.root, *identity, step.artifacts, inputs, step.line)
 
     def _run(self, step: Step) -> StepOutput:
         """Run a step's builder; do not use `reader` here, since this may run in another thread."""
@@ -238,8 +238,8 @@ class Engine:
         outputs = {}
         for path, content in contents.items():
             digest, known = self.reader.digest(path), entry["outputs"].get(path, "")
-            written = write(self.root / path, content.encode() if isinstance(content, str) else content)
-            if written and digest and known and digest != known:  # no edit is lost if the new content is the same
+            is_written = write(self.root / path, content.encode() if isinstance(content, str) else content)
+            if is_written and digest and known and digest != known:  # no edit is lost if the new content is the same
                 self.report("rewritten", step.key, path)
             self.reader.forget(path)
             outputs[path] = self.reader.digest(path)

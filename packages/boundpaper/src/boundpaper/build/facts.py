@@ -42,8 +42,8 @@ def python_facts(text: str) -> Facts:
         if isinstance(node, ast.Import):
             imports += [name for alias in node.names for name in (alias.name, f"{alias.name}.*")]
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-            named = [f"{node.module}.{alias.name}" for alias in node.names]
-            imports += [node.module, *named, *(f"{name}.*" for name in named)]
+            names = [f"{node.module}.{alias.name}" for alias in node.names]
+            imports += [node.module, *names, *(f"{name}.*" for name in names)]
     functions = [
         _function(node) for node in tree.body if isinstance(node, ast.FunctionDef) and not node.name.startswith("_")
     ]
@@ -53,9 +53,9 @@ def python_facts(text: str) -> Facts:
 
 def _function(node: ast.FunctionDef) -> Facts:
     positional = [*node.args.posonlyargs, *node.args.args]
-    plain = len(positional) - len(node.args.defaults)
-    required = [argument.arg for argument in positional[:plain]]
-    optional = [argument.arg for argument in positional[plain:]]
+    without_default = len(positional) - len(node.args.defaults)
+    required = [argument.arg for argument in positional[:without_default]]
+    optional = [argument.arg for argument in positional[without_default:]]
     for argument, default in zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True):
         (required if default is None else optional).append(argument.arg)
     doc = " ".join((ast.get_docstring(node) or "").strip().split("\n\n")[0].split())

@@ -76,9 +76,9 @@ class Graph:
         kind, _, bare = name.rpartition(":")
         if kind and kind not in kinds:
             raise SpecError(f"{name!r}: unknown kind {kind!r}; {suggest(kind, kinds)}kinds: {', '.join(kinds)}")
-        asked = [kind] if kind else kinds
-        names = [step.name for step in self.steps.values() if step.kind.name in asked]
-        label = " or ".join(asked) if len(asked) < 4 else "step"
+        searched = [kind] if kind else kinds
+        names = [step.name for step in self.steps.values() if step.kind.name in searched]
+        label = " or ".join(searched) if len(searched) < 4 else "step"
         raise SpecError(f"no {label} called {bare!r}; {suggest(bare, names)}`python build.py list` shows all")
 
     def order(self, targets: Iterable[str]) -> list[str]:
@@ -159,11 +159,11 @@ class _Loader:
         functions = [item for item in facts["functions"] if kind.function in ("", item["name"])]
         declared = [item for item in facts["declared"] if item["by"] == kind.declared]
         for item in sorted([*functions, *declared], key=lambda item: int(item["line"])):
-            own = item["name"] if kind.function == "" else name
+            step_name = item["name"] if kind.function == "" else name
             yield Step(
-                key=f"{kind.name}:{own}",
+                key=f"{kind.name}:{step_name}",
                 kind=kind,
-                name=own,
+                name=step_name,
                 file=path,
                 line=item["line"],
                 function=item["name"],

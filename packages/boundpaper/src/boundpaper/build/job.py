@@ -142,5 +142,5 @@ def _column_list(error: KeyError, frames: Mapping[str, pd.DataFrame]) -> str:
         for near in similar_names(word, (column for each in columns.values() for column in each), most=1):
             name = next(name for name, each in columns.items() if near in each)
             return f"; {name} has the columns {', '.join(columns[name])}; did you mean {near!r}?"
-    shown = [f"{name} has the columns {', '.join(each)}" for name, each in columns.items()]
-    return f"; {'; '.join(shown)}" if len(shown) == 1 else ""
+    lines = [f"{name} has the columns {', '.join(each)}" for name, each in columns.items()]
+    return f"; {'; '.join(lines)}" if len(lines) == 1 else ""

@@ -64,8 +64,8 @@ def located_error(job: Job, error: Exception) -> ThesisError:
     if not isinstance(error, ThesisError):  # the user must correct errors in a step's code: add the place
         text = f"{type(error).__name__}: {error}{''.join(getattr(error, '__notes__', ()))}"
         return SpecError(f"{_place_of_error(job, error)}: {text}")
-    own = job.file and not job.file.startswith(tuple(package_folders(job.root).values()))
-    if own and job.file not in str(error) and not _begins_with_a_file(job.root, str(error)):
+    is_project_file = job.file and not job.file.startswith(tuple(package_folders(job.root).values()))
+    if is_project_file and job.file not in str(error) and not _begins_with_a_file(job.root, str(error)):
         error.args = (f"{_place_in_file(job, error) or job.file}: {error}",)
     return error
 

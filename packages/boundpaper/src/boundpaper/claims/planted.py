@@ -95,9 +95,9 @@ class ProjectInMemory:
         queue = [name]
         while queue:
             source = queue.pop()
-            found = [name for name, study in self.studies.items() if source in reads(study) and name not in followers]
-            followers += found
-            queue += found
+            results = [name for name, study in self.studies.items() if source in reads(study) and name not in followers]
+            followers += results
+            queue += results
         return followers
 
     def _changed_verdict(self, claim: str, changed_frames: Mapping[str, pd.DataFrame]) -> str:

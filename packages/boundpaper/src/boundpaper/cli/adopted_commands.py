@@ -40,8 +40,8 @@ def flatten(ctx: click.Context, output: Path, jobs: int | None) -> None:
     """Write the thesis as one LaTeX file with its pictures and bibliography, into a new folder."""
     from boundpaper.store.files import new_folder
 
-    with new_folder(output) as made:
-        _write_flattened(ctx, made, jobs)
+    with new_folder(output) as draft:
+        _write_flattened(ctx, draft, jobs)
     click.echo(str(output / "thesis.tex"))
 
 

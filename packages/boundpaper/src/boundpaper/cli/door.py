@@ -86,8 +86,8 @@ def _plain_message(error: Exception) -> str | None:
 def command_line(root: Callable[[], Path] = nearest_project) -> click.Group:
     """Return the command line of the paper in the folder that `root` returns when a command runs."""
 
-    def print_version(ctx: click.Context, _: click.Parameter, asked: bool) -> None:
-        if asked and not ctx.resilient_parsing:
+    def print_version(ctx: click.Context, _: click.Parameter, requested: bool) -> None:
+        if requested and not ctx.resilient_parsing:
             click.echo(f"{ctx.command_path}, {_version_line(root)}")
             ctx.exit()
 

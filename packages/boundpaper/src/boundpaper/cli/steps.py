@@ -36,15 +36,15 @@ def check() -> None:
 
     graph = read_graph()
     with show_waiting("checking tables, names and bibliography"):
-        found = check_paper(root(), graph)
-    for gap in found.gaps:
+        outcome = check_paper(root(), graph)
+    for gap in outcome.gaps:
         click.echo(f"note: {gap}; it is printed without", err=True)
-    words = [line for name, faults in found.tables.items() for line in _first_faults([*map(str, faults)], name)]
-    for line in [*words, *map(str, found.others)]:
+    words = [line for name, faults in outcome.tables.items() for line in _first_faults([*map(str, faults)], name)]
+    for line in [*words, *map(str, outcome.others)]:
         click.echo(line, err=True)
-    if words or found.others:
+    if words or outcome.others:
         raise SystemExit(1)
-    click.echo(f"{counted(found.artifacts, 'artifact')} and {counted(len(graph.steps), 'step')}: nothing wrong")
+    click.echo(f"{counted(outcome.artifacts, 'artifact')} and {counted(len(graph.steps), 'step')}: nothing wrong")
 
 
 def _first_faults(lines: list[str], name: str) -> list[str]:

@@ -25,15 +25,15 @@ def paper(jobs: int | None, site: str, keep_going: bool) -> None:
     from boundpaper.paper import edition
 
     try:
-        asked = edition.ask_commit(root(), edition.site_address(site) if site else "")
+        present_edition = edition.ask_commit(root(), edition.site_address(site) if site else "")
     except SpecError as error:
         raise click.UsageError(f"--site: {error}") from None
     edition.ensure_edition(root())
-    if are_up_to_date(["thesis:thesis"]) and edition.read(root()) == asked():
+    if are_up_to_date(["thesis:thesis"]) and edition.read(root()) == present_edition():
         click.echo("out/thesis.pdf")
         return
     with session(jobs) as project:
-        edition.store_edition(root(), asked())
+        edition.store_edition(root(), present_edition())
         try:
             project.build(["thesis:thesis"])
         except ThesisError:

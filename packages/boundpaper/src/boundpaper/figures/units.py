@@ -49,12 +49,12 @@ def contradicted_unit(
     tables: Mapping[str, pd.DataFrame] | None = None
     for number, panel in enumerate(figure.panels, start=1):
         for name, axis in (("x", panel.x), ("y", panel.y)):
-            columns_shown: list[_Shown] = []
+            shown: list[_Shown] = []
             for column in _number_columns(panel.series, name):
                 if column.field in all_units:
                     tables = frames() if tables is None else tables
-                    columns_shown += _origins(column, all_units[column.field], tables)
-            if fault := _axis_fault(columns_shown, axis, unit_names):
+                    shown += _origins(column, all_units[column.field], tables)
+            if fault := _axis_fault(shown, axis, unit_names):
                 return f"panel {number}, axis {name}: {fault}"
     return ""
 
@@ -88,9 +88,9 @@ def _origins(column: FieldValues, by_artifact: Mapping[str, str], frames: Mappin
     return [] if any(origin.unit.startswith(units.NONE) for origin in origins) else origins
 
 
-def _axis_fault(columns_shown: list[_Shown], axis: Axis, unit_names: set[str]) -> str:
+def _axis_fault(shown: list[_Shown], axis: Axis, unit_names: set[str]) -> str:
     by_field: dict[str, list[_Shown]] = {}
-    for column in columns_shown:
+    for column in shown:
         by_field.setdefault(column.field, []).append(column)
     groups = list(by_field.values())
     for first, second in ((groups[0], group) for group in groups[1:]):

@@ -75,18 +75,18 @@ def tags(text: str, file: str = "") -> Iterator[tuple[str, int, int]]:
 
 def _template_tags(text: str) -> Iterator[tuple[str, int, int]]:
     position = 0
-    while found := _OPENING.search(text, position):
-        opening, start = found[0], found.end()
+    while match := _OPENING.search(text, position):
+        opening, start = match[0], match.end()
         closing = _CLOSING[opening]
         end = text.find(closing, start) if opening == "<#" else _end_of_code(text, start, closing)
         if end < 0:
-            raise _unclosed_error(text, found.start(), "the tag ", f" is not closed: close it with {closing}")
+            raise _unclosed_error(text, match.start(), "the tag ", f" is not closed: close it with {closing}")
         yield opening, start, end
         position = end + len(closing)
         if opening == "<%" and _RAW.fullmatch(text, start, end):
             after = _END_OF_RAW.search(text, position)
             if after is None:
-                raise _unclosed_error(text, found.start(), "what follows ", " is not closed: write <% endraw %>")
+                raise _unclosed_error(text, match.start(), "what follows ", " is not closed: write <% endraw %>")
             position = after.end()
 
 

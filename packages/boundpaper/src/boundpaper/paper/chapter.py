@@ -156,8 +156,8 @@ def range_text(pair: object, digits: int = 0, *, percent: bool = False) -> Latex
     if not isinstance(pair, (tuple, list)) or len(pair) != 2:
         raise SpecError(f"span takes two numbers, as in (low, high) | span(1), not {pair!r}")
     low, high = (fixed(digits).show(end, "latex") for end in pair)
-    between = " to " if pair[0] < 0 or pair[1] < 0 else "--"
-    return Latex.of(f"{low}{between}{high}" + (r"\%" if percent else ""), origins_of(pair))
+    separator = " to " if pair[0] < 0 or pair[1] < 0 else "--"
+    return Latex.of(f"{low}{separator}{high}" + (r"\%" if percent else ""), origins_of(pair))
 
 
 def _environment(frames: Mapping[str, pd.DataFrame], shown: set[str], cited: dict[str, None]) -> jinja2.Environment:

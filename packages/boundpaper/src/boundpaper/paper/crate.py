@@ -142,10 +142,10 @@ def _refuse_link(root: Path, path: Path) -> Path:
 
 def files_left_out(root: Path) -> list[str]:
     """Return the sorted files beside the tables that are left out, since no data package or manifest lists them."""
-    known = {file for entry in full_package(root)["resources"] for file in files(root, entry["name"])}
-    known |= {Path(file).with_suffix(".json").as_posix() for file in known if "/measurements/" in file}
+    accounted = {file for entry in full_package(root)["resources"] for file in files(root, entry["name"])}
+    accounted |= {Path(file).with_suffix(".json").as_posix() for file in accounted if "/measurements/" in file}
     tables = (path for room in ROOMS for path in (root / "artifacts" / room).rglob("*") if not path.is_dir())
-    return sorted({path.relative_to(root).as_posix() for path in tables} - known)
+    return sorted({path.relative_to(root).as_posix() for path in tables} - accounted)
 
 
 def lay_out(root: Path, folder: Path) -> int:
@@ -230,8 +230,8 @@ def citation(root: Path) -> dict[str, Any]:
 
 def cited_authors(root: Path) -> str:
     """Return the names of the authors in `CITATION.cff`, separated by commas; empty if it names nobody."""
-    named = citation(root).get("authors")
-    people = [_cited_author(each) for each in named if isinstance(each, dict)] if isinstance(named, list) else []
+    entries = citation(root).get("authors")
+    people = [_cited_author(each) for each in entries if isinstance(each, dict)] if isinstance(entries, list) else []
     return ", ".join(each.name for each in people if each.name)
 
 

@@ -88,20 +88,20 @@ class Row:
         """
         from boundpaper.typeset.numbers import fixed, pvalue
 
-        known = [shape for shape in SHAPES if shape[0] in self.cells]
-        if not known:
+        shapes = [shape for shape in SHAPES if shape[0] in self.cells]
+        if not shapes:
             wanted = ", ".join(shape[0] for shape in SHAPES)
             raise SpecError(f"{self.artifact} has no estimate (a column {wanted}): name the cell, as in .{self._any()}")
-        value, low, high, p, adjusted = known[0]
+        value, low, high, p, adjusted = shapes[0]
         form, show_p = self.format or fixed(DIGITS), pvalue(relation=True)
-        shown = form.show(self._require_cell(value), "latex")
+        text = form.show(self._require_cell(value), "latex")
         if not self._empty(low) and not self._empty(high):
-            shown += f" [{form.show(self._require_cell(low), 'latex')}, {form.show(self._require_cell(high), 'latex')}]"
+            text += f" [{form.show(self._require_cell(low), 'latex')}, {form.show(self._require_cell(high), 'latex')}]"
         if self.p and not self._empty(p):
-            shown += f", $p$~{show_p.show(self._require_cell(p), 'latex')}"
+            text += f", $p$~{show_p.show(self._require_cell(p), 'latex')}"
             if not self._empty(adjusted) and self._require_cell(adjusted) != self._require_cell(p):
-                shown += f", Holm $p$~{show_p.show(self._require_cell(adjusted), 'latex')}"
-        return shown
+                text += f", Holm $p$~{show_p.show(self._require_cell(adjusted), 'latex')}"
+        return text
 
     def __getattr__(self, column: str) -> Any:
         if column.startswith("__"):

@@ -59,14 +59,14 @@ def convert_all(root: Path) -> list[Path]:
     """
     changed_files = []
     for stem in sorted({path.with_suffix("") for suffix in SUFFIXES for path in root.glob(f"{FOLDER}/*/*{suffix}")}):
-        standing = [path for suffix in SUFFIXES if (path := stem.with_name(stem.name + suffix)).is_file()]
-        if len(standing) > 1:
-            seal = manifest(root, standing[0].relative_to(root).as_posix()).get(SEAL, {}).get("blake2")
-            standing = [path for path in standing if table_hash(path) == seal][:1]
-            if not standing:
+        present = [path for suffix in SUFFIXES if (path := stem.with_name(stem.name + suffix)).is_file()]
+        if len(present) > 1:
+            seal = manifest(root, present[0].relative_to(root).as_posix()).get(SEAL, {}).get("blake2")
+            present = [path for path in present if table_hash(path) == seal][:1]
+            if not present:
                 name = stem.relative_to(root).as_posix()
                 raise DataError(f"{name}: {name}.json seals neither the CSV nor the Parquet file; remove the wrong one")
-        (current,) = standing
+        (current,) = present
         old_content = current.read_bytes()
         file = put(root, stem.parent.name, stem.name, table_text(current))
         if file != current or file.read_bytes() != old_content:

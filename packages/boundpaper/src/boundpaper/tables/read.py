@@ -191,15 +191,15 @@ class _CellReader:
 
     def _why_empty(self, column: Column, row: int) -> str:
         """Return why a cell is empty: from the column's field, else the table's, else the column's `missing`."""
-        standing = column.missing or ""
+        default = column.missing or ""
         field = column.reason or self.table.reason
         value = None if field is None else self._value_at(field, row)
         if value is None:
-            return standing
+            return default
         columns = set(map(str, self.table.rows.columns))
         reasons = [entry.strip().partition(": ") for entry in str(value).split(";")]
         if all(colon and key in columns for key, colon, _ in reasons):
-            return {key: reason.strip() for key, _, reason in reasons}.get(column.field, standing)
+            return {key: reason.strip() for key, _, reason in reasons}.get(column.field, default)
         return str(value).strip()
 
 

@@ -37,6 +37,6 @@ def render(spec: Table, name: str, format: str = "latex") -> str:
     try:
         renderer = FORMATS[format]
     except KeyError:
-        known = ", ".join(FORMATS)
-        raise SpecError(f"unknown table format {format!r}: use one of {known}{or_known(format, FORMATS)}") from None
+        formats = ", ".join(FORMATS)
+        raise SpecError(f"unknown table format {format!r}: use one of {formats}{or_known(format, FORMATS)}") from None
     return renderer(read(spec, name))

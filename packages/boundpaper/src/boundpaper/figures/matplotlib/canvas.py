@@ -57,25 +57,25 @@ class Renderer(RendererPgf):
 
     def draw_path(self, gc: Any, path: Path, transform: Any, rgbFace: Any = None) -> None:
         """Write a path; clip a filled path that extends far beyond the canvas."""
-        shown: Any = transform.transform_path(path)
-        if rgbFace is not None and self._leaves_box(shown.vertices):
+        visible: Any = transform.transform_path(path)
+        if rgbFace is not None and self._leaves_box(visible.vertices):
             around = self._clip_box()
-            polygons: list[Any] = [Path(each).clip_to_bbox(around) for each in shown.to_polygons() if len(each) > 2]
-            shown = Path.make_compound_path(*[each for each in polygons if len(each.vertices)])
-        if len(shown.vertices):
-            super().draw_path(gc, shown, IdentityTransform(), rgbFace)
+            polygons: list[Any] = [Path(each).clip_to_bbox(around) for each in visible.to_polygons() if len(each) > 2]
+            visible = Path.make_compound_path(*[each for each in polygons if len(each.vertices)])
+        if len(visible.vertices):
+            super().draw_path(gc, visible, IdentityTransform(), rgbFace)
 
     def draw_markers(
         self, gc: Any, marker_path: Path, marker_trans: Any, path: Path, trans: Any, rgbFace: Any = None
     ) -> None:
         """Write the markers that are on or near the canvas."""
-        shown = trans.transform_path(path)
-        if self._leaves_box(shown.vertices):
+        points = trans.transform_path(path)
+        if self._leaves_box(points.vertices):
             (x0, y0), (x1, y1) = self._clip_box().get_points()
-            x, y = shown.vertices.T
-            shown = Path(shown.vertices[(x >= x0) & (x <= x1) & (y >= y0) & (y <= y1)])
-        if len(shown.vertices):
-            super().draw_markers(gc, marker_path, marker_trans, shown, IdentityTransform(), rgbFace)
+            x, y = points.vertices.T
+            points = Path(points.vertices[(x >= x0) & (x <= x1) & (y >= y0) & (y <= y1)])
+        if len(points.vertices):
+            super().draw_markers(gc, marker_path, marker_trans, points, IdentityTransform(), rgbFace)
 
     def draw_image(self, gc: Any, x: float, y: float, im: Any, transform: Any = None) -> None:
         """Store a picture, enlarging small cells, and write the command that includes it."""
@@ -102,8 +102,8 @@ class Renderer(RendererPgf):
         """Write a text with matplotlib's anchor."""
         r, g, b = gc.get_rgb()[:3]
         edges = "left,base"
-        kept = mtext and mtext.get_verticalalignment() != "center_baseline"
-        if kept and (angle == 0 or mtext.get_rotation_mode() == "anchor"):  # LaTeX knows the exact size
+        has_anchor = mtext and mtext.get_verticalalignment() != "center_baseline"
+        if has_anchor and (angle == 0 or mtext.get_rotation_mode() == "anchor"):  # LaTeX knows the exact size
             x, y = mtext.get_transform().transform(mtext.get_unitless_position())
             across = {"left": "left", "right": "right", "center": ""}[mtext.get_horizontalalignment()]
             along = {"top": "top", "bottom": "bottom", "baseline": "base", "center": ""}
@@ -180,6 +180,6 @@ def _encode_png(pixels: Any) -> bytes:
         picture = picture.convert("RGB")
     if max(picture.size) <= 128:
         picture = picture.resize((picture.width * CELL, picture.height * CELL), Image.Resampling.NEAREST)
-    written = io.BytesIO()
-    picture.save(written, "PNG", optimize=True)
-    return written.getvalue()
+    buffer = io.BytesIO()
+    picture.save(buffer, "PNG", optimize=True)
+    return buffer.getvalue()

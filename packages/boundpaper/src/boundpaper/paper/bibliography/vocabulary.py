@@ -52,10 +52,10 @@ def _bibtex_kind(kind: str, fields: Mapping[str, str], bib: dict[str, str]) -> s
     """Return the BibTeX kind of an entry; store what it loses of the BibLaTeX kind in the field type or note."""
     if kind == "thesis":
         type_letters = re.sub(r"[^a-z]", "", fields.get("type", "phdthesis").lower())
-        found = next((found for begin, found in _THESES.items() if type_letters.startswith(begin)), "")
+        thesis = next((name for begin, name in _THESES.items() if type_letters.startswith(begin)), "")
         if type_letters in ("phdthesis", "mathesis", "mastersthesis", "masterthesis"):
             bib.pop("type", None)
-        return found or "phdthesis"
+        return thesis or "phdthesis"
     if kind == "report" and fields.get("type", "") in ("techreport", "resreport"):
         bib["type"] = {"techreport": "Technical report", "resreport": "Research report"}[fields["type"]]
     if kind == "inbook" and "booktitle" in fields:

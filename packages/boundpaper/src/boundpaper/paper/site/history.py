@@ -51,7 +51,7 @@ def histories(root: Path) -> dict[str, tuple[Revision, ...]] | str:
             if absent
             else "this folder is not a git checkout, so there is no history"
         )
-    known = _load_cache(root / KEPT)
+    cached = _load_cache(root / KEPT)
     by_result: dict[str, list[Revision]] = {}
     fresh: dict[str, str] = {}
     edge = _edge_commits(root)
@@ -64,7 +64,7 @@ def histories(root: Path) -> dict[str, tuple[Revision, ...]] | str:
                 continue
             key = f"{name} {old} {new}"
             if key not in fresh:
-                fresh[key] = known[key] if key in known else _change_in_words(name, blobs.text(old), blobs.text(new))
+                fresh[key] = cached[key] if key in cached else _change_in_words(name, blobs.text(old), blobs.text(new))
             shown.append(Revision(commit[:12], date, subject, fresh[key]))
     keep_value(root / KEPT, fresh)
     return {name: tuple(revisions) for name, revisions in by_result.items()}

@@ -46,12 +46,12 @@ def overview_pages(project: SiteProject, reading: ChapterPages) -> Iterator[tupl
         "pdf": sizes.get("thesis.pdf", 0),
     }
     yield "index.html", page("index.html.j2", "index.html", title=project.metadata.title, **values)
-    shown = reading.pages
-    for place, each in enumerate(shown):
+    pages = reading.pages
+    for place, each in enumerate(pages):
         path = addresses.chapter(each.chapter.name)
-        near = (shown[place - 1] if place else None, shown[place + 1] if place + 1 < len(shown) else None)
-        own = {"read": each, "before": near[0], "after": near[1], **_exhibit_links(project, each.chapter)}
-        yield path, page("chapter.html.j2", path, title=each.chapter.title, reading=reading, **own)
+        near = (pages[place - 1] if place else None, pages[place + 1] if place + 1 < len(pages) else None)
+        values_of_page = {"read": each, "before": near[0], "after": near[1], **_exhibit_links(project, each.chapter)}
+        yield path, page("chapter.html.j2", path, title=each.chapter.title, reading=reading, **values_of_page)
 
 
 def _exhibit_links(project: SiteProject, chapter: Chapter) -> dict[str, object]:

@@ -116,9 +116,9 @@ class SiteProject:
     @cached_property
     def chapters(self) -> tuple[Chapter, ...]:
         """Return the chapters in the order of the thesis, then the templates that the thesis does not list."""
-        known = {node.name: node for node in self.nodes if node.kind == "chapter"}
-        order = dict.fromkeys(["abstract", *self.metadata.chapters, *self.metadata.appendices, *known])
-        return tuple(_read_chapter(self.root, known[name]) for name in order if name in known)
+        nodes = {node.name: node for node in self.nodes if node.kind == "chapter"}
+        order = dict.fromkeys(["abstract", *self.metadata.chapters, *self.metadata.appendices, *nodes])
+        return tuple(_read_chapter(self.root, nodes[name]) for name in order if name in nodes)
 
     @cached_property
     def outline(self) -> Outline:

@@ -94,8 +94,8 @@ def read_limits(root: Path) -> Limits:
     Raises SpecError when the file is not a mapping of exactly these fields to numbers.
     """
     content = yaml_of(root, FILE, SpecError)
-    known = {each.name: rules.whole if each.type == "int" else rules.not_negative for each in fields(Limits)}
-    rules.require(content, rules.mapping(known, tuple(known)), FILE, SpecError)
+    field_rules = {each.name: rules.whole if each.type == "int" else rules.not_negative for each in fields(Limits)}
+    rules.require(content, rules.mapping(field_rules, tuple(field_rules)), FILE, SpecError)
     return Limits(**content)
 
 

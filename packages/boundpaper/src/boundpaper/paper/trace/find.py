@@ -196,8 +196,8 @@ def _trace_address(project: TracedProject, what: str) -> Iterator[str]:
     rows = project.table(step) if step.kind.name == "table" else project.rows(name)
     if not rows:
         raise SpecError(f"{step.key} has no rows; trace it as {step.key}")
-    wanted = [each.strip() for each in parts[0].split(",")]
-    chosen = [row for row in rows if row.is_named(wanted)]
+    names = [each.strip() for each in parts[0].split(",")]
+    chosen = [row for row in rows if row.is_named(names)]
     if not chosen:
         labels = {text for row in rows for text in [row.label, *row.words]}
         raise SpecError(f"{step.key} has no row {parts[0]!r}; {_near(parts[0], labels)}")
@@ -217,10 +217,10 @@ def _step_named(project: TracedProject, kind: str, name: str) -> Step:
     if not steps:
         names = [step.key if kind else step.name for step in project.steps.values()]
         raise SpecError(f"no {kind or 'step'} called {name!r}; {_near(f'{kind}:{name}' if kind else name, names)}")
-    own = [step for step in steps if step.kind.name != "picture"]
-    if len(own) > 1:
-        raise SpecError(f"{name!r} is ambiguous: write one of {', '.join(step.key for step in own)}")
-    return own[0] if own else steps[0]
+    main_steps = [step for step in steps if step.kind.name != "picture"]
+    if len(main_steps) > 1:
+        raise SpecError(f"{name!r} is ambiguous: write one of {', '.join(step.key for step in main_steps)}")
+    return main_steps[0] if main_steps else steps[0]
 
 
 def _trace_claim(project: TracedProject, name: str) -> Iterator[str]:

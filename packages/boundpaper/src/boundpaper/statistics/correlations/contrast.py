@@ -143,8 +143,8 @@ def overlapping(
     (low_first, high_first), (low_second, high_second) = ends
     dependence = _coefficient_correlation(r_first, r_second, r_between)
 
-    def reach(one: float, two: float) -> float:
-        return math.sqrt(max(0.0, one**2 + two**2 - 2 * dependence * one * two))
+    def reach(a: float, b: float) -> float:
+        return math.sqrt(max(0.0, a**2 + b**2 - 2 * dependence * a * b))
 
     difference = r_first - r_second
     reach_down = reach(r_first - low_first, high_second - r_second)
