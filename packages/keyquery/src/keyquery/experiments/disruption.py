@@ -28,7 +28,7 @@ SETTINGS: dict[str, Any] = {
     "controls": {
         "random": "as many random dimensions, massive ones excluded",
         "matched": "random dimensions, massive ones excluded, until the squared norm removed is nearest; none where "
-        f"that is more than {100 * masks.MATCHED:.0f} % of the massive ones' away",
+        f"that is more than {100 * masks.MATCH_TOLERANCE:.0f} % of the massive ones' away",
         "smallest": "as many dimensions of the smallest norm",
     },
     "rank": "random masks before the rotary embedding, on the texts of the first seed, by selection and fill",

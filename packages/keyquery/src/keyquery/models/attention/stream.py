@@ -121,7 +121,7 @@ def _exp(x: Any) -> Any:
 
 @_compile({"contract", "reassoc"})
 def _softmax_weights(scores: Float32Array, highest: np.float32) -> tuple[float, float]:
-    """Turn scores into weights exp(score - highest); return sums of weights and of weight times (score - highest)."""
+    """Turn scores into weights exp(score - highest); return their sum and that of weight times (score - highest)."""
     total, weighted = np.float32(0.0), np.float32(0.0)
     for k in range(scores.size):
         x = scores[k] - highest
