@@ -243,10 +243,8 @@ def _link(environment: jinja2.Environment, made: jinja2.Template, file: str, pri
     environment.finalize = finalize
     for kind in ("table", "figure"):
         included = environment.globals[kind]
-        made.globals[kind] = (
-            lambda name, /, kind=kind, included=included: Latex(
-                rf"\exhibit{{{kind}/{name}}}{included(name)}\ignorespaces"  # or inside a paragraph it would set two spaces
-            )
+        made.globals[kind] = lambda name, /, kind=kind, included=included: Latex(  # inside a paragraph: one space
+            rf"\exhibit{{{kind}/{name}}}{included(name)}\ignorespaces"
         )
 
 
