@@ -2,19 +2,32 @@
 
 import os
 import pty
+import re
 import subprocess
 import sys
 from contextlib import suppress
 
+import pytest
+
 from conftest import ROOT
 
+ONE_STEP = """
+import sys, time
+from boundpaper.build.session import Progress
+progress = Progress()
+with progress.shown(1):
+    progress.report("start", "thesis:thesis", "")
+    time.sleep(2)
+    print("the end", file=sys.stderr)
+"""
 
-def on_a_terminal(*words: str) -> str:
+
+def on_a_terminal(*words: str, program: tuple[str, ...] = ("build.py",), lines: int = 9999) -> str:
     """Return what a command prints when its streams are a terminal."""
     terminal, there = pty.openpty()
-    environment = os.environ | {"LINES": "9999", "COLUMNS": "100", "TERM": "xterm"}
-    command = [sys.executable, "build.py", *words]
-    with subprocess.Popen(command, cwd=ROOT, stdout=there, stderr=there, env=environment) as running:
+    environment = os.environ | {"LINES": str(lines), "COLUMNS": "100", "TERM": "xterm", "PAGER": "sed s/^/paged:/"}
+    command = [sys.executable, *program, *words]
+    with subprocess.Popen(command, cwd=ROOT, stdin=there, stdout=there, stderr=there, env=environment) as running:
         os.close(there)
         shown = b""
         with suppress(OSError):  # Linux raises this when the other end is closed
@@ -37,5 +50,30 @@ def test_verdicts_have_colours():
     assert "\x1b[31mcontradicted\x1b[0m" in on_a_terminal("claims", "--verdict", "contradicted")
 
 
-def test_long_check_shows_its_progress():
-    assert "checking tables" in on_a_terminal("check")
+def test_text_longer_than_the_window_goes_through_the_pager():
+    assert "paged:" not in on_a_terminal("table", "ap_drop")
+    assert "paged:LongBench Pro" in on_a_terminal("table", "ap_drop", lines=10)
+
+
+def test_a_format_is_the_same_on_a_terminal_and_in_a_pipe():
+    command = ("table", "ap_drop", "--format", "csv")
+    piped = subprocess.run([sys.executable, "build.py", *command], cwd=ROOT, capture_output=True, text=True)
+    assert on_a_terminal(*command).replace("\r\n", "\n") == piped.stdout
+
+
+def test_kinds_are_listed_with_captions():
+    assert re.search(r"(?m)^effect_overview +The effects that", on_a_terminal("list", "figure"))
+
+
+@pytest.mark.parametrize(
+    ("command", "words"), [(("check",), "checking tables"), (("chapter", "provenance"), "compiling chapter provenance")]
+)
+def test_a_long_command_shows_its_progress_and_ends_with_its_time(command, words):
+    shown = on_a_terminal(*command)
+    assert words in shown
+    assert re.search(rf"{words}.* took \d+\.\d s", shown)
+
+
+def test_one_long_step_is_shown_while_it_runs():
+    shown = on_a_terminal(program=("-c", ONE_STEP))
+    assert "thesis:thesis" in shown.partition("the end")[0]

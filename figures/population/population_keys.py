@@ -46,8 +46,8 @@ def figure(population_outcomes: pd.DataFrame, population_distances: pd.DataFrame
         share_y=True,
         entities=LOOKS,
         caption=(
-            f"At base {bases(far)[0]} retrieval with rotation stops at a distance: passkeys found in prompts of {LONG:g} "
-            f"training lengths, by the distance from passkey to question, grey beyond the training length of {TRAINED} "
+            f"At base {bases(far)[0]} retrieval with rotation stops at a distance: passkeys found in prompts of "
+            f"{LONG:g} training lengths, by the distance to the question, grey beyond the training length of {TRAINED} "
             f"words. Near ones are harder to find in these prompts than in those of one training length: {near_means}. "
             + "; ".join(f"{arm}: {ARMS[arm]}" for arm in SHOWN)
             + ". Thin lines: single seeds; thick lines: their mean; in numbers the mean share of far passkeys, beyond "

@@ -17,8 +17,8 @@ def table(
         columns=[
             Column("place", "Document,\nsection", width=0.125, repeat=False),
             Column("statement", "The document says", sentences, width=0.28),
-            Column("sign", "", markup),
-            Column("reason", "What the numbers say", sentences, width=0.51, repeat=False),
+            Column("sign", "Verdict", markup),
+            Column("reason", "What the numbers say", sentences, width=0.48, repeat=False),
         ],
         groups="part",
         entry="entry",

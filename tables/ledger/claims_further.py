@@ -20,8 +20,8 @@ def table(
         rows=rows,
         columns=[
             Column("source", "Doc."),
-            Column("statement", "The document says", sentences, width=0.7),
-            Column("sign", "", markup),
+            Column("statement", "The document says", sentences, width=0.66),
+            Column("sign", "Verdict", markup),
             Column("values", "Printed; found", sentences, width=0.25, blank=True),
         ],
         groups="part",

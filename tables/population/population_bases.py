@@ -51,8 +51,8 @@ def table(population_bases: pd.DataFrame) -> Table:
         short="The planned contrasts at base 10,000, and what the base changes",
         note=(
             "All trained models; post hoc except for far passkeys, added before the models of base 10,000 that are "
-            "reported were measured. Arms as in the record of the plan; passkeys and facts are in points. At: multiples "
-            "of the training length. Student's intervals over seeds; p of exact sign flips, Holm within a family, for the "
+            "reported were measured. Arms as in the record of the plan; passkeys and facts in points. At: multiples of "
+            "the training length. Student's intervals over seeds; p of exact sign flips, Holm within a family, for the "
             "base and for the differences by themselves. E has no base: it is compared with C of either base."
         ),
     )

@@ -101,6 +101,7 @@ def test_search_finds_text_claims_and_printed_numbers_of_exhibits(opened):
         page.keyboard.press("Control+a")
         page.keyboard.type(words)
         page.wait_for_selector(f".results a[href='{target}']")
+    assert page.locator(".results a mark").all_inner_texts()[:2] == ["longest", "half"]
     page.keyboard.press("Enter")
     page.wait_for_url("**/ledger.html#recall_half")
 

@@ -11,7 +11,6 @@ from fnmatch import fnmatch
 from typing import NamedTuple
 
 from boundpaper.adopt.cells import Data, DataCell
-from boundpaper.adopt.folder import Folder
 from boundpaper.adopt.formats import parse_format
 from boundpaper.adopt.generate import AdoptedPaper
 from boundpaper.adopt.numerals import TypedNumber, typed_numbers
@@ -172,7 +171,9 @@ def lint(paper: AdoptedPaper, former: Mapping[str, DataCell] | None = None, revi
     ]
     old_index = NumberIndex.of(moved)
     findings = []
-    for file in _read_files(paper.sources, folder):
+    for file in paper.sources:
+        if any(fnmatch(file.shown, pattern) for pattern in folder.ignored):
+            continue
         for numeral in typed_numbers(file, folder.macro, folder.names):
             now = candidates(numeral, index)
             stale = None
@@ -182,10 +183,6 @@ def lint(paper: AdoptedPaper, former: Mapping[str, DataCell] | None = None, revi
                 stale = cell, paper.data.cells[cell.address].text or "empty"
             findings.append(NumberFinding(numeral, tuple(rank_candidates(numeral, now)), stale, revision, folder.macro))
     return findings
-
-
-def _read_files(sources: list[LatexFile], folder: Folder) -> list[LatexFile]:
-    return [each for each in sources if not any(fnmatch(each.shown, pattern) for pattern in folder.ignored)]
 
 
 def bind_numbers(paper: AdoptedPaper, bindings: Iterable[tuple[TypedNumber, Candidate]]) -> dict[LatexFile, str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import sys
+import threading
 import time
 import traceback
 from collections.abc import Iterator, Sequence
@@ -74,7 +75,7 @@ class Session:
                     traceback.print_exception(error)
             left = _left_out_sentence(len(outcome.left_out), len(outcome.failed))
             raise ThesisError(f"{len(outcome.failed)} of {counted(len(reached), 'step')} failed{left}")
-        if self.progress.is_long and sys.stderr.isatty():
+        if self.progress.seconds > LONG and sys.stderr.isatty():
             say(f"{len(outcome.built)} of {counted(len(reached), 'step')} built in {self.progress.seconds:.1f} s")
         if self._watch and not self.graph.faults and not any(step.fault for step in self.graph.steps.values()):
             self._watch.keep(reached, [self.engine.state.steps[key] for key in reached])
@@ -137,7 +138,7 @@ class Progress:
     def __init__(self) -> None:
         self._bar: Any = None
         self._task: Any = None
-        self._total, self._done, self._start = 0, 0, 0.0
+        self._total, self._done, self._start, self._step = 0, 0, 0.0, ""
         self._notes: list[str] = []
         self._rewritten: list[str] = []
 
@@ -146,18 +147,20 @@ class Progress:
         """Return how long the build has taken, in seconds."""
         return time.monotonic() - self._start
 
-    @property
-    def is_long(self) -> bool:
-        """Return whether the build has taken so long that a user notices the wait."""
-        return self.seconds > LONG
-
     @contextmanager
     def shown(self, total: int) -> Iterator[None]:
         """Show progress over `total` steps while the block runs."""
         self._total, self._done, self._start = total, 0, time.monotonic()
+        timer = threading.Timer(LONG, self._show_bar)
+        timer.daemon = True
+        if sys.stderr.isatty():
+            timer.start()
         try:
             yield
         finally:
+            timer.cancel()
+            if timer.ident:
+                timer.join()
             if self._bar:
                 self._bar.stop()
                 self._bar = None
@@ -174,17 +177,21 @@ class Progress:
             self._rewritten.append(text)
         if event in ("built", "fresh", "failed", "left out"):
             self._done += 1
-        if not self._bar and sys.stderr.isatty() and self.is_long:
-            from rich.console import Console
-            from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
-            from rich.progress import Progress as Bar
-
-            columns = (TextColumn("{task.description:<40}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-            self._bar = Bar(*columns, console=Console(stderr=True), transient=True)
-            self._bar.start()
-            self._task = self._bar.add_task("", total=self._total)
+        self._step = key
         if self._bar:
             self._bar.update(self._task, completed=self._done, description=key)
+
+    def _show_bar(self) -> None:
+        """Show the bar; called by a timer, since a single long step reports nothing while it runs."""
+        from rich.console import Console
+        from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
+        from rich.progress import Progress as Bar
+
+        columns = (TextColumn("{task.description:<40}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+        bar = Bar(*columns, console=Console(stderr=True), transient=True)
+        self._task = bar.add_task(self._step, total=self._total, completed=self._done)
+        bar.start()
+        self._bar = bar
 
 
 def _left_out_sentence(count: int, failed: int) -> str:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from boundpaper.cli.project import jobs_option, root
+from boundpaper.cli.project import jobs_option, root, show_waiting
 from boundpaper.cli.thesis import bundle, paper
 
 
@@ -76,7 +76,8 @@ def _convert_command(form: str, words: str) -> click.Command:
             _write_flattened(ctx, scratch / "plain", jobs)
             text = scratch / "plain/thesis.tex"
             text.write_text(converters_text(text.read_text(encoding="utf-8")), encoding="utf-8")
-            content, messages = export.convert(scratch / "plain", "thesis.tex", form)
+            with show_waiting(f"converting to {form}"):
+                content, messages = export.convert(scratch / "plain", "thesis.tex", form)
         target = output or root() / f"out/thesis.{form}"
         files.write(target, content)
         click.echo(str(target))
@@ -97,7 +98,8 @@ def write_changes_pdf(ctx: click.Context, revision: str) -> None:
     require_revision(root(), revision)  # report an unknown revision before anything is built
     with files.temporary() as scratch:
         _write_flattened(ctx, scratch / "new", None)
-        content = export.chapters_with_changes(root(), revision, scratch)
+        with show_waiting(f"marking changes since {revision}"):
+            content = export.chapters_with_changes(root(), revision, scratch)
     files.write(root() / "out/thesis-changes.pdf", content)
     click.echo("out/thesis-changes.pdf")
 

@@ -4,6 +4,8 @@ from pathlib import Path
 
 import click
 
+from boundpaper.cli.project import show_waiting
+
 
 @click.command()
 @click.argument("documents", nargs=-1, required=True, metavar="DOCUMENT...")
@@ -51,11 +53,12 @@ def audit(
     if form == "html" and any(each.lower().endswith((".docx", ".pdf")) for each in documents):
         raise click.UsageError("--format html marks lines of a text; give Markdown, LaTeX or HTML, or another form")
     try:
-        sources = [read(Path(each), each) for each in documents]
-        entries = suppressions(baseline) if baseline else {}
+        with show_waiting("auditing"):
+            sources = [read(Path(each), each) for each in documents]
+            entries = suppressions(baseline) if baseline else {}
+            findings = checks.audit(sources, joint=joint, only=only)
     except DataError as error:
         raise click.UsageError(str(error)) from None
-    findings = checks.audit(sources, joint=joint, only=only)
     if promote:
         promoted = next((each for each in findings if each.id == promote), None)
         if promoted is None or output is None:

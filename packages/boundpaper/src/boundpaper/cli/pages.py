@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from boundpaper.cli.project import jobs_option, root, session
+from boundpaper.cli.project import jobs_option, root, session, show_waiting
 
 
 @click.command()
@@ -23,7 +23,8 @@ def site(jobs: int | None) -> None:
         chosen = [step for step in steps.values() if step.kind.name in {*kinds, "claim", "figure"}]
         exhibit_jobs = {step.key: project.job(step) for step in chosen if step.kind.name in EXHIBITS}
         pages = SiteProject(root(), tuple(outline_nodes(chosen)), exhibit_jobs)
-        count, changed = write_site(pages, jobs or 0)
+        with show_waiting("writing pages"):
+            count, changed = write_site(pages, jobs or 0)
     click.echo(f"out/site/index.html ({count} files, {changed} changed)")
 
 
@@ -42,7 +43,8 @@ def annotate(folder: Path) -> None:
     with session() as project:
         project.build(["ledger:claims", "places:claim_places"])
         sources = [step.name for step in project.graph.steps.values() if step.kind.name == "source"]
-        annotated, unknown = write_pages(root(), folder, sources)
+        with show_waiting(f"colouring the documents in {folder}"):
+            annotated, unknown = write_pages(root(), folder, sources)
     for document in annotated:
         click.echo(document.words)
     for name in unknown:

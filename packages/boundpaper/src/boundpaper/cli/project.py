@@ -49,8 +49,12 @@ def session(jobs: int | None = None) -> Iterator[Session]:
 
 @contextmanager
 def show_waiting(words: str) -> Iterator[Callable[[str], None]]:
-    """On a terminal, show `words` and the time during the block; yield a function that prints a line above them."""
+    """On a terminal, show `words` and the time during the block; yield a function that prints a line above them.
+
+    A block that takes more than a second ends with a line that says how long it took.
+    """
     import sys
+    import time
 
     if not sys.stderr.isatty():
         yield click.echo
@@ -61,8 +65,11 @@ def show_waiting(words: str) -> Iterator[Callable[[str], None]]:
     columns = (TextColumn("{task.description}", markup=False), TimeElapsedColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True, redirect_stdout=False) as progress:
         progress.add_task(words)
+        start = time.monotonic()
         print_above = partial(progress.console.print, soft_wrap=True, markup=False, highlight=False)
         yield print_above if sys.stdout.isatty() else click.echo
+        if (seconds := time.monotonic() - start) > 1:
+            print_above(f"{words} took {seconds:.1f} s")
 
 
 def are_up_to_date(keys: Iterable[str]) -> bool:

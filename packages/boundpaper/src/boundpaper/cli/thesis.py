@@ -4,7 +4,7 @@ import sys
 
 import click
 
-from boundpaper.cli.project import are_up_to_date, completion_of, jobs_option, root, session, steps_named
+from boundpaper.cli.project import are_up_to_date, completion_of, jobs_option, root, session, show_waiting, steps_named
 from boundpaper.typeset.plural import counted
 
 
@@ -60,7 +60,8 @@ def chapter(name: str, jobs: int | None) -> None:
         [step] = steps_named(project.graph, [name], "chapter")
         project.build([step.key, *exhibit_steps(root(), step.name)])
         target = f"out/chapters/{step.name}.pdf"
-        write(root() / target, compile_chapter(root(), step.name))
+        with show_waiting(f"compiling chapter {step.name}"):
+            write(root() / target, compile_chapter(root(), step.name))
         click.echo(target)
 
 
@@ -109,8 +110,9 @@ def bundle(ctx: click.Context, jobs: int | None, overleaf: bool, site: str) -> N
     from boundpaper.store.files import write
 
     ctx.invoke(paper, jobs=jobs, site=site, keep_going=False)
-    archive = make(root() / "out", flat=not overleaf)
-    try_out(archive, (root() / "out/thesis.pdf").read_bytes())
+    with show_waiting("compiling the package in an empty folder"):
+        archive = make(root() / "out", flat=not overleaf)
+        try_out(archive, (root() / "out/thesis.pdf").read_bytes())
     path = "out/bundle/thesis-" + ("overleaf.zip" if overleaf else "arxiv.tar.gz")
     write(root() / path, archive)
     click.echo(path)
@@ -130,7 +132,7 @@ def publish(ctx: click.Context, jobs: int | None, site: str) -> None:
 
     ctx.invoke(paper, jobs=jobs, site=site or metadata.read(root()).site or "site", keep_going=False)
     ctx.invoke(pages, jobs=jobs)
-    with session(jobs):
+    with session(jobs), show_waiting("writing the crate"):
         count = crate.lay_out(root(), root() / "out/crate")
     for file in crate.files_left_out(root()):
         click.echo(f"note: {file}: left out; neither the data package nor a manifest lists it", err=True)

@@ -211,7 +211,8 @@ def draw_stacks(canvas: Canvas, items: Sequence[PreparedSeries]) -> list[Plot]:
             wide = canvas.x.at(right) - canvas.x.at(left)
             if text and room > 3.0 and width(text, "scriptsize") < wide - 0.6:
                 middle = canvas.mm(x, base + y / 2)
-                canvas.say(*middle, text, "center", _ink(item.look), size="scriptsize", fill=_background(item.look))
+                fill = "white" if item.look.hatch else ""
+                canvas.say(*middle, text, "center", _ink(item.look), size="scriptsize", fill=fill)
         plots.append({"kind": "stacked", "look": item.look, "rows": rows})
     return plots
 
@@ -220,10 +221,6 @@ def _ink(look: Look) -> str:
     """Return the text colour on a fill: white on dark plain fills, otherwise black."""
     dark = look.color in ("okblack", "okblue", "okvermillion", "okgreen", "okgrey") or look.color.endswith("!black")
     return "white" if dark and not look.hatch else "okblack"
-
-
-def _background(look: Look) -> str:
-    return "white" if look.hatch else ""
 
 
 def draw_bundle(canvas: Canvas, item: PreparedSeries) -> list[Plot]:

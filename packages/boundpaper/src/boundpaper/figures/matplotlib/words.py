@@ -1,7 +1,7 @@
 """Convert texts of a drawing, words and formulas, to LaTeX with the project's escaper."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from boundpaper.errors import DataError, SpecError
 from boundpaper.typeset.armour import plain
@@ -27,11 +27,6 @@ def latex_words(text: str) -> str:
         )
     except (DataError, SpecError) as error:
         raise SpecError(f"the text {plain(text)!r} of the drawing: {error}") from None
-
-
-def pgfplots_list(texts: Sequence[str]) -> str:
-    """Return texts as a PGFPlots list, each in braces so that commas do not separate."""
-    return ",".join(f"{{{latex_words(text)}}}" for text in texts)
 
 
 def _formula(formula: str) -> str:

@@ -36,7 +36,7 @@ def copies(folder: Path, anchors: Mapping[str, Collection[str]]) -> tuple[list[D
     by_source: dict[str, DocumentCopy] = {}
     others = []
     for path in sorted(path for path in folder.iterdir() if path.suffix.lower() in SUFFIXES and path.is_file()):
-        text = _file_text(path)
+        text = "\n".join(text_of(Path(), str(path)).splitlines())
         parts = tuple(sentences(text))
         key = _recognised_document({part.anchor for part in parts}, anchors) or _source_key(path.name, anchors)
         if not key:
@@ -51,10 +51,6 @@ def copies(folder: Path, anchors: Mapping[str, Collection[str]]) -> tuple[list[D
         known = ", ".join(f"{key}*{SUFFIXES[0]}" for key in anchors)
         raise DataError(f"{folder}: no file here is a judged document; those are {known}")
     return [by_source[key] for key in anchors if key in by_source], others
-
-
-def _file_text(path: Path) -> str:
-    return "\n".join(text_of(Path(), str(path)).splitlines())
 
 
 def _recognised_document(hashes: Collection[str], anchors: Mapping[str, Collection[str]]) -> str:

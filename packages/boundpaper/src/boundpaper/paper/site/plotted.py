@@ -26,16 +26,12 @@ def plotted_rows(figure: Figure) -> pd.DataFrame:
             head = {
                 "panel": plain(panel.title) or number,
                 "kind": type(series).__name__.lower(),
-                "series": _series_name(series),
+                "series": plain(series.label or series.entity),
             }
             rows += [{**head, **row} for row in _series_rows(series)]
     frame = join_rows(rows)
     same = [name for name in ("panel", "kind", "series") if name in frame and frame[name].nunique() == 1]
     return frame.drop(columns=same)
-
-
-def _series_name(series: Series) -> str:
-    return plain(series.label or series.entity)
 
 
 def _series_rows(series: Series) -> Iterator[dict[str, Any]]:

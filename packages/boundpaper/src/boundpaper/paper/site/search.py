@@ -54,9 +54,9 @@ def _other_entries(project: SiteProject) -> Iterator[tuple[str, str, str]]:
 
 
 def _words_of_part(html: str) -> str:
-    """Return the words of a part of a chapter, without exhibits, which have separate entries."""
-    for tag in ("table", "figure", "math"):
-        before, *parts = html.split(f"<{tag}")
-        html = " ".join([before, *(part.partition(f"</{tag}>")[2] for part in parts)])
+    """Return the words of a part of a chapter, without equations, and exhibits, which have separate entries."""
+    for begin, end in (("<table", "</table>"), ("<figure", "</figure>"), ('<math display="block"', "</math>")):
+        before, *parts = html.split(begin)
+        html = " ".join([before, *(part.partition(end)[2] for part in parts)])
     html = re.sub(r"</(?:p|li|d[td]|h\d)>", " ", html)  # or the last word of one would touch the first of the next
     return re.sub(r"\s+", " ", words_of_html(html)).strip()

@@ -24,8 +24,10 @@ def _describe_panel(panel: Panel, place: int, count: int) -> str:
     axes = [plain_words(axis.label) or "no label" for axis in (panel.y, panel.x)]
     scales = [" (logarithmic)" if axis.scale == "log" else "" for axis in (panel.y, panel.x)]
     head = f"{title}: {kinds}" if title else kinds.capitalize()
-    several = len(panel.series) > NAMED
-    parts = [_all_series(panel.series)] if several else [each for series in panel.series for each in _series(series)]
+    parts = [each for series in panel.series for each in _series(series)]
+    if len(panel.series) > NAMED:
+        values = [value for series in panel.series for value in _numbers_shown(series)]
+        parts = [f"{len(panel.series)} series: {_describe_range(values)}"]
     return (
         f"{head}, {axes[0]}{scales[0]} against {axes[1]}{scales[1]}. {' '.join(f'{each}.' for each in parts if each)}"
     )
@@ -40,10 +42,6 @@ def _series(series: Series) -> Iterator[str]:
         yield f"{name}: from {_spoken(y[0])} at {_spoken(x[0])} to {_spoken(y[-1])} at {_spoken(x[-1])}"
     else:
         yield f"{name}: {_describe_range(y)}"
-
-
-def _all_series(series: Any) -> str:
-    return f"{len(series)} series: {_describe_range([value for each in series for value in _numbers_shown(each)])}"
 
 
 def _numbers_shown(series: Series) -> list[Any]:

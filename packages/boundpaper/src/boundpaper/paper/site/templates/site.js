@@ -21,6 +21,7 @@ function sortable(table) {
     const button = document.createElement("button");
     button.type = "button";
     button.append(...head.childNodes);
+    if (!button.textContent.trim()) button.setAttribute("aria-label", `Sort by column ${column + 1}`);
     head.append(button);
     button.addEventListener("click", () => {
       const down = head.getAttribute("aria-sort") === "ascending";
@@ -145,6 +146,27 @@ function graph(box) {
 // Search over everything: its words come with the first letter.
 let everything = null;
 function found(rows) { everything = rows.map((row) => [...row, row.slice(1).join(" ").toLowerCase()]); }
+
+// The sentence with most of the words, cut at blanks if it is long.
+function excerpt(text, wanted) {
+  const held = (sentence) => wanted.filter((word) => sentence.toLowerCase().includes(word)).length;
+  const sentence = (text.match(/.+?(?:[.?!:] (?=[A-Z])|$)/g) || []).reduce((best, each) => (held(each) > held(best) ? each : best), "").trim() || text;
+  if (sentence.length <= 220) return sentence;
+  const small = sentence.toLowerCase();
+  const first = Math.min(...wanted.map((word) => small.indexOf(word)).filter((place) => place >= 0), sentence.length);
+  const begin = first > 120 ? sentence.indexOf(" ", first - 80) + 1 : 0;
+  const end = sentence.indexOf(" ", begin + 220);
+  return `${begin ? "…" : ""}${sentence.slice(begin, end < 0 ? undefined : end)}${end < 0 ? "" : " …"}`;
+}
+function marked(text, wanted) {
+  const words = [...wanted].sort((a, b) => b.length - a.length).map((word) => word.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"));
+  return text.split(new RegExp(`(${words.join("|")})`, "i")).map((piece, place) => {
+    if (place % 2 === 0) return piece;
+    const mark = document.createElement("mark");
+    mark.textContent = piece;
+    return mark;
+  });
+}
 function searched(form) {
   const input = form.querySelector("input");
   const results = form.querySelector(".results");
@@ -159,10 +181,8 @@ function searched(form) {
     results.replaceChildren(`${hits.length} found`, ...hits.slice(0, 30).map(([address, title, text]) => {
       const link = document.createElement("a");
       link.href = input.dataset.root + address;
-      const small = text.toLowerCase();
-      const at = Math.max(0, small.indexOf(small.includes(phrase) ? phrase : wanted[0]) - 60);
       const part = document.createElement("span");
-      part.textContent = `${at ? "…" : ""}${text.slice(at, at + 180)}${text.length > at + 180 ? "…" : ""}`;
+      part.append(...marked(excerpt(text, wanted), wanted));
       link.append(title, part);
       return link;
     }));
