@@ -215,7 +215,7 @@ def test_built_in_names_lead_to_their_folders(tmp_path: Path, monkeypatch: pytes
     place.mkdir(parents=True)
     (place / "config.json").write_text("{}")
     assert resolve(tmp_path, "tiny-rope") == str(place)
-    for name in ("meta-llama/Llama-2-7b-hf", "./here", "/there/is", str(tmp_path)):
+    for name in ("meta-llama/Llama-2-7b-hf", str(tmp_path)):
         assert resolve(tmp_path, name) == name
 
 
@@ -223,12 +223,10 @@ def test_local_folders_are_resolved_and_unknown_names_kept(tmp_path: Path, monke
     monkeypatch.chdir(tmp_path)
     (tmp_path / "mine").mkdir()
     assert resolve(tmp_path, "mine") == "mine"
-    with pytest.raises(
-        ModelError,
-        match=r"'tiny-rop' is neither a folder .*tiny-rope, tiny-continued, tiny-drope.*did you mean tiny-rope",
-    ):
+    with pytest.raises(ModelError, match=r"\./min: no such folder; did you mean 'mine'"):
+        resolve(tmp_path, "./min")
+    with pytest.raises(ModelError, match=r"is neither a folder .*tiny-continued, tiny-drope.*did you mean tiny-rope"):
         resolve(tmp_path, "tiny-rop")
-    with pytest.raises(ModelError, match="owner/name") as error:
+    with pytest.raises(ModelError, match=r"^((?!did you mean).)*owner/name$"):
         resolve(tmp_path, "Llama-2-7b-hf")
-    assert "did you mean" not in str(error.value)
     assert NAMES == ("tiny-rope", "tiny-continued", "tiny-drope")

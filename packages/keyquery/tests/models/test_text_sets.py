@@ -73,9 +73,7 @@ def test_missing_set_names_package(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 
 def test_an_unknown_part_or_place_is_an_error() -> None:
-    with pytest.raises(
-        DataError, match="code:training: the set code has no part 'training'; its parts are calibration"
-    ):
+    with pytest.raises(DataError, match="the set code has no part 'training'; its parts are calibration"):
         list(texts(TextSource("code:training")))
     with pytest.raises(DataError, match=r"codes: no such file; .* or an installed set \(manual, code, kjv"):
         list(texts(TextSource("codes")))

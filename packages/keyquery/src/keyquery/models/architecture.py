@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundpaper.errors import ModelError, ThesisError
+from boundpaper.typeset.plural import counted
 from keyquery.models import libraries
 from keyquery.models.attention import definition
 from keyquery.models.attention.calls import Call, Observer, Recorder, recording, unsupported_message
@@ -164,8 +165,8 @@ def describe_failures(
             raise
         reason = (str(error) or type(error).__name__).strip().splitlines()[0]
         raise ModelError(
-            f"{_label(model)}: a forward pass over {tokens} tokens fails ({type(error).__name__}: {reason}); "
-            f"causes may be {cause}, or too long a text"
+            f"{_label(model)}: a forward pass over {counted(tokens, 'token')} fails "
+            f"({type(error).__name__}: {reason}); causes may be {cause}, or too long a text"
         ) from error
 
 
