@@ -49,7 +49,7 @@ def figure(
         height=31,
         entities=LOOKS,
         caption=(
-            "Trained on without rotation (C), models find keys beyond the trained distance that models trained on with "
+            "Trained on without rotation (C), models find passkeys beyond the trained distance that models trained on with "
             f"it (B) lose, though their plasticity is lower. (a) First run: {seeds(found)}, so this is post hoc. (b, "
             "c) Second run, texts of four trained lengths: plasticity of aligned queries, and sway, the share of pairs "
             "of keys whose winner changes when they exchange positions (0 in C, by construction). "
