@@ -68,20 +68,12 @@ def test_each_seed_gives_one_reproducible_change(tmp_path, name):
 @pytest.mark.parametrize(
     ("suffix", "content"),
     [
-        (".json", b'{"a": 1, "a": 2}'),
-        (".json", b'{"a": 1'),
-        (".jsonl", b'{"a": 1}\n{"a"}\n'),
-        (".yaml", b"a: 1\na: 2\n"),
-        (".yaml", b"a: [1\n"),
-        (".csv", b"a,b\n1,2\n1\n"),
-        (".csv", b"a,a\n1,2\n"),
-        (".csv", b"\xff,b\n1,2\n"),
-        (".py", b"def f(:\n"),
-        (".tex", b"a\x00b"),
-        (".npz", b"PK\x03\x04"),
+        (".json", b'{"a": 1, "a": 2}'), (".json", b'{"a": 1'), (".jsonl", b'{"a": 1}\n{"a"}\n'),
+        (".yaml", b"a: 1\na: 2\n"), (".yaml", b"a: [1\n"), (".csv", b"a,b\n1,2\n1\n"), (".csv", b"a,a\n1,2\n"),
+        (".csv", b"\xff,b\n1,2\n"), (".py", b"def f(:\n"), (".tex", b"a\x00b"), (".npz", b"PK\x03\x04"),
         (".safetensors", struct.pack("<Q", 2) + b"{}x"),
     ],
-)
+)  # fmt: skip
 def test_broken_file_of_each_format_is_recognised(suffix, content):
     assert broken(suffix, content)
 

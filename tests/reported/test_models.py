@@ -276,21 +276,15 @@ AS_TABLE = 'id,text\na,"w4 w5, w6"\nb,w7 w8\nc,w9\n'
 @pytest.mark.parametrize(
     ("name", "content"),
     [
-        ("texts.ndjson", AS_LINES),
-        ("texts.JSONL", AS_LINES),
-        ("texts.txt", AS_LINES),
-        ("texts", AS_LINES),
-        ("texts.json", json.dumps(ROWS)),
-        ("texts.json", json.dumps(ROWS, indent=2)),
-        ("texts.csv", AS_TABLE),
-        ("texts.CSV", AS_TABLE),
-        ("texts.dat", AS_TABLE),
+        ("texts.ndjson", AS_LINES), ("texts.JSONL", AS_LINES), ("texts.txt", AS_LINES), ("texts", AS_LINES),
+        ("texts.json", json.dumps(ROWS)), ("texts.json", json.dumps(ROWS, indent=2)), ("texts.csv", AS_TABLE),
+        ("texts.CSV", AS_TABLE), ("texts.dat", AS_TABLE),
         ("texts.tsv", "id\ttext\na\tw4 w5, w6\nb\tw7 w8\nc\tw9\n"),
         ("texts.jsonl.gz", gzip.compress(AS_LINES.encode(), mtime=0)),
         ("texts.csv.gz", gzip.compress(AS_TABLE.encode(), mtime=0)),
         ("packed.txt", gzip.compress(AS_LINES.encode(), mtime=0)),
     ],
-)
+)  # fmt: skip
 def test_text_files_are_recognised_by_content(tmp_path: Path, name: str, content: str | bytes) -> None:
     """Read three texts from files with unusual suffixes, in other formats, and compressed."""
     assert list(texts(written(tmp_path / name, content))) == [(row["id"], row["text"]) for row in ROWS]
