@@ -20,22 +20,19 @@ FILE = Path("artifacts/sources/beans.csv")
 @pytest.mark.parametrize(
     ("code", "output", "errors", "outcome"),
     [
-        (0, "ok\n", "", "accepted"),
-        (0, "beans & nan & 3\n", "", "nan"),
+        (0, "ok\n", "", "accepted"), (0, "beans & nan & 3\n", "", "nan"),
         (0, "information, Nancy, infant\n", "", "accepted"),
         (1, "", "error: artifacts/sources/beans.csv:2: 'x' is not a number\n", "told"),
         (1, "", "error: something went wrong\n", "unnamed"),
         (1, "", "error: beans.csv: odd\n" + "more of it\n" * 9, "long"),
         (1, "", f"error: beans.csv: {'x' * 2000}\n", "long"),
-        (0, "", "lib/x.py:3: FutureWarning: soon\n", "warning"),
-        (3, "", "error: beans.csv: odd\n", "status"),
+        (0, "", "lib/x.py:3: FutureWarning: soon\n", "warning"), (3, "", "error: beans.csv: odd\n", "status"),
         (1, "", "Traceback (most recent call last):\n  File beans.csv\nKeyError: 'x'\n", "traceback"),
         (1, "", "table:beans: packages/boundpaper/src/boundpaper/store/reader.py:12: KeyError: 'beans'\n", "code line"),
         (1, "", "beans: KeyError: 1 (caching.py:677)\n", "code line"),
-        (1, "", "tables/beans.py:9: KeyError: 'beans'\n", "told"),
-        (-27, "", "", "hang"),
+        (1, "", "tables/beans.py:9: KeyError: 'beans'\n", "told"), (-27, "", "", "hang"),
     ],
-)
+)  # fmt: skip
 def test_command_outcome_is_classified(code, output, errors, outcome):
     actual, why = judged(FILE, ("beans",), Ended(code, output, errors, 0.1, 0))
     assert actual == outcome

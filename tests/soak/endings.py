@@ -54,12 +54,9 @@ COMMANDS: tuple[tuple[str, ...], ...] = (
 )  # fmt: skip
 OF_LATEX: tuple[tuple[str, ...], ...] = (("init",),)
 OF_ADOPTED: tuple[tuple[str, ...], ...] = (
-    ("build",),
-    ("lint", "--fix"),
-    ("flatten", "--output", "../plain"),
-    ("flatten", "--in-place"),
+    ("build",), ("lint", "--fix"), ("flatten", "--output", "../plain"), ("flatten", "--in-place"),
     ("zip", "--overleaf-upload"),
-)
+)  # fmt: skip
 OF_THESIS: tuple[tuple[str, ...], ...] = (_LAB, *([_DISTIL] if Path("/usr/share/doc/anarchism").is_dir() else []))
 """The texts of `lab distil` are a package of the system; without it that command is not killed."""
 
