@@ -7,6 +7,7 @@ import pypdf
 import pytest
 from pypdf.generic import DictionaryObject
 
+import page_picture
 import pdfa
 from boundpaper.build.process import run as execute
 from boundpaper.paper import looks, metadata
@@ -89,6 +90,10 @@ def test_a_broken_rule_of_the_archive_is_reported(broken, fault):
     made = io.BytesIO()
     writer.write(made)
     assert [each.partition(": ")[2] for each in pdfa.faults(made.getvalue())] == [NAMELESS, fault]
+
+
+def test_the_page_shown_in_the_readme_has_these_words(thesis):
+    assert page_picture.page(thesis)[1] == page_picture.RECORD.read_text().split()[1], page_picture.__doc__
 
 
 def test_text_has_no_unresolved_references(text):
