@@ -1,8 +1,8 @@
-"""The page of the thesis shown in the README, and a check that the page has the current figure.
+"""The page of the thesis shown in the README, and hashes of what it shows: the figure, and the words of the page.
 
     python build.py paper && python tests/page_picture.py
 
-Draws `docs/page.png` from `out/thesis.pdf`, and stores the hash of the figure on that page beside the picture.
+Draws `docs/page.png` from `out/thesis.pdf`, and stores the hashes of the figure and of the page's words beside it.
 """
 
 import hashlib
@@ -23,19 +23,34 @@ def source() -> str:
     return hashlib.sha256(b"".join(parts)).hexdigest()
 
 
+def page(thesis: Path) -> tuple[str, str]:
+    """Return the number of the page with the figure, and the hash of the page's words."""
+    text = subprocess.run(("pdftotext", thesis, "-"), capture_output=True, text=True, check=True).stdout
+    pages = [" ".join(each.split()) for each in text.split("\f")]
+    actual = [number for number, words in enumerate(pages, 1) if f": {CAPTION}" in words]
+    if len(actual) != 1:
+        sys.exit(f"{len(actual)} pages of {thesis} have the caption '{CAPTION}'; expected one")
+    return str(actual[0]), hashlib.sha256(pages[actual[0] - 1].encode()).hexdigest()
+
+
 def main() -> None:
-    """Write the picture and its hash."""
+    """Write the picture and its hashes."""
     thesis = ROOT / "out/thesis.pdf"
     if not thesis.is_file():
         sys.exit("out/thesis.pdf is missing; build it: python build.py paper")
+<<<<<<< HEAD
     pages = subprocess.run(("pdftotext", thesis, "-"), capture_output=True, text=True, check=True).stdout.split("\f")
     numbers = [number for number, text in enumerate(pages, 1) if f": {CAPTION}" in " ".join(text.split())]
     if len(numbers) != 1:
         sys.exit(f"{len(numbers)} pages of out/thesis.pdf have the caption '{CAPTION}'; expected one")
     at = (str(numbers[0]), "-l", str(numbers[0]))
+=======
+    number, words = page(thesis)
+    at = (number, "-l", number)
+>>>>>>> w/web
     command = ("pdftoppm", "-f", *at, "-r", str(DPI), "-png", "-singlefile", thesis, PICTURE.with_suffix(""))
     subprocess.run(command, check=True)
-    RECORD.write_text(f"{source()}\n")
+    RECORD.write_text(f"{source()}\n{words}\n")
 
 
 if __name__ == "__main__":

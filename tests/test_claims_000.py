@@ -303,14 +303,11 @@ def recovery(*changes):
     entries = [
         dict(zip(names, values, strict=True))
         for values in (
-            (SMALL, "Llama 3", 32, "a", True, 0.03),
-            (BIG, "Llama 3", 32, "a", True, 0.02),
-            ("llama3.2-3b", "Llama 3", 28, "b", False, -0.1),
-            ("llama3.2-1b", "Llama 3", 16, "c", False, -0.2),
-            ("qwen3-14b", "Qwen3", 40, "d", False, -0.3),
-            ("ministral3-14b", "Ministral 3", 40, "e", False, -0.1),
+            (SMALL, "Llama 3", 32, "a", True, 0.03), (BIG, "Llama 3", 32, "a", True, 0.02),
+            ("llama3.2-3b", "Llama 3", 28, "b", False, -0.1), ("llama3.2-1b", "Llama 3", 16, "c", False, -0.2),
+            ("qwen3-14b", "Qwen3", 40, "d", False, -0.3), ("ministral3-14b", "Ministral 3", 40, "e", False, -0.1),
         )
-    ]
+    ]  # fmt: skip
     for row in entries:
         row |= {"display_name": row["model"], "layers": row["text_layers"], "draw_up": 0.0, "agreement": "holds"}
         row |= {"shape": "rises" if row["recovers"] else "falls", "rise_from": 5, "rise_to": 7}

@@ -35,17 +35,12 @@ A, B = TABLE(model="a", metric="one"), TABLE(model="a", metric="two")
 @pytest.mark.parametrize(
     ("follows", "right", "near", "wrong"),
     [
-        (A, "0.50", "0.504", "0.51"),
-        (A - B, "0.30", "0.31", "0.32"),
-        (A + B, "0.70", "0.71", "0.72"),
-        (A / B, "2.50", "2.58", "2.60"),
-        (-A, "-0.50", "-0.504", "0.50"),
-        (mean(A, B), "0.35", "0.354", "0.36"),
-        (percent_change(A, B), "-60.0%", "-61.2%", "60.0%"),
-        (percent_lost(A, B), "60.0%", "61.2%", "40.0%"),
+        (A, "0.50", "0.504", "0.51"), (A - B, "0.30", "0.31", "0.32"), (A + B, "0.70", "0.71", "0.72"),
+        (A / B, "2.50", "2.58", "2.60"), (-A, "-0.50", "-0.504", "0.50"), (mean(A, B), "0.35", "0.354", "0.36"),
+        (percent_change(A, B), "-60.0%", "-61.2%", "60.0%"), (percent_lost(A, B), "60.0%", "61.2%", "40.0%"),
         (percent_share(A, B), "71.43%", "72%", "73%"),
     ],
-)
+)  # fmt: skip
 def test_a_cell_follows_from_others_up_to_their_rounding(follows, right, near, wrong):
     assert one(follows, right).verdict == "holds"
     assert one(follows, near).verdict in ("holds", "holds after rounding")

@@ -356,12 +356,8 @@ def test_the_ledger_is_ordered_by_document_file_and_line(tmp_path):
     lines = text.splitlines()
     assert lines[0] == ",".join(_ledger.COLUMNS)
     assert [line.partition(",")[0] for line in lines[1:]] == [
-        "c002_first",
-        "c002_early",
-        "c002_late.a",
-        "c002_late.b",
-        "c004_x",
-    ]
+        "c002_first", "c002_early", "c002_late.a", "c002_late.b", "c004_x",
+    ]  # fmt: skip
 
 
 def test_empty_ledger_is_refused(tmp_path):

@@ -58,11 +58,8 @@ def same(one, two):
 def test_both_arms_train_and_are_saved_as_models(place):
     tables = distilled(place)
     assert [path.name for path in tables] == [
-        "teacher-nope.csv",
-        "teacher-continued.csv",
-        "teacher-nope",
-        "teacher-continued",
-    ]
+        "teacher-nope.csv", "teacher-continued.csv", "teacher-nope", "teacher-continued",
+    ]  # fmt: skip
     import pandas as pd
 
     frames = {path.stem: pd.read_csv(path) for path in tables[:2]}

@@ -14,6 +14,7 @@ import pytest
 
 import boundpaper
 import keyquery
+from boundpaper.cli.exhibits import table
 from compared_paper import printed
 from conftest import ROOT, copy_project
 
@@ -172,3 +173,13 @@ def test_pre_commit_hooks_equal_make_lint():
     hooked = re.findall(r"entry: \.venv/bin/(?:python -m )?([^,]+),", (ROOT / ".pre-commit-config.yaml").read_text())
     run = re.findall(r"\$\((?:PY\) -m |VENV\)/bin/)(.+)", recipe)
     assert sorted(line.removesuffix(" .") for line in run) == sorted(hooked)
+
+
+def test_counts_in_the_readme_are_those_of_the_files():
+    readme = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
+    [form] = [option for option in table.params if option.name == "form"]
+    small_models = [*(ROOT / "packages/keyquery/src/keyquery/tiny").glob("tiny-*")]
+    spelt = {3: "three", 4: "four", 5: "five", 6: "six", 7: "seven"}
+    assert f"in one of {spelt[len(form.type.choices)]} formats" in readme
+    assert f"{spelt[len(WALKS)]} walks through the code" in readme
+    assert f"of the {spelt[len(small_models)]} small models that come with the thesis" in readme

@@ -65,20 +65,14 @@ def test_equal_units_under_two_names_are_accepted(fault):
 @pytest.mark.parametrize(
     ("column", "axis"),
     [
-        ("time", Axis(label="time (s)")),
-        ("time", Axis(label="time [s]")),
-        ("time", Axis(label="time in seconds")),
-        ("time", Axis(label="time, s")),
-        ("time", Axis(label="time (furlongs)")),
-        ("time", Axis(label="time [mean run]")),
-        ("rate", Axis(label="rate (ms per word)")),
-        ("rate", Axis(label="rate (s/token)")),
-        ("time", Axis(label="time (s, log scale)", scale="log")),
-        ("loss", Axis(label="loss (bits)")),
-        ("correct", Axis(label="correct (points)")),
+        ("time", Axis(label="time (s)")), ("time", Axis(label="time [s]")), ("time", Axis(label="time in seconds")),
+        ("time", Axis(label="time, s")), ("time", Axis(label="time (furlongs)")),
+        ("time", Axis(label="time [mean run]")), ("rate", Axis(label="rate (ms per word)")),
+        ("rate", Axis(label="rate (s/token)")), ("time", Axis(label="time (s, log scale)", scale="log")),
+        ("loss", Axis(label="loss (bits)")), ("correct", Axis(label="correct (points)")),
         ("loss", Axis(label="loss", percent=True)),
     ],
-)
+)  # fmt: skip
 def test_a_label_with_another_unit_is_refused(fault, column, axis):
     assert fault(line(RUNS[column]), y=axis).startswith(f"panel 1, axis y: the label {axis.label!r} says ")
     assert f"for {column!r} of runs; correct one of them" in fault(line(RUNS[column]), y=axis)
@@ -87,21 +81,15 @@ def test_a_label_with_another_unit_is_refused(fault, column, axis):
 @pytest.mark.parametrize(
     ("column", "axis"),
     [
-        ("time", Axis(label="time (ms)")),
-        ("time", Axis(label="time in milliseconds")),
-        ("time", Axis(label="time of a run, sorted")),
-        ("time", Axis(label="time")),
-        ("time", Axis(label="time (mean of 5 runs)")),
-        ("time", Axis(label="time (log)", scale="log")),
-        ("rate", Axis(label="rate (milliseconds/token)")),
-        ("rate", Axis(label="rate, ms per token")),
-        ("loss", Axis(label="loss (nat)")),
-        ("correct", Axis(label="correct (%)")),
-        ("correct", Axis(label="correct", percent=True)),
-        ("part", Axis(label="part (whatever)")),
+        ("time", Axis(label="time (ms)")), ("time", Axis(label="time in milliseconds")),
+        ("time", Axis(label="time of a run, sorted")), ("time", Axis(label="time")),
+        ("time", Axis(label="time (mean of 5 runs)")), ("time", Axis(label="time (log)", scale="log")),
+        ("rate", Axis(label="rate (milliseconds/token)")), ("rate", Axis(label="rate, ms per token")),
+        ("loss", Axis(label="loss (nat)")), ("correct", Axis(label="correct (%)")),
+        ("correct", Axis(label="correct", percent=True)), ("part", Axis(label="part (whatever)")),
         ("value", Axis(label="value (cm)")),
     ],
-)
+)  # fmt: skip
 def test_label_with_a_matching_or_unknown_unit_is_accepted(fault, column, axis):
     assert fault(line(RUNS[column]), y=axis) == ""
 

@@ -37,11 +37,8 @@ def test_rows_are_cells_of_quarter_and_distance_with_the_cost_of_the_head(rotary
     monkeypatch.setattr(measured, "head_costs", lambda loaded, places: dict.fromkeys(places, 0.25))
     paths = measured.measure(tmp_path)
     assert {path.stem for path in paths} == {
-        "smollm2-135m",
-        "smollm2-135m-code",
-        "gemma3-270m",
-        "smollm2-135m-untouched",
-    }
+        "smollm2-135m", "smollm2-135m-code", "gemma3-270m", "smollm2-135m-untouched",
+    }  # fmt: skip
     table = pd.read_csv(paths[0])
     assert len(table) == 3 * len(measured.RANGES)
     assert set(table["cost"]) == {0.25}

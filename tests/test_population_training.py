@@ -253,15 +253,9 @@ def test_weights_without_recorded_arithmetic_are_refused(start, tmp_path):
 
 def test_arm_without_rotation_is_trained_with_the_primary_base_only():
     assert command.planned_families([1, 2], [400, 10_000], "ABCDE") == [
-        (400, 1, "ABC"),
-        (400, 2, "ABC"),
-        (400, 1, "DE"),
-        (400, 2, "DE"),
-        (10_000, 1, "ABC"),
-        (10_000, 2, "ABC"),
-        (10_000, 1, "D"),
-        (10_000, 2, "D"),
-    ]
+        (400, 1, "ABC"), (400, 2, "ABC"), (400, 1, "DE"), (400, 2, "DE"), (10_000, 1, "ABC"), (10_000, 2, "ABC"),
+        (10_000, 1, "D"), (10_000, 2, "D"),
+    ]  # fmt: skip
     assert command.planned_families([1], [10_000], "E") == []
     for arms in (["E"], ["E", "E"], ["D", "E"]):
         asked = [part for arm in arms for part in ("--arm", arm)]

@@ -20,22 +20,19 @@ FILE = Path("artifacts/sources/beans.csv")
 @pytest.mark.parametrize(
     ("code", "output", "errors", "outcome"),
     [
-        (0, "ok\n", "", "accepted"),
-        (0, "beans & nan & 3\n", "", "nan"),
+        (0, "ok\n", "", "accepted"), (0, "beans & nan & 3\n", "", "nan"),
         (0, "information, Nancy, infant\n", "", "accepted"),
         (1, "", "error: artifacts/sources/beans.csv:2: 'x' is not a number\n", "told"),
         (1, "", "error: something went wrong\n", "unnamed"),
         (1, "", "error: beans.csv: odd\n" + "more of it\n" * 9, "long"),
         (1, "", f"error: beans.csv: {'x' * 2000}\n", "long"),
-        (0, "", "lib/x.py:3: FutureWarning: soon\n", "warning"),
-        (3, "", "error: beans.csv: odd\n", "status"),
+        (0, "", "lib/x.py:3: FutureWarning: soon\n", "warning"), (3, "", "error: beans.csv: odd\n", "status"),
         (1, "", "Traceback (most recent call last):\n  File beans.csv\nKeyError: 'x'\n", "traceback"),
         (1, "", "table:beans: packages/boundpaper/src/boundpaper/store/reader.py:12: KeyError: 'beans'\n", "code line"),
         (1, "", "beans: KeyError: 1 (caching.py:677)\n", "code line"),
-        (1, "", "tables/beans.py:9: KeyError: 'beans'\n", "told"),
-        (-27, "", "", "hang"),
+        (1, "", "tables/beans.py:9: KeyError: 'beans'\n", "told"), (-27, "", "", "hang"),
     ],
-)
+)  # fmt: skip
 def test_command_outcome_is_classified(code, output, errors, outcome):
     actual, why = judged(FILE, ("beans",), Ended(code, output, errors, 0.1, 0))
     assert actual == outcome
@@ -68,20 +65,12 @@ def test_each_seed_gives_one_reproducible_change(tmp_path, name):
 @pytest.mark.parametrize(
     ("suffix", "content"),
     [
-        (".json", b'{"a": 1, "a": 2}'),
-        (".json", b'{"a": 1'),
-        (".jsonl", b'{"a": 1}\n{"a"}\n'),
-        (".yaml", b"a: 1\na: 2\n"),
-        (".yaml", b"a: [1\n"),
-        (".csv", b"a,b\n1,2\n1\n"),
-        (".csv", b"a,a\n1,2\n"),
-        (".csv", b"\xff,b\n1,2\n"),
-        (".py", b"def f(:\n"),
-        (".tex", b"a\x00b"),
-        (".npz", b"PK\x03\x04"),
+        (".json", b'{"a": 1, "a": 2}'), (".json", b'{"a": 1'), (".jsonl", b'{"a": 1}\n{"a"}\n'),
+        (".yaml", b"a: 1\na: 2\n"), (".yaml", b"a: [1\n"), (".csv", b"a,b\n1,2\n1\n"), (".csv", b"a,a\n1,2\n"),
+        (".csv", b"\xff,b\n1,2\n"), (".py", b"def f(:\n"), (".tex", b"a\x00b"), (".npz", b"PK\x03\x04"),
         (".safetensors", struct.pack("<Q", 2) + b"{}x"),
     ],
-)
+)  # fmt: skip
 def test_broken_file_of_each_format_is_recognised(suffix, content):
     assert broken(suffix, content)
 

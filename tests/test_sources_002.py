@@ -196,19 +196,13 @@ def test_incompletely_crossed_tables_have_the_expected_rows() -> None:
 @pytest.mark.parametrize(
     ("name", "missing"),
     [
-        ("reported_mechanistic", 0),
-        ("reported_deciles", 0),
-        ("reported_training", 0),
-        ("reported_plasticity", (13 - 7) + (13 - 2)),
-        ("reported_lbp_lengths", 6 * 6 + 1),
-        ("reported_training_positions", 2 * 2 + 2),
-        ("reported_ruler_plasticity", 2),
-        ("reported_llama_generations", 2),
-        ("reported_ruler_declines", 2),
-        ("published_lbp", 0),
+        ("reported_mechanistic", 0), ("reported_deciles", 0), ("reported_training", 0),
+        ("reported_plasticity", (13 - 7) + (13 - 2)), ("reported_lbp_lengths", 6 * 6 + 1),
+        ("reported_training_positions", 2 * 2 + 2), ("reported_ruler_plasticity", 2),
+        ("reported_llama_generations", 2), ("reported_ruler_declines", 2), ("published_lbp", 0),
         ("published_ruler", 0),
     ],
-)
+)  # fmt: skip
 def test_values_missing_in_the_source_are_missing_in_the_table(name: str, missing: int) -> None:
     assert sum(not row["printed"] for row in rows(name)) == missing
 

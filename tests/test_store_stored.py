@@ -263,13 +263,10 @@ CHECKED = {
 ELSEWHERE = {
     "boundpaper": set("adopt/begin adopt/generate build/new_paper paper/crate paper/edition paper/site/build".split()),
     "keyquery": {
-        "scores/lbp/smoke",
-        "scores/ruler/harness",
-        "measure/heads/captured",
-        "models/null_model",
+        "scores/lbp/smoke", "scores/ruler/harness", "measure/heads/captured", "models/null_model",
         "comparisons/comparison",
     },
-}
+}  # fmt: skip
 LAYING = re.compile(r"json\.dumps\(|pickle\.dumps\(|savez|torch\.save\(")
 WRITING = re.compile(r"(?<![\w.])write\(|files\.write\(|\.write_(?:bytes|text)\(|\.open\(\"[wax]b?\"")
 

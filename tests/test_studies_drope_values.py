@@ -308,12 +308,8 @@ def test_known_counts_enable_the_tests(knowledge: pd.DataFrame) -> None:
     exact = rates(typed=())
     result = drope_knowledge.knowledge_tests(knowledge, exact, STATED, FAMILIES)
     assert set(result.loc[result["test"] == "fisher_exact", "comparison"]) == {
-        "RoPE imdb",
-        "RoPE passkey",
-        "DroPE sports",
-        "DroPE imdb",
-        "DroPE passkey",
-    }
+        "RoPE imdb", "RoPE passkey", "DroPE sports", "DroPE imdb", "DroPE passkey",
+    }  # fmt: skip
     # only 200 answers give these three decimals, in both arms
     exact.loc[(exact["positional"] == "RoPE") & (exact["task"] == "cities"), "value"] = [0.895, 0.575 + 0.03]
     changed = knowledge.copy()

@@ -48,13 +48,9 @@ def test_a_family_spans_coefficients_and_names_its_role():
     rows = corrected(tests, families, "r")
     assert [row.p_adjusted for row in rows] == pytest.approx([0.02, 0.02, 0.012, None, None, None])
     assert [row.adjustment for row in rows] == [
-        "Holm over 3 tests of one",
-        "Holm over 3 tests of one",
-        "Holm over 3 tests of one, post hoc",
-        "none, sensitivity",
-        "none",
-        "none, dependent",
-    ]
+        "Holm over 3 tests of one", "Holm over 3 tests of one", "Holm over 3 tests of one, post hoc",
+        "none, sensitivity", "none", "none, dependent",
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize("role", ["primary", "post hoc"])

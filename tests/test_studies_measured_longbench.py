@@ -155,12 +155,8 @@ def test_tables_list_measured_models_separately(shared, entered):
     lengths, correlated, tests = entered
     decline = measured_longbench.measured_decline(lengths, correlated)
     names = (
-        "published_lbp",
-        "reported_reference_models",
-        "reported_lbp_lengths",
-        "reported_length_bins",
-        "lbp_lengths",
-    )
+        "published_lbp", "reported_reference_models", "reported_lbp_lengths", "reported_length_bins", "lbp_lengths",
+    )  # fmt: skip
     given = {name: read(ROOT, name) for name in (*names, "length_decline")}
     by_length = lbp_per_length.table(
         **{name: given[name] for name in names}, matched_models=shared["matched_models"], measured_lbp_lengths=lengths

@@ -38,13 +38,10 @@ def test_line_of_decline_on_drop_has_a_confidence_band_of_its_mean():
 
 def test_degraded_layers_are_counted_with_both_ends():
     marks = [
-        ("llama3.2-1b", "lowest", "delta_p", -50.0),
-        ("llama3.2-3b", "lowest", "delta_p", -42.5),
-        ("llama3.2-1b", "degraded", "layer_low", 4.0),
-        ("llama3.2-1b", "degraded", "layer_high", 11.0),
-        ("llama3.2-3b", "degraded", "layer_low", 7.0),
-        ("llama3.2-3b", "degraded", "layer_high", 20.0),
-    ]
+        ("llama3.2-1b", "lowest", "delta_p", -50.0), ("llama3.2-3b", "lowest", "delta_p", -42.5),
+        ("llama3.2-1b", "degraded", "layer_low", 4.0), ("llama3.2-1b", "degraded", "layer_high", 11.0),
+        ("llama3.2-3b", "degraded", "layer_low", 7.0), ("llama3.2-3b", "degraded", "layer_high", 20.0),
+    ]  # fmt: skip
     landmarks = pd.DataFrame(marks, columns=["model", "landmark", "metric", "value"])
     models = pd.DataFrame({"model": ["llama3.2-1b", "llama3.2-3b"], "layers": [16, 28]})
     result = delta_p_counts(landmarks, models).set_index("quantity")["value"].to_dict()

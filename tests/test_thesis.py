@@ -1,9 +1,14 @@
 """The thesis as a PDF, and all golden sources compiled in one document."""
 
+import io
 import re
 
+import pypdf
 import pytest
+from pypdf.generic import DictionaryObject
 
+import page_picture
+import pdfa
 from boundpaper.build.process import run as execute
 from boundpaper.paper import looks, metadata
 from boundpaper.paper.tex import pages, pdf
@@ -13,6 +18,7 @@ from conftest import GOLDEN, ROOT, run
 from frozen import frozen
 
 pytestmark = pytest.mark.latex
+NAMELESS = "encrypted, or without an identity"
 
 
 @pytest.fixture(scope="module")
@@ -62,6 +68,32 @@ def test_title_page_states_version_and_licence(content):
 
 def test_fonts_are_embedded_outlines(content):
     assert pdf.faulty_fonts(content) == []
+
+
+def test_no_object_breaks_a_rule_of_the_archive(content):
+    assert pdfa.faults(content) == []
+
+
+@pytest.mark.parametrize(
+    ("broken", "fault"),
+    [
+        ("/Type /Action /S /Launch", "action /Launch"), ("/AA << >>", "an action of its own"),
+        ("/Subtype /Link /F 2", "a link that is not printed or not seen"), ("/BM /Hue", "blending /Hue"),
+        ("/Filter [/LZWDecode]", "filter ['/LZWDecode']"), ("/TR /Identity", "a transfer function"),
+        ("/Interpolate true", "an image that is interpolated, or has alternates"),
+        ("/Group << /CS /DeviceCMYK >>", "a group or image in CMYK"),
+    ],
+)  # fmt: skip
+def test_a_broken_rule_of_the_archive_is_reported(broken, fault):
+    writer = pypdf.PdfWriter()
+    writer._add_object(DictionaryObject.read_from_stream(io.BytesIO(f"<< {broken} >>".encode()), writer))
+    made = io.BytesIO()
+    writer.write(made)
+    assert [each.partition(": ")[2] for each in pdfa.faults(made.getvalue())] == [NAMELESS, fault]
+
+
+def test_the_page_shown_in_the_readme_has_these_words(thesis):
+    assert page_picture.page(thesis)[1] == page_picture.RECORD.read_text().split()[1], page_picture.__doc__
 
 
 def test_text_has_no_unresolved_references(text):

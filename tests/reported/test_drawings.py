@@ -371,13 +371,10 @@ def test_symlog_axis_places_points_correctly():
 @pytest.mark.parametrize(
     ("scale", "options"),
     [
-        ("logit", {}),
-        ("asinh", {}),
-        ("function", {"functions": (np.sqrt, np.square)}),
-        ("symlog", {"linthresh": 0.2}),
-        ("log", {"base": 2}),
+        ("logit", {}), ("asinh", {}), ("function", {"functions": (np.sqrt, np.square)}),
+        ("symlog", {"linthresh": 0.2}), ("log", {"base": 2}),
     ],
-)
+)  # fmt: skip
 def test_other_axis_scales_place_points_correctly(scale, options):
     """Convert axes whose scale is neither linear nor decimal logarithmic."""
     draw = lambda a: (a.plot([1, 2, 3], [0.1, 0.5, 0.9], "o-"), a.set_yscale(scale, **options))  # noqa: E731

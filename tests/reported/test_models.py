@@ -276,21 +276,15 @@ AS_TABLE = 'id,text\na,"w4 w5, w6"\nb,w7 w8\nc,w9\n'
 @pytest.mark.parametrize(
     ("name", "content"),
     [
-        ("texts.ndjson", AS_LINES),
-        ("texts.JSONL", AS_LINES),
-        ("texts.txt", AS_LINES),
-        ("texts", AS_LINES),
-        ("texts.json", json.dumps(ROWS)),
-        ("texts.json", json.dumps(ROWS, indent=2)),
-        ("texts.csv", AS_TABLE),
-        ("texts.CSV", AS_TABLE),
-        ("texts.dat", AS_TABLE),
+        ("texts.ndjson", AS_LINES), ("texts.JSONL", AS_LINES), ("texts.txt", AS_LINES), ("texts", AS_LINES),
+        ("texts.json", json.dumps(ROWS)), ("texts.json", json.dumps(ROWS, indent=2)), ("texts.csv", AS_TABLE),
+        ("texts.CSV", AS_TABLE), ("texts.dat", AS_TABLE),
         ("texts.tsv", "id\ttext\na\tw4 w5, w6\nb\tw7 w8\nc\tw9\n"),
         ("texts.jsonl.gz", gzip.compress(AS_LINES.encode(), mtime=0)),
         ("texts.csv.gz", gzip.compress(AS_TABLE.encode(), mtime=0)),
         ("packed.txt", gzip.compress(AS_LINES.encode(), mtime=0)),
     ],
-)
+)  # fmt: skip
 def test_text_files_are_recognised_by_content(tmp_path: Path, name: str, content: str | bytes) -> None:
     """Read three texts from files with unusual suffixes, in other formats, and compressed."""
     assert list(texts(written(tmp_path / name, content))) == [(row["id"], row["text"]) for row in ROWS]
@@ -314,19 +308,16 @@ def test_prose_that_begins_like_json_is_read_as_prose(tmp_path: Path, content: s
         ("a.json", '{"data": [1]}', "no text field 'text' .it has: data"),
         ("a.json", '{\n "data": [1]\n}', "one JSON object .data. in place of a list"),
         ("a.json", '[{"text": "w4"}, {"text": null}]', "item 2: 'text' is null"),
-        ("a.json", "not json", "a.json:1: not JSON"),
-        ("a.ndjson", '{"text": "w4"}\nw5', "a.ndjson:2: not JSON"),
+        ("a.json", "not json", "a.json:1: not JSON"), ("a.ndjson", '{"text": "w4"}\nw5', "a.ndjson:2: not JSON"),
         ("a.csv", "id,body\n1,w4\n", "no column 'text' .it has: id, body"),
         ("a.csv", "id,text\n1,w4\n2,w5,w6\n", "row 2 .line 3.: 3 cells, but the header has 2"),
         ("a.csv", "id,id,text\n1,2,w4\n", "more than one column 'id'; rename one"),
-        ("a.html", "<!DOCTYPE html>\n<p>w4</p>", "an HTML page"),
-        ("a.tex", "\\documentclass{article}\n", "LaTeX"),
-        ("a.txt", "w4".encode("utf-16"), "UTF-16"),
-        ("a.pdf", b"%PDF-1.7\n", "a PDF"),
+        ("a.html", "<!DOCTYPE html>\n<p>w4</p>", "an HTML page"), ("a.tex", "\\documentclass{article}\n", "LaTeX"),
+        ("a.txt", "w4".encode("utf-16"), "UTF-16"), ("a.pdf", b"%PDF-1.7\n", "a PDF"),
         ("a.zip", b"PK\x03\x04more", "an archive"),
         ("a.jsonl.gz", gzip.compress(AS_LINES.encode(), mtime=0)[:20], "cannot be read"),
     ],
-)
+)  # fmt: skip
 def test_files_without_valid_text_are_refused(tmp_path: Path, name: str, content: str | bytes, words: str) -> None:
     """Read files whose content contradicts their suffix, or is no text."""
     with pytest.raises(DataError, match=words):

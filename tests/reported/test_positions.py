@@ -74,13 +74,10 @@ LLAMA3 = {**YARN, "rope_type": "llama3", "low_freq_factor": 1.0, "high_freq_fact
 @pytest.mark.parametrize(
     ("rope", "expected"),
     [
-        (ROPE, 64),
-        (YARN, 256),
-        (LLAMA3, 256),
-        ({"rope_type": "dynamic", "rope_theta": 1e4, "factor": 2.0}, 128),
+        (ROPE, 64), (YARN, 256), (LLAMA3, 256), ({"rope_type": "dynamic", "rope_theta": 1e4, "factor": 2.0}, 128),
         ({"rope_type": "linear", "rope_theta": 1e4, "factor": 4.0}, 64),
     ],
-)
+)  # fmt: skip
 def test_scaled_rotation_extends_the_trained_length(rope: dict[str, Any], expected: int) -> None:
     """Read the trained length from configurations of scaled rotations."""
     actual = positions_made_for(transformers.LlamaConfig(**SIZES, rope_parameters=rope))

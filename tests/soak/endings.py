@@ -40,48 +40,23 @@ _LAB = ("lab", "population", "--seed", "1", "--base", "400", "--arm", "A")
 _DISTIL = ("lab", "distil", "--model", "packages/keyquery/src/keyquery/tiny/tiny-rope", "--steps", "2", "--arm", "nope")
 WATCH = "watch"
 COMMANDS: tuple[tuple[str, ...], ...] = (
-    ("check",),
-    ("claims",),
-    ("analyze",),
-    ("table", "bean_heights"),
-    ("figure", "bean_growth"),
-    ("chapter", "introduction"),
-    ("paper",),
-    ("site",),
-    ("bundle",),
-    ("publish",),
-    ("diff", "HEAD"),
-    ("diff", "HEAD", "--pdf"),
-    ("claims", "--check"),
-    ("trace", "18.4"),
-    ("annotate", "copies"),
-    ("audit", "copies/lamps.md", "--format", "html", "-o", "out/audit.html"),
-    ("docx",),
-    ("html",),
-    ("zip", "--arxiv"),
-    ("flatten", "-o", "../plain"),
-    ("new", "../begun"),
-    ("vendor", "."),
-    (*_MADE, "--out", "made"),
-    (*_MADE, "--jobs", "2", "--out", "made"),
-    (*_HEADS, "-j", "1"),
-    (*_HEADS, "-j", "2"),
+    ("check",), ("claims",), ("analyze",), ("table", "bean_heights"), ("figure", "bean_growth"),
+    ("chapter", "introduction"), ("paper",), ("site",), ("bundle",), ("publish",), ("diff", "HEAD"),
+    ("diff", "HEAD", "--pdf"), ("claims", "--check"), ("trace", "18.4"), ("annotate", "copies"),
+    ("audit", "copies/lamps.md", "--format", "html", "-o", "out/audit.html"), ("docx",), ("html",),
+    ("zip", "--arxiv"), ("flatten", "-o", "../plain"), ("new", "../begun"), ("vendor", "."),
+    (*_MADE, "--out", "made"), (*_MADE, "--jobs", "2", "--out", "made"), (*_HEADS, "-j", "1"), (*_HEADS, "-j", "2"),
     ("run", "vocabulary", "--model", "own-model", "--documents", "2", "--device", "cpu"),
-    ("compare", "with", "without", "--report", "out/report"),
-    ("exhibits", "sinks"),
-    ("clean",),
+    ("compare", "with", "without", "--report", "out/report"), ("exhibits", "sinks"), ("clean",),
     (*_LBP, "--lengths", "8k", "--partial"),
     ("bench", "ruler", "--model", "tiny-bytes", "--results", "results.json", "--lengths", "4k", "--partial"),
     (WATCH, "table", "bean_heights"),
-)
+)  # fmt: skip
 OF_LATEX: tuple[tuple[str, ...], ...] = (("init",),)
 OF_ADOPTED: tuple[tuple[str, ...], ...] = (
-    ("build",),
-    ("lint", "--fix"),
-    ("flatten", "--output", "../plain"),
-    ("flatten", "--in-place"),
+    ("build",), ("lint", "--fix"), ("flatten", "--output", "../plain"), ("flatten", "--in-place"),
     ("zip", "--overleaf-upload"),
-)
+)  # fmt: skip
 OF_THESIS: tuple[tuple[str, ...], ...] = (_LAB, *([_DISTIL] if Path("/usr/share/doc/anarchism").is_dir() else []))
 """The texts of `lab distil` are a package of the system; without it that command is not killed."""
 

@@ -151,16 +151,12 @@ TINY = {
     "analysis/population/recipe.py": (
         (r"first: Stage = Stage\(steps=2000", "first: Stage = Stage(steps=30"),
         (r"first_more: Stage = Stage\(steps=500", "first_more: Stage = Stage(steps=6"),
-        (r"short_steps=300\)", "short_steps=3)"),
-        (r"average=100", "average=3"),
-        (r"layers: int = 5", "layers: int = 1"),
-        (r"width: int = 128", "width: int = 32"),
-        (r"heads: int = 4", "heads: int = 1"),
-        (r"inner: int = 256", "inner: int = 32"),
-        (r"held_out: int = 200", "held_out: int = 8"),
-        (r"(every|save): int = 100", r"\1: int = 5"),
+        (r"short_steps=300\)", "short_steps=3)"), (r"average=100", "average=3"),
+        (r"layers: int = 5", "layers: int = 1"), (r"width: int = 128", "width: int = 32"),
+        (r"heads: int = 4", "heads: int = 1"), (r"inner: int = 256", "inner: int = 32"),
+        (r"held_out: int = 200", "held_out: int = 8"), (r"(every|save): int = 100", r"\1: int = 5"),
     )
-}
+}  # fmt: skip
 """What makes the population's recipe one of seconds, by file."""
 
 

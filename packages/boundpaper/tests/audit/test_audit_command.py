@@ -81,14 +81,11 @@ def test_audit_without_findings_reports_what_was_read(folder):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["absent.md"], "absent.md: no such file"),
-        (["a.rst"], "a.rst: .rst is not supported; give .md"),
-        (["a.md", "--only", "totl"], "total"),
-        (["a.md", "--baseline", "absent.yaml"], "absent.yaml: no such file"),
-        (["b.md"], "b.md:1: not UTF-8"),
-        (["a.docx", "--format", "html"], "marks lines of a text"),
+        (["absent.md"], "absent.md: no such file"), (["a.rst"], "a.rst: .rst is not supported; give .md"),
+        (["a.md", "--only", "totl"], "total"), (["a.md", "--baseline", "absent.yaml"], "absent.yaml: no such file"),
+        (["b.md"], "b.md:1: not UTF-8"), (["a.docx", "--format", "html"], "marks lines of a text"),
     ],
-)
+)  # fmt: skip
 def test_unreadable_document_is_a_usage_error(folder, arguments, words):
     (folder / "a.md").write_text(TABLE, encoding="utf-8")
     (folder / "a.rst").write_text("=====", encoding="utf-8")

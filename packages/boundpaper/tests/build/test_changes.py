@@ -32,13 +32,10 @@ def test_changes_of_cells_rows_columns_and_whole_tables_are_listed(root):
     (root / "artifacts/results/new.csv").write_text("x\n1\n")
     words = [str(change) for change in results(root, "HEAD", 1e-6, root / RESULTS)]
     assert words == [
-        "result gone: whole table: present -> (none)",
-        "result new: whole table: (none) -> present",
-        "result r: column y: (none) -> present",
-        "result r: row b: present -> (none)",
-        "result r: a, x: 0.5 -> 0.75 (+0.25, +50 %)",
-        "result r: row c: (none) -> present",
-    ]
+        "result gone: whole table: present -> (none)", "result new: whole table: (none) -> present",
+        "result r: column y: (none) -> present", "result r: row b: present -> (none)",
+        "result r: a, x: 0.5 -> 0.75 (+0.25, +50 %)", "result r: row c: (none) -> present",
+    ]  # fmt: skip
 
 
 def test_tolerance_is_relative(root):

@@ -25,13 +25,10 @@ def asked(folder, text):
 @pytest.mark.parametrize(
     "text",
     [
-        'p < .05, "because"',
-        'test.p_value <= 0.01, "because", n=3',
-        'bool(test["p_adjusted"] < ALPHA), "because"',
-        'ALPHA > float(test["p_holm"]), "because", p_value=0.1',
-        '0.05 >= pvalue, "because"',
+        'p < .05, "because"', 'test.p_value <= 0.01, "because", n=3', 'bool(test["p_adjusted"] < ALPHA), "because"',
+        'ALPHA > float(test["p_holm"]), "because", p_value=0.1', '0.05 >= pvalue, "because"',
     ],
-)
+)  # fmt: skip
 def test_claim_judged_by_a_p_value_alone_is_refused(tmp_path, text):
     with pytest.raises(
         SpecError, match=r"claim\.py:7: judge\(p < \.\.\.\) says `contradicted`.* use directed\("
@@ -54,8 +51,5 @@ def test_claim_judged_by_more_than_a_p_value_is_accepted(tmp_path, text):
 
 def test_a_count_has_its_noun():
     assert [counted(number, "fault") for number in (0, 1, 2, 1200)] == [
-        "0 faults",
-        "1 fault",
-        "2 faults",
-        "1,200 faults",
-    ]
+        "0 faults", "1 fault", "2 faults", "1,200 faults",
+    ]  # fmt: skip

@@ -268,10 +268,8 @@ def test_unknown_artist_property_prevents_conversion_and_is_named():
         (lambda a: a.set_title("t", backgroundcolor="red"), "the box of the text 't'"),
         (lambda a: a.set_title("t", color="red"), "the color"),
         (lambda a: a.text(1, 1, "t", bbox={"fc": "red"}), "the box of the text 't'"),
-        (lambda a: a.set_facecolor("0.9"), "facecolor"),
-        (lambda a: a.figure.set_facecolor("0.9"), "facecolor"),
-        (lambda a: a.patch.set_alpha(0.5), "facecolor"),
-        (lambda a: a.xaxis.tick_top(), "x axis"),
+        (lambda a: a.set_facecolor("0.9"), "facecolor"), (lambda a: a.figure.set_facecolor("0.9"), "facecolor"),
+        (lambda a: a.patch.set_alpha(0.5), "facecolor"), (lambda a: a.xaxis.tick_top(), "x axis"),
         (lambda a: a.tick_params(labelcolor="red"), "labelcolor"),
         (lambda a: a.get_xticklabels()[1].set_color("red"), "the color"),
         (lambda a: a.set_xlim(3, 1), "is reversed"),
@@ -282,10 +280,9 @@ def test_unknown_artist_property_prevents_conversion_and_is_named():
         (lambda a: a.bar_label(a.bar([1, 2], [1, 2])), "coordinates"),
         (lambda a: a.lines[0].set_clip_path(Circle((0, 0), 1, transform=a.transAxes)), "clip path"),
         (lambda a: a.add_line(Line2D([0, 1], [0, 1], transform=a.transAxes)), "coordinates"),
-        (lambda a: a.minorticks_on() or a.grid(which="minor"), "gridOn"),
-        (lambda a: a.grid(color="red"), "grid"),
+        (lambda a: a.minorticks_on() or a.grid(which="minor"), "gridOn"), (lambda a: a.grid(color="red"), "grid"),
     ],
-)
+)  # fmt: skip
 def test_unsupported_style_prevents_conversion_and_is_named(change, named):
     from boundpaper.figures.matplotlib.convert import pgfplots
     from boundpaper.figures.matplotlib.usual import NotConverted

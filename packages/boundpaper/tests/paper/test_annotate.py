@@ -55,18 +55,14 @@ LOSS = {"statement": "The small reader loses 39.5 points.", "reported": "39.5", 
 @pytest.mark.parametrize(
     ("text", "found"),
     [
-        ("from 0.06 to 0.16", ["0.06", "0.16"]),
-        ("a drop of −39% over 1,475.5 ± 22.6", ["39", "1475.5", "22.6"]),
-        ("Qwen3-14B and Llama-3.2-1B at v0.3", []),
-        ("ranges 50–65K and 0.4-0.6", ["50", "65", "0.4", "0.6"]),
+        ("from 0.06 to 0.16", ["0.06", "0.16"]), ("a drop of −39% over 1,475.5 ± 22.6", ["39", "1475.5", "22.6"]),
+        ("Qwen3-14B and Llama-3.2-1B at v0.3", []), ("ranges 50–65K and 0.4-0.6", ["50", "65", "0.4", "0.6"]),
         ("Table 1, Figures 2 and 3, Finding 4.2: 5", ["5"]),
         ("(Gelberg et al., 2025) in 2025-01-02 found 2025 tokens", ["2025"]),
-        ("[1](a_2.png) and https://x.invalid/3 but 4", ["4"]),
-        ("3,8,13 and 1,000", ["3", "8", "13", "1000"]),
-        ("a 1249× rise, 2nd, 1D, 4p(t)", ["1249"]),
-        ("no number", []),
+        ("[1](a_2.png) and https://x.invalid/3 but 4", ["4"]), ("3,8,13 and 1,000", ["3", "8", "13", "1000"]),
+        ("a 1249× rise, 2nd, 1D, 4p(t)", ["1249"]), ("no number", []),
     ],
-)
+)  # fmt: skip
 def test_numbers_that_state_a_quantity_are_found(text, found):
     assert [each.size for each in tokens(text)] == [Decimal(size).normalize() for size in found]
 

@@ -232,13 +232,10 @@ def test_value_found_in_two_columns_is_refused_as_ambiguous() -> None:
 
 
 ESCAPES = [
-    "<% for c in ''.__class__.__mro__[1].__subclasses__() %>x<% endfor %>",
-    "<< n.__globals__ >>",
-    "<< claim.__globals__['x'] >>",
-    "<< ''['__class__'] >>",
-    "<< ('a' | attr('__class__')).mro() >>",
+    "<% for c in ''.__class__.__mro__[1].__subclasses__() %>x<% endfor %>", "<< n.__globals__ >>",
+    "<< claim.__globals__['x'] >>", "<< ''['__class__'] >>", "<< ('a' | attr('__class__')).mro() >>",
     "<< '{0.__class__.__mro__}'.format(1) >>",
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("body", ESCAPES)

@@ -88,14 +88,11 @@ def test_the_same_warning_counts_once() -> None:
 @pytest.mark.parametrize(
     ("line", "source"),
     [
-        (0, "paper/thesis.tex.j2"),
-        (1, "paper/thesis.tex.j2"),
-        (3, "paper/thesis.tex.j2"),
-        (5, "paper/preamble.tex"),
-        (6, "figures/x.py through boundpaper/figures/templates/standalone.tex.j2"),
+        (0, "paper/thesis.tex.j2"), (1, "paper/thesis.tex.j2"), (3, "paper/thesis.tex.j2"),
+        (5, "paper/preamble.tex"), (6, "figures/x.py through boundpaper/figures/templates/standalone.tex.j2"),
         (7, "tables/x.py by boundpaper/tables/templates/table.tex.j2"),
     ],
-)
+)  # fmt: skip
 def test_line_of_the_document_leads_to_its_source(line: int, source: str) -> None:
     text = (
         "\\pdftrailerid{}\n% source: paper/thesis.tex.j2\n\\documentclass{x}\n% source: paper/preamble.tex\nx\n"
@@ -163,14 +160,11 @@ def test_overfull_box_message_names_its_page_and_remedies() -> None:
 @pytest.mark.parametrize(
     ("message", "words"),
     [
-        ("Undefined control sequence.", "misspelt"),
-        ("LaTeX Error: File `x.sty' not found.", "doctor"),
-        ("Missing $ inserted.", "outside $...$"),
-        ("Extra alignment tab has been changed to \\cr.", "\\&"),
-        ("Package pgfplots Error: Sorry.", "plot"),
-        ("Something that nobody knows.", ""),
+        ("Undefined control sequence.", "misspelt"), ("LaTeX Error: File `x.sty' not found.", "doctor"),
+        ("Missing $ inserted.", "outside $...$"), ("Extra alignment tab has been changed to \\cr.", "\\&"),
+        ("Package pgfplots Error: Sorry.", "plot"), ("Something that nobody knows.", ""),
     ],
-)
+)  # fmt: skip
 def test_known_latex_errors_have_a_hint(message: str, words: str) -> None:
     hint = log.LogMessage("error", message).hint
     assert words in hint

@@ -59,14 +59,11 @@ def test_a_zero_may_be_of_no_answer() -> None:
 @pytest.mark.parametrize(
     ("share", "items", "half", "unread", "match"),
     [
-        (1.2, 10, 0.0, "no", "from 0 to 1"),
-        (float("nan"), 10, 0.0, "no", "from 0 to 1"),
-        (0.5, 0, 0.0, "no", "items"),
-        (0.5, 10, -1.0, "no", "half_unit=-1.0"),
-        (0.3, 3, 0.0, "no", "no counts of up to 3"),
-        (0.5, 10, 0.0, "possible", "at least one answer"),
+        (1.2, 10, 0.0, "no", "from 0 to 1"), (float("nan"), 10, 0.0, "no", "from 0 to 1"),
+        (0.5, 0, 0.0, "no", "items"), (0.5, 10, -1.0, "no", "half_unit=-1.0"),
+        (0.3, 3, 0.0, "no", "no counts of up to 3"), (0.5, 10, 0.0, "possible", "at least one answer"),
     ],
-)
+)  # fmt: skip
 def test_denominators_refuses_invalid_shares(share: float, items: int, half: float, unread: Unread, match: str) -> None:
     with pytest.raises(ValueError, match=match):
         possible_counts(share, items, half_unit=half, unread=unread)

@@ -45,17 +45,13 @@ def test_frame_refuses_items_that_are_no_estimate():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"estimate": math.nan}, "estimate is nan"),
-        ({"ci_high": math.inf}, "ci_high is inf"),
-        ({"p_value": 1.01}, "p must be between 0 and 1"),
-        ({"p_adjusted": -0.1}, "p must be between 0 and 1"),
+        ({"estimate": math.nan}, "estimate is nan"), ({"ci_high": math.inf}, "ci_high is inf"),
+        ({"p_value": 1.01}, "p must be between 0 and 1"), ({"p_adjusted": -0.1}, "p must be between 0 and 1"),
         ({"ci_low": 2.0, "ci_high": 1.0}, "above ci_high"),
-        ({"effect_ci_low": 2.0, "effect_ci_high": 1.0}, "above effect_ci_high"),
-        ({"n": -1}, "n is -1"),
-        ({"unit": ""}, "unit is empty"),
-        ({"note": ""}, "without a reason"),
+        ({"effect_ci_low": 2.0, "effect_ci_high": 1.0}, "above effect_ci_high"), ({"n": -1}, "n is -1"),
+        ({"unit": ""}, "unit is empty"), ({"note": ""}, "without a reason"),
     ],
-)
+)  # fmt: skip
 def test_estimate_refuses_faulty_fields(change, message):
     with pytest.raises(ValueError, match=message):
         Estimate(**{**ROW, **change})

@@ -101,24 +101,18 @@ def test_csv_output_matches_exactly() -> None:
 def test_markdown_output_matches_exactly() -> None:
     shown = render(SPEC, "scores", "markdown").replace("\u2007", "_").replace("\u2008", "^").replace("\u00a0", "~")
     assert shown.splitlines() == [
-        "<!-- Table scores: made from table:scores; do not edit. -->",
-        "",
-        r"**Table scores.** Scores \& *windows* [@a2020]. With 5% more.",
-        "",
+        "<!-- Table scores: made from table:scores; do not edit. -->", "",
+        r"**Table scores.** Scores \& *windows* [@a2020]. With 5% more.", "",
         r"| Model                |      Score, $n = 3$: LBP | Score, $n = 3$: Window (tokens)<sup>a</sup> |",
         r"| -------------------- | -----------------------: | ------------------------------------------: |",
         r"| *Llama\_3*           |                          |                                             |",
         r"| \[A\] 1B<sup>b</sup> | 45.3~\[40.0, 50.0\]_\*\* |                                     131,072 |",
         r"| B \& C               |         –^_~^_^^______^^ |                                       8,192 |",
         r"| *Qwen*               |                          |                                             |",
-        r"| \*D<sup>b,a</sup>    |     −3.0~\[−4.0, 8.0\]__ |                                         256 |",
-        "",
-        "A note.  ",
-        "– not run.  ",
-        "<sup>a</sup> Per window, $n = 2$.  ",
-        "<sup>b</sup> Another checkpoint.  ",
+        r"| \*D<sup>b,a</sup>    |     −3.0~\[−4.0, 8.0\]__ |                                         256 |", "",
+        "A note.  ", "– not run.  ", "<sup>a</sup> Per window, $n = 2$.  ", "<sup>b</sup> Another checkpoint.  ",
         r"\* $p < 0.05$; \*\* $p < 0.01$; \*\*\* $p < 0.001$.",
-    ]
+    ]  # fmt: skip
 
 
 class _Structure(HTMLParser):

@@ -64,16 +64,12 @@ def test_linear_share_is_the_variance_that_a_regression_explains() -> None:
 @pytest.mark.parametrize(
     ("r_q", "r_k", "kind"),
     [
-        (0.8, -0.8, components.POSITION_DOMINATED),
-        (0.8, 0.8, components.POSITION_DOMINATED),
-        (0.8, -0.1, components.Q_POSITIONAL),
-        (0.1, -0.9, components.K_POSITIONAL),
-        (0.1, 0.2, components.CONTENT_FOCUSED),
-        (0.5, 0.1, components.MIXED),
-        (0.7, 0.7, components.MIXED),
+        (0.8, -0.8, components.POSITION_DOMINATED), (0.8, 0.8, components.POSITION_DOMINATED),
+        (0.8, -0.1, components.Q_POSITIONAL), (0.1, -0.9, components.K_POSITIONAL),
+        (0.1, 0.2, components.CONTENT_FOCUSED), (0.5, 0.1, components.MIXED), (0.7, 0.7, components.MIXED),
         (0.3, 0.3, components.MIXED),
     ],
-)
+)  # fmt: skip
 def test_planes_are_classified(r_q: float, r_k: float, kind: str) -> None:
     assert component_kind(r_q, r_k) == kind
 
@@ -99,13 +95,11 @@ def planted(share_q: float, share_k: float, seed: int = 0) -> Head:
 @pytest.mark.parametrize(
     ("share_q", "share_k", "kind"),
     [
-        (0.95, 0.9, components.POSITION_DOMINATED),
-        (0.95, 0.0, components.Q_POSITIONAL),
-        (0.0, -0.95, components.K_POSITIONAL),
-        (0.0, 0.0, components.CONTENT_FOCUSED),
+        (0.95, 0.9, components.POSITION_DOMINATED), (0.95, 0.0, components.Q_POSITIONAL),
+        (0.0, -0.95, components.K_POSITIONAL), (0.0, 0.0, components.CONTENT_FOCUSED),
         (-0.5, 0.5, components.MIXED),
     ],
-)
+)  # fmt: skip
 def test_planted_heads_are_classified_by_kind(share_q: float, share_k: float, kind: str) -> None:
     assert pca(head_moments(planted(share_q, share_k)), 2).kind == kind
 

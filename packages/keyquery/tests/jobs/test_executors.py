@@ -44,18 +44,14 @@ def test_unknown_executors_and_options_are_refused(
 @pytest.mark.parametrize(
     ("asked", "message"),
     [
-        ({"minutes": 9}, "time limit of 9 min is too short .* give 10 min or more"),
-        ({"gpus": -1}, "-1 GPUs"),
-        ({"cpus": 0}, "0 CPU cores"),
-        ({"memory": 0.0}, "0 GiB of memory"),
-        ({"memory": float("nan")}, "nan GiB of memory"),
-        ({"memory": float("inf")}, "inf GiB of memory"),
+        ({"minutes": 9}, "time limit of 9 min is too short .* give 10 min or more"), ({"gpus": -1}, "-1 GPUs"),
+        ({"cpus": 0}, "0 CPU cores"), ({"memory": 0.0}, "0 GiB of memory"),
+        ({"memory": float("nan")}, "nan GiB of memory"), ({"memory": float("inf")}, "inf GiB of memory"),
         ({"partition": "a b"}, "the partition 'a b' is not one word; `sinfo` lists"),
         ({"account": ""}, "the account '' is not one word; `sacctmgr"),
-        ({"setup": ("a\nb",)}, r"'a\\nb' is empty or more than one line"),
-        ({"at_once": 0}, "0 jobs at once"),
+        ({"setup": ("a\nb",)}, r"'a\\nb' is empty or more than one line"), ({"at_once": 0}, "0 jobs at once"),
     ],
-)
+)  # fmt: skip
 def test_resources_out_of_range_are_refused(asked: dict[str, Any], message: str) -> None:
     with pytest.raises(ThesisError, match=message):
         Resources(**asked)

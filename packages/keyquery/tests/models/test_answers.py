@@ -55,11 +55,8 @@ def test_the_first_number_of_a_text_is_read(text: str, number: str) -> None:
 def test_parse_reads_a_text_by_the_kind_of_its_answer() -> None:
     key = Item("passkey-0000", "passkey", "what is the key ?", "4 0 7 1 2")
     assert [parse(key, text) for text in ("40712.", "4 0 7 1 2 . 9", "4 0 7 1", "none")] == [
-        "right",
-        "right",
-        "wrong",
-        "unparsed",
-    ]
+        "right", "right", "wrong", "unparsed",
+    ]  # fmt: skip
     worded = Item("passkey-0001", "passkey", "key", "d4 d0", facts={"digits": {"d4": "4", "d0": "0"}})
     assert [parse(worded, text) for text in ("d4 d0 .", "d4", "4 0")] == ["right", "wrong", "unparsed"]
     asked = Item("cities-0000", "cities", "is it ?", "no", YES_NO)

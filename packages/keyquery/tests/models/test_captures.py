@@ -63,12 +63,9 @@ def test_captured_columns_are_those_of_the_published_layout(tmp_path: Path) -> N
     ]  # fmt: skip
     file = parquet.ParquetFile(tmp_path / "l02h01q" / "data.parquet")
     assert [f"{field.name}: {field.type}" for field in file.schema_arrow] == [
-        "bucket: int32",
-        "example_id: int32",
-        "position: int32",
-        "vector: fixed_size_list<element: float>[6]",
+        "bucket: int32", "example_id: int32", "position: int32", "vector: fixed_size_list<element: float>[6]",
         "sliding_window: int32",
-    ]
+    ]  # fmt: skip
     assert file.metadata.row_group(0).column(0).compression == "ZSTD"
     assert file.read()["sliding_window"].to_pylist()[:2] == [512, 512]
     assert parquet.read_table(tmp_path / "l00h00q" / "data.parquet")["sliding_window"].null_count == 2500

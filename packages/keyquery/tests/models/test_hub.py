@@ -17,12 +17,9 @@ def capture(tmp_path):
 
 def test_upload_lists_only_files_of_the_dataset(capture):
     assert list(hub.upload_lines(capture, "owner/name")) == [
-        "          10  README.md",
-        "          99  l00h00k/data.parquet",
-        "       1,234  l00h00q/data.parquet",
-        "          20  manifest.json",
-        "4 files, 1,363 bytes, for the data set owner/name",
-    ]
+        "          10  README.md", "          99  l00h00k/data.parquet", "       1,234  l00h00q/data.parquet",
+        "          20  manifest.json", "4 files, 1,363 bytes, for the data set owner/name",
+    ]  # fmt: skip
 
 
 def test_send_uploads_exactly_the_listed_files(capture, monkeypatch):

@@ -122,15 +122,12 @@ LONG = "x" * 20_000
 @pytest.mark.parametrize(
     ("read", "row"),
     [
-        (documents, {LONG: "a"}),
-        (documents, {"text": [LONG]}),
-        (answers, {LONG: "a"}),
+        (documents, {LONG: "a"}), (documents, {"text": [LONG]}), (answers, {LONG: "a"}),
         (answers, {"id": "a", "mode": LONG, "prediction": "a"}),
-        (answers, {"id": "a", "mode": "thinking", "prediction": "a", "run": LONG}),
-        (samples, {LONG: "a"}),
+        (answers, {"id": "a", "mode": "thinking", "prediction": "a", "run": LONG}), (samples, {LONG: "a"}),
         (samples, dict.fromkeys(data.COLUMNS, LONG)),
     ],
-)
+)  # fmt: skip
 def test_a_long_value_is_quoted_in_part(read, row, tmp_path):
     path = tmp_path / "given.jsonl"
     path.write_text(json.dumps(row) + "\n")
