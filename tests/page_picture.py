@@ -38,16 +38,8 @@ def main() -> None:
     thesis = ROOT / "out/thesis.pdf"
     if not thesis.is_file():
         sys.exit("out/thesis.pdf is missing; build it: python build.py paper")
-<<<<<<< HEAD
-    pages = subprocess.run(("pdftotext", thesis, "-"), capture_output=True, text=True, check=True).stdout.split("\f")
-    numbers = [number for number, text in enumerate(pages, 1) if f": {CAPTION}" in " ".join(text.split())]
-    if len(numbers) != 1:
-        sys.exit(f"{len(numbers)} pages of out/thesis.pdf have the caption '{CAPTION}'; expected one")
-    at = (str(numbers[0]), "-l", str(numbers[0]))
-=======
     number, words = page(thesis)
     at = (number, "-l", number)
->>>>>>> w/web
     command = ("pdftoppm", "-f", *at, "-r", str(DPI), "-png", "-singlefile", thesis, PICTURE.with_suffix(""))
     subprocess.run(command, check=True)
     RECORD.write_text(f"{source()}\n{words}\n")

@@ -11,11 +11,7 @@ def figure(pretrained_layers: pd.DataFrame, pretrained_heads: pd.DataFrame) -> F
     panels, models, rises = [], [], []
     for entity, name, rows in each_model(pretrained_layers):
         paid = rows.set_index("layer")["first_attention"]
-<<<<<<< HEAD
-        after = int(paid.diff().to_numpy()[1:].argmax()) + 1
-=======
         after = int(rows["layer"].iloc[int(paid.diff().to_numpy()[1:].argmax()) + 1])
->>>>>>> w/figs
         rises.append(f"{name} at layer {after}, from {paid[after - 1]:.3f} to {paid[after]:.3f}")
         panels.append(
             Panel(
