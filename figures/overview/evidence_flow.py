@@ -14,7 +14,7 @@ def figure(population_contrasts_every: pd.DataFrame, claims: pd.DataFrame) -> Fi
     row = population_contrasts_every.set_index("item").loc[ITEM]
     boxes = {
         "model": "weights of an arm, trained by a command",
-        "measurement": "keys found, a file that a manifest seals",
+        "measurement": "passkeys found, a file that a manifest seals",
         "result": f"{100 * row['mean_first']:.1f} and {100 * row['mean_second']:.1f} of 100",
         "exhibit": f"a cell: {100 * row['difference']:.1f} points",
         "claim": "a sentence, bound to the cell",

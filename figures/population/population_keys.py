@@ -32,7 +32,7 @@ def figure(population_outcomes: pd.DataFrame, population_distances: pd.DataFrame
                 title=f"{arm}, base {base:,}" if base else f"{arm}, no base",
                 series=[Bundle(entity=arm, x=list(wide.columns), lines=100 * wide, band=False, origin="measured")],
                 x=Axis(label="words to the key", scale="log", base=2, ticks={32.0: "32", 128.0: "128", 384.0: "384"}),
-                y=Axis(label="keys found", low=-4, high=119, ticks=[0, 50, 100], percent=True),
+                y=Axis(label="passkeys found", low=-4, high=119, ticks=[0, 50, 100], percent=True),
                 shades=[Shade(low=float(TRAINED), high=None)],
                 annotations=[Annotation(x=16.0, y=112, text=f"beyond {FAR:g}: {found:.1f} %", anchor="right")],
             )

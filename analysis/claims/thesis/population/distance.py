@@ -84,7 +84,7 @@ def thesis_population_cliff(population_distances: pd.DataFrame) -> Iterator[Verd
 
 @claim("thesis, A population of small models")
 def thesis_population_slope(population_distances: pd.DataFrame) -> list[Verdict]:
-    """At base 10,000 models trained on with rotation find keys past the distance at which those of base 400 find none.
+    """At base 10,000 models with rotation find passkeys past the distance at which those of base 400 find none.
 
     Post hoc, written when two seeds of that base were in: in prompts of four training lengths, by seed.
     """
