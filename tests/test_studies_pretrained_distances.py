@@ -16,10 +16,10 @@ NAMES = (
 )
 
 
-def pairs(by_key=-0.3, by_query=-0.05, model="mine"):
+def pairs(key_slope=-0.3, query_slope=-0.05, model="mine"):
     """Return cells of three distances each; a query is at least half as far from the midpoint as the keys are apart."""
     rows = [
-        (model, key, query, 0.7 + by_key * key / 1280 + by_query * query / 1280, 4, 4000)
+        (model, key, query, 0.7 + key_slope * key / 1280 + query_slope * query / 1280, 4, 4000)
         for key in (256.0, 768.0, 1280.0)
         for query in (256.0, 768.0, 1280.0)
         if query >= key / 2
@@ -46,11 +46,11 @@ def test_spans_hold_one_distance_fixed_and_vary_the_other():
 
 
 @pytest.mark.parametrize(
-    ("by_key", "by_query", "verdict"),
+    ("key_slope", "query_slope", "verdict"),
     [(-0.3, -0.05, "holds"), (-0.05, -0.3, "contradicted"), (0.3, 0.2, "not supported"), (0.3, -0.1, "contradicted")],
 )
-def test_distances_claim_is_judged_in_both_directions(by_key, by_query, verdict):
-    [judged] = thesis_pretrained_distances(pretrained_map_spans(pretrained_map(pairs(by_key, by_query), *NAMES)))
+def test_distances_claim_is_judged_in_both_directions(key_slope, query_slope, verdict):
+    [judged] = thesis_pretrained_distances(pretrained_map_spans(pretrained_map(pairs(key_slope, query_slope), *NAMES)))
     assert (judged.key, judged.verdict) == ("mine", verdict)
 
 

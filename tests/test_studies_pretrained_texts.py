@@ -88,7 +88,7 @@ def test_code_is_compared_with_prose(code, expected):
 
 
 def heads(changes, prose=0.6):
-    """Return four key heads of two query heads; on code every metric changes by the key head's entry of `changes`."""
+    """Return key heads of two query heads each; in texts of code each metric is higher by the entry in `changes`."""
     rows = []
     for key_head, change in enumerate(changes):
         for head in (2 * key_head, 2 * key_head + 1):

@@ -15,8 +15,8 @@ SEEDS = tuple(range(1, 9))
 TUNING = (101, 102)  # seeds on which the recipe was chosen; never reported
 ARMS: dict[str, str] = {
     "A": "rotation, from scratch",
-    "B": "from A, trained on with rotation kept",
-    "C": "from A, trained on without rotation",
+    "B": "from A, trained further with rotation kept",
+    "C": "from A, trained further without rotation",
     "D": "from A, a fifth of C's steps without rotation",
     "E": "without rotation, from scratch",
 }

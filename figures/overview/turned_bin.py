@@ -62,6 +62,6 @@ def cloud(title: str, kept: float) -> Panel:
             points.append((x * math.cos(turn) - y * math.sin(turn), x * math.sin(turn) + y * math.cos(turn)))
         xs, ys = zip(*points, strict=True)
         series.append(Points(x=xs, y=ys, entity=name, label=f"{name} position of the bin"))
-    wide = Axis(low=-0.5, high=2.1, ticks=[0, 1, 2], label="first dimension")  # units are as long on the other axis
-    high = Axis(low=-1, high=1, ticks=[-1, 0, 1], label="second dimension")
-    return Panel(title=title, series=series, x=wide, y=high, rules=[Rule(at=0, axis="x", dash="solid")])
+    first = Axis(low=-0.5, high=2.1, ticks=[0, 1, 2], label="first dimension")  # units are as long on the other axis
+    second = Axis(low=-1, high=1, ticks=[-1, 0, 1], label="second dimension")
+    return Panel(title=title, series=series, x=first, y=second, rules=[Rule(at=0, axis="x", dash="solid")])

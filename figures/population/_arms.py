@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
 ARMS: Mapping[str, str] = {
     "A": "rotation",
-    "B": "trained on with rotation",
-    "C": "trained on without",
+    "B": "trained further with rotation",
+    "C": "trained further without",
     "D": "a fifth of the steps without",
     "E": "never rotated",
 }

@@ -49,8 +49,8 @@ def figure(
         height=31,
         entities=LOOKS,
         caption=(
-            "Trained on without rotation (C), models find passkeys beyond the trained distance that those with it (B) "
-            f"lose, though their plasticity is lower. (a) First run: {seeds(found)}, so this is post hoc. (b, "
+            "Trained further without rotation (C), models find passkeys beyond the trained distance that those with it "
+            f"(B) lose, though their plasticity is lower. (a) First run: {seeds(found)}, so this is post hoc. (b, "
             "c) Second run, texts of four trained lengths: plasticity of aligned queries, and sway, the share of pairs "
             "of keys whose winner changes when they exchange positions (0 in C, by construction). "
             f"{measured(again, population_members)} Thin: single seeds, the unit; thick: their mean."

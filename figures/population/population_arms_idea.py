@@ -7,7 +7,7 @@ from figures.population._arms import ARMS, LOOKS
 
 BASE = 400
 FROM = {"A": "", "B": "A", "C": "A", "D": "A", "E": ""}
-BETWEEN = {("A", "B"): "B minus A: training on", ("B", "C"): "C minus B: the rotation dropped"}
+BETWEEN = {("A", "B"): "B minus A: further training", ("B", "C"): "C minus B: the rotation dropped"}
 
 
 def figure(population_record: pd.DataFrame) -> Figure:

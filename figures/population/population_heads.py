@@ -38,7 +38,7 @@ def figure(population_ablations: pd.DataFrame) -> Figure:
         share_y=True,
         caption=(
             "What passkeys lose when one head is removed, in nats each at the training length, against that head's "
-            f"plasticity ({seeds(rows)}): A with rotation, B trained on with it, C trained on without. Each point is "
+            f"plasticity ({seeds(rows)}): A with rotation, B trained further with it, C without it. Each point is "
             "one head of one model. The vertical axis is linear below a tenth of a nat and logarithmic above."
         ),
         short="Cost of removing a head against its plasticity",

@@ -7,8 +7,8 @@ from boundpaper.tables import Column, Table, fixed
 BASE = 400
 ARMS = {
     "A": "rotation, from scratch",
-    "B": "A, trained on with rotation",
-    "C": "A, trained on without",
+    "B": "A, trained further with rotation",
+    "C": "A, trained further without",
     "D": "A, a fifth of the steps without",
     "E": "without rotation, from scratch",
 }

@@ -42,7 +42,7 @@ def table(population_experiments: pd.DataFrame, population_directions: pd.DataFr
         space=0,
         marks={"layer": "Ablated in layer 2, which does not write the spike of that model."},
         caption=(
-            "What dropping the rotation changes beyond training on with it, where the DroPE report [@africa2026] "
+            "What dropping the rotation changes beyond further training with it, where the DroPE report [@africa2026] "
             f"states a direction. Means over {counts['kept', 'seeds']} seeds, Student's 95 % interval of the "
             "difference."
         ),

@@ -39,7 +39,7 @@ def table(distilled_exchange: pd.DataFrame) -> Table:
         ),
         short="Exchange of positions in two students",
         note=(
-            "Difference: distilled without rotation minus trained on with it, with Student's interval over key heads. "
+            "Difference: distilled without rotation minus trained further with it, Student's interval over key heads. "
             "The students were trained a second time, in float32. Mean difference and spread are unscaled products."
         ),
     )

@@ -8,7 +8,7 @@ from boundpaper.tables import Column, Table, fixed
 
 CONTRASTS = {
     "rotation removed": "Rotation removed, nothing trained",
-    "trained without": "Trained on without rotation against with it",
+    "trained without": "Trained further without rotation against with it",
     "reported pair": "The report's pair, measured: without rotation against with it",
     "token in front": "Beginning token in front against a word",
 }

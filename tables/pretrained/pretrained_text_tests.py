@@ -6,7 +6,7 @@ from boundpaper.tables import Column, Table, fixed, pvalue, signed
 
 CONTRASTS = {
     "rotation removed": "Rotation removed, nothing trained",
-    "trained without": "Trained on without rotation, minus trained on with it",
+    "trained without": "Trained further without rotation, minus trained further with it",
     "reported pair": "The report's pair, measured: DroPE minus RoPE",
 }
 

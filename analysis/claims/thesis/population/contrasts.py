@@ -6,8 +6,8 @@ from analysis.claims.thesis.population._judged import judge_both, models
 from boundpaper.claims import Verdict, claim, judge, pick
 
 CONTRASTS = {
-    "keys_far_4x": (1, "Trained on without rotation, a model finds more far passkeys than trained on with it."),
-    "training_on": (1, "Training on with rotation by itself lets a model find more far passkeys."),
+    "keys_far_4x": (1, "Trained further without rotation, a model finds more far passkeys than with it."),
+    "training_on": (1, "Further training with rotation by itself lets a model find more far passkeys."),
     "brief_drop": (1, "A fifth of the steps without rotation is enough to find more far passkeys."),
     "never_rotated": (1, "A model that never rotated finds more far passkeys than one that dropped its rotation."),
     "keys_near_1x": (-1, "Within the training length dropping the rotation costs passkeys."),
@@ -17,7 +17,7 @@ CONTRASTS = {
     "base_interaction": (1, "The smaller base of the rotation gains more from dropping it."),
     "keys_far_4x_10000": (
         1,
-        "At base 10,000, a model trained on without rotation finds more far passkeys than one with it.",
+        "At base 10,000, a model trained further without rotation finds more far passkeys than one with it.",
     ),
 }
 RELATIONS = {
@@ -68,7 +68,7 @@ def thesis_weights_shipped(subjects: pd.DataFrame, population_record: pd.DataFra
 
 @claim("thesis, A population of small models")
 def thesis_population_contrasts(population_contrasts: pd.DataFrame) -> list[Verdict]:
-    """The effects of dropping the rotation, compared with training on with it."""
+    """The effects of dropping the rotation, compared with further training with it."""
     return _judge_contrasts(population_contrasts)
 
 

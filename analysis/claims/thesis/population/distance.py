@@ -14,10 +14,10 @@ DOES = {1: "finds more of the passkeys near the question", -1: "costs passkeys n
 BEYOND = (192, 384)  # words: where ranges of distance begin that lie past the cliff, and past three training lengths
 LONG = 4.0  # training lengths of the prompts in which they are asked
 SLOPE = {
-    "past": "At base 10,000 models trained on with rotation find more than one in a hundred passkeys between "
+    "past": "At base 10,000 models trained further with rotation find more than one in a hundred passkeys between "
     "one and a half and two training lengths from the question (post hoc).",
-    "lost": "At base 10,000 models trained on with rotation find fewer passkeys beyond three training lengths than "
-    "between one and a half and two (post hoc).",
+    "lost": "At base 10,000 models trained further with rotation find fewer passkeys beyond three training lengths "
+    "than between one and a half and two (post hoc).",
 }
 ASKED = ((400, "In prompts", ""), (10_000, "At base 10,000, in prompts", "10000-"))
 """Bases, with the beginnings of statements and of claim keys on them."""

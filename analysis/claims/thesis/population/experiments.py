@@ -17,11 +17,11 @@ MISCOUNTED = {"insertion": "digits put in", "run_deletion": "a digit of a run le
 
 @claim("thesis, A population of small models")
 def thesis_population_experiments(population_experiments: pd.DataFrame) -> Iterator[Verdict]:
-    """Effects of removed positions that the DroPE report finds exceed those of training on with rotation."""
+    """Effects of removed positions that the DroPE report finds exceed those of further training with rotation."""
     asked = population_experiments[population_experiments["direction"].isin(["higher", "lower"])]
     tests = _corrected_p(asked)
     for _, row in asked.iterrows():
-        phrase = f"Dropping the rotation makes this {row['direction']} than training on with it, as reported"
+        phrase = f"Dropping the rotation makes this {row['direction']} than further training with it, as reported"
         statement = f"{phrase}: {row['label']}."
         key = str(row["quantity"])
         seeds = int(row["seeds"])

@@ -18,7 +18,7 @@ METRIC = "ap_last_20"
 
 @claim("thesis, A population of small models")
 def thesis_population_learned(population_outcomes: pd.DataFrame, population_prompts: pd.DataFrame) -> Verdict:
-    """Every model trained on without rotation learns to tell the requested passkey from others; with it, not all do.
+    """Every model trained further without rotation learns to tell the requested passkey from others; not all with it.
 
     Post hoc. A model that guesses among the passkeys of a prompt is right once per number of keys; it has learned
     when the interval of its share at the training length (Wilson, 95 %) lies above that.
@@ -28,7 +28,7 @@ def thesis_population_learned(population_outcomes: pd.DataFrame, population_prom
 
 @claim("thesis, A population of small models")
 def thesis_population_learned_larger(population_outcomes: pd.DataFrame, population_prompts: pd.DataFrame) -> Verdict:
-    """At base 10,000, every model trained on without rotation learns to tell the requested passkey; not all with it.
+    """At base 10,000, every model trained further without rotation learns to tell passkeys apart; not all with it.
 
     Post hoc, with six seeds of that base measured; same test as at the primary base.
     """
@@ -41,7 +41,7 @@ def _above_guessing(learned: pd.DataFrame) -> Verdict:
     kept, dropped, seeds = int(learned["B"].sum()), int(learned["C"].sum()), len(learned)
     return judge(
         dropped == seeds and kept < seeds,
-        f"Above guessing are {dropped} of {seeds} models trained on without rotation and {kept} trained on with it; "
+        f"Above guessing are {dropped} of {seeds} models trained further without rotation and {kept} with it; "
         f"guessing gives {learned['guess'].mean():.0%}.",
         otherwise="not supported",
         recomputed=f"{kept} of {seeds}",

@@ -43,7 +43,7 @@ LESS_THAN_HALF = 0.5  # of what the student without rotation lost, in the plan
 
 @claim("thesis, Pretrained models")
 def thesis_distil_comes_back(distillation_outcomes: pd.DataFrame) -> list[Verdict]:
-    """Training on brings a model whose rotation was removed below the loss it had when it was removed."""
+    """Further training lowers the loss of a model without rotation below that right after the removal."""
     return [
         judge(
             row["nope"] < row["untouched"],
@@ -149,17 +149,17 @@ def thesis_distil_trained(distillation_quantities: pd.DataFrame) -> Iterator[Ver
 
 @claim("thesis, Pretrained models")
 def thesis_distil_neighbours(distillation_quantities: pd.DataFrame) -> list[Verdict]:
-    """Training on restores less than half of the attention to neighbours that removing the rotation takes away."""
+    """Further training restores less than half of the attention to neighbours that is lost without rotation."""
     rows = distillation_quantities[distillation_quantities["quantity"] == "local_attention"]
     return [
         judge(
             0 < back < LESS_THAN_HALF,
             f"{row['teacher']:.1f} % in the teacher, {row['untouched']:.1f} % where the rotation is removed, "
-            f"{row['nope']:.1f} % after training on: {100 * back:.0f} % of what was taken is back",
+            f"{row['nope']:.1f} % after further training: {100 * back:.0f} % of what was taken is back",
             recomputed=back,
             key=str(row["pair"]),
             statement="Of the attention to neighbours that removing the rotation takes from a pretrained model, "
-            "training on without it gives back some, and less than half.",
+            "further training without it gives back some, and less than half.",
         )
         for _, row in rows.dropna(subset=["teacher", "untouched", "nope"]).iterrows()
         if row["teacher"] != row["untouched"]
@@ -169,7 +169,7 @@ def thesis_distil_neighbours(distillation_quantities: pd.DataFrame) -> list[Verd
 
 @claim("thesis, Pretrained models")
 def thesis_distil_keys(distillation_key_tests: pd.DataFrame) -> Iterator[Verdict]:
-    """Removing the rotation loses keys, training on brings some back, and the control keeps more."""
+    """Removing the rotation loses keys, further training brings some back, and the control keeps more."""
     for _, row in distillation_key_tests.iterrows():
         contrast, tokens = str(row["comparison"]).removesuffix(" tokens").rsplit(", ", 1)
         sign, words = KEYS[contrast]

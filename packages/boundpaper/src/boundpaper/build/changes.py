@@ -157,21 +157,22 @@ def _frame_changes(result: str, old: Columns, new: Columns, tolerance: float) ->
         yield Change(result, f"column {column}", "", "present")
     shared = [name for name in new if name in old]
     keys = _key_columns({name: old[name] for name in shared}, {name: new[name] for name in shared})
-    before, after = _rows_by_name(old, keys), _rows_by_name(new, keys)
-    for key in before:
-        if key not in after:
+    old_rows, new_rows = _rows_by_name(old, keys), _rows_by_name(new, keys)
+    for key in old_rows:
+        if key not in new_rows:
             yield Change(result, f"row {key}", "present", "")
-    common = [key for key in after if key in before]
+    common = [key for key in new_rows if key in old_rows]
     cells: dict[str, list[Change]] = {key: [] for key in common}
     for column in shared:
-        left, right = ([table[column][rows[key]] for key in common] for table, rows in ((old, before), (new, after)))
+        left = [old[column][old_rows[key]] for key in common]
+        right = [new[column][new_rows[key]] for key in common]
         if left == right:
             continue
         differs = ~same_cells(column, pd.Series(left, dtype=object), pd.Series(right, dtype=object), tolerance)
         for key, then, now in itertools.compress(zip(common, left, right, strict=True), differs):
             cells[key].append(Change(result, f"{key}, {column}", then, now))
-    for key in after:
-        yield from cells[key] if key in before else [Change(result, f"row {key}", "", "present")]
+    for key in new_rows:
+        yield from cells[key] if key in old_rows else [Change(result, f"row {key}", "", "present")]
 
 
 def _key_columns(old: Columns, new: Columns) -> list[str]:

@@ -120,7 +120,7 @@ class _UnclosedError(ValueError):
 
 
 def _unclosed_error(text: str, start: int, before: str, after: str, end: int | None = None) -> _UnclosedError:
-    """Return the error for something unclosed at an offset: line, and first words between `before` and `after`."""
+    """Return the error on what begins at `start`: line, `before`, the first words of that text, and `after`."""
     shown = text[start : min(start + 60, len(text) if end is None else end)].split("\n")[0].strip()
     return _UnclosedError(f"{line_of(text, start)}: {before}{shown}{after}")
 
