@@ -321,7 +321,7 @@ def _run(options: CaptureOptions, loaded: LoadedModel, docs: list[TokenizedDocum
 def _too_big(options: CaptureOptions, limit_name: str, fits: int, bound: str) -> str:
     fits = fits // options.buckets * options.buckets
     advice = f"--context {fits} would fit ({bound or 'tried: '}{fits})" if fits else "no shorter context fits either"
-    remedy = "--quantize nf4 or --stream leaves more room"
+    remedy = ("a smaller --batch" if options.stream else "--quantize nf4 or --stream") + " leaves more room"
     return f"{options.model.name}: a context of {options.context} tokens {limit_name}; {advice}; {remedy}"
 
 
