@@ -35,7 +35,7 @@ def book(*middle):
     return [first, *middle, last, second]
 
 
-def told(*middle):
+def faults(*middle):
     return layout_faults(book(*middle), LIMITS)
 
 
@@ -46,23 +46,25 @@ def floats(text, caption, at=300.0):
 
 
 def test_full_pages_have_no_fault():
-    assert told(full(2)) == []
+    assert faults(full(2)) == []
 
 
 def test_few_lines_beside_a_float_are_reported():
     called = [*[TEXT] * 8, "See Table 1.1 here."]
-    assert told(page(2, floats(called, "Table 1.1: Caption"))) == ["page 2: 9 lines of text beside floats, at least 10"]
-    assert told(page(2, floats([TEXT, *called], "Table 1.1: Caption"))) == []
+    assert faults(page(2, floats(called, "Table 1.1: Caption"))) == [
+        "page 2: 9 lines of text beside floats, at least 10"
+    ]
+    assert faults(page(2, floats([TEXT, *called], "Table 1.1: Caption"))) == []
 
 
 def test_long_table_is_not_counted_as_a_float():
     made = floats(["See Table 1.1 here."], "Table 1.1: Caption", 100.0)
-    assert told(page(2, made)) == ["page 2: 1 lines of text beside floats, at least 10"]
-    assert told(page(2, [*made, *lines("continued on the next page", size=16.2, top=680.0)])) == []
+    assert faults(page(2, made)) == ["page 2: 1 lines of text beside floats, at least 10"]
+    assert faults(page(2, [*made, *lines("continued on the next page", size=16.2, top=680.0)])) == []
 
 
 def test_half_empty_page_is_reported():
-    assert told(page(2, lines(*[TEXT] * 20))) == ["page 2: 43% of its height is used, at least 60%"]
+    assert faults(page(2, lines(*[TEXT] * 20))) == ["page 2: 43% of its height is used, at least 60%"]
     pages = [*book()[:1], page(2, lines(*[TEXT] * 20)), full(3, headings=[(0, "2 Two")])]
     assert layout_faults(pages, LIMITS) == [], "a chapter may end at any height"
     pages[1] = page(2, lines(TEXT, TEXT))
@@ -72,39 +74,39 @@ def test_half_empty_page_is_reported():
 def test_heading_alone_at_the_foot_is_reported():
     heading = replace(lines("1.1 Questions", top=682.0)[0], size=13.6, right=200.0)
     made = page(2, [*lines(*[TEXT] * 45), heading], [(1, "1.1 Questions")])
-    assert told(made) == ["page 2: the heading '1.1 Questions' is alone at the foot of the page"]
-    assert told(full(2, "1.1 Questions, said in the text")) == []
+    assert faults(made) == ["page 2: the heading '1.1 Questions' is alone at the foot of the page"]
+    assert faults(full(2, "1.1 Questions, said in the text")) == []
 
 
 def test_successive_float_pages_while_text_waits_are_reported():
     called = full(2, "Tables 1.1 and 1.2 say so.")
     one, two = page(3, floats([], "Table 1.1: One", 70.0)), page(4, floats([], "Table 1.2: Two", 70.0))
-    assert told(called, one) == []
-    assert told(called, one, two) == ["page 3: 2 pages of floats in a row before text, allowed 1"]
+    assert faults(called, one) == []
+    assert faults(called, one, two) == ["page 3: 2 pages of floats in a row before text, allowed 1"]
 
 
 def test_exhibits_far_from_their_call_or_uncalled_are_reported():
     called = full(2, "In Figures 1.1 and 1.2 and Table 1.1 it falls.")
     far = page(6, floats([TEXT] * 12, "Figure 1.2: Two"))
-    assert told(called, full(3), full(4), full(5), far) == [
+    assert faults(called, full(3), full(4), full(5), far) == [
         "page 6: Figure 1.2 is 4 pages from its reference, allowed 2"
     ]
     alone = page(3, floats([TEXT] * 12, "Table 1.3: Never"))
-    assert told(called, alone) == ["page 3: Table 1.3 is not referred to in the text"]
+    assert faults(called, alone) == ["page 3: Table 1.3 is not referred to in the text"]
 
 
 def test_continued_table_without_rows_is_reported():
     head = lines("Table 1.1, continued", "Name Value", size=16.2)
     rows = lines(*["row 1.0"] * 2, size=16.2, top=110.0)
     text = lines(*[TEXT] * 30, top=300.0)
-    assert told(page(2, [*head, *text]))[0] == "page 2: Table 1.1 is continued with 0 lines, at least 3"
-    assert "continued" not in " ".join(told(page(2, [*head, *rows, *lines("row 2.0", size=16.2, top=150.0), *text])))
+    assert faults(page(2, [*head, *text]))[0] == "page 2: Table 1.1 is continued with 0 lines, at least 3"
+    assert "continued" not in " ".join(faults(page(2, [*head, *rows, *lines("row 2.0", size=16.2, top=150.0), *text])))
 
 
 def test_line_beyond_the_margin_is_reported():
     wide = full(2, headings=[])
     wide = replace(wide, lines=(*wide.lines[:-1], replace(wide.lines[-1], right=520.5)))
-    assert told(wide) == [f"page 2: {TEXT[:40]!r} extends beyond the text by 6.5 pt"]
+    assert faults(wide) == [f"page 2: {TEXT[:40]!r} extends beyond the text by 6.5 pt"]
 
 
 def test_layout_limits_are_read_from_a_file_and_validated(tmp_path):

@@ -173,7 +173,7 @@ def test_belief_loss_in_known_statements_is_judged_in_both_directions(ends: tupl
     rows = known(question_delta_p=(low + high) / 2, question_delta_p_low=low, question_delta_p_high=high)
     [judged] = claims.thesis_anchoring_known(rows)
     assert (judged.verdict, judged.key) == (verdict, "smollm2-135m")
-    [told] = claims.thesis_anchoring_known_answer(rows)
-    assert told.verdict == "holds"
-    [told] = claims.thesis_anchoring_known_answer(known(answer_question_share=5.0))
-    assert told.verdict == "contradicted"
+    [answer] = claims.thesis_anchoring_known_answer(rows)
+    assert answer.verdict == "holds"
+    [answer] = claims.thesis_anchoring_known_answer(known(answer_question_share=5.0))
+    assert answer.verdict == "contradicted"

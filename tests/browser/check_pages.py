@@ -73,17 +73,17 @@ def test_every_page_fits_the_screen_and_axe_finds_no_violation(opened, width, sc
 )
 def test_works_cells_and_notes_are_told_on_hover_and_on_focus(opened, kind, chapter, words):
     page = opened(f"site/chapter/{chapter}.html")
-    told = "link => getComputedStyle(link, '::after').content"
+    tip = "link => getComputedStyle(link, '::after').content"
     link = page.locator(f"article a.{kind}").first
     tip = link.get_attribute("data-tip")
-    assert link.evaluate(told) == "none"
+    assert link.evaluate(tip) == "none"
     link.hover()
     assert words in tip
-    assert link.evaluate(told).strip('"').replace("\\", "") == tip.replace("\\", "")
+    assert link.evaluate(tip).strip('"').replace("\\", "") == tip.replace("\\", "")
     page.mouse.move(0, 0)
     page.keyboard.press("Tab")  # from here on what is focused was reached by keyboard
     link.focus()
-    assert link.evaluate(told) != "none"
+    assert link.evaluate(tip) != "none"
 
 
 def test_number_leads_to_its_cell(opened):

@@ -86,7 +86,7 @@ def estimate(
         logits=logits,
         dtype=source.dtype,
         quantize=source.quantize,
-        double=source.double,
+        double_quantized=source.double,
         trust_remote_code=source.trust_remote_code,
         stream=stream,
     )
@@ -101,7 +101,7 @@ def of_config(
     logits: int | None = None,
     dtype: str = "auto",
     quantize: str | None = None,
-    double: bool = False,
+    double_quantized: bool = False,
     trust_remote_code: bool = False,
     stream: bool = False,
 ) -> MemoryEstimate:
@@ -122,7 +122,7 @@ def of_config(
         model = model_class(config, trust_remote_code).from_config(config, dtype=kind, **trust)
     text = config.get_text_config()
     layers = attention_layers(text)
-    weights, unpacked = (least_held(model), 0) if stream else _weight_bytes(model, quantize, double)
+    weights, unpacked = (least_held(model), 0) if stream else _weight_bytes(model, quantize, double_quantized)
     rows = context if logits is None else min(logits, context)
     return MemoryEstimate(
         name=name,
@@ -167,7 +167,7 @@ def check_memory(estimated: MemoryEstimate, free: int | None, *, anyway: bool = 
     raise ModelError(f"{line}; it cannot fit: {mend} (or go on with --anyway)")
 
 
-def _weight_bytes(model: Any, quantize: str | None, double: bool) -> tuple[int, int]:
+def _weight_bytes(model: Any, quantize: str | None, double_quantized: bool) -> tuple[int, int]:
     """Return the bytes of all weights and buffers, and of the largest quantized weight once unpacked."""
     torch = libraries.torch
     total = sum(tensor.numel() * tensor.element_size() for tensor in (*model.parameters(), *model.buffers()))
@@ -181,17 +181,17 @@ def _weight_bytes(model: Any, quantize: str | None, double: bool) -> tuple[int, 
             continue
         weight = module.weight
         full_size = weight.numel() * weight.element_size()
-        total += _quantized_bytes(weight.numel(), weight.shape[0], quantize, double) - full_size
+        total += _quantized_bytes(weight.numel(), weight.shape[0], quantize, double_quantized) - full_size
         unpacked = max(unpacked, full_size)
     return total, unpacked
 
 
-def _quantized_bytes(numbers: int, rows: int, quantize: str, double: bool) -> int:
+def _quantized_bytes(numbers: int, rows: int, quantize: str, double_quantized: bool) -> int:
     """Return the bytes of a quantized weight with its scales."""
     if quantize == "int8":
         return numbers + 4 * rows
     blocks = -(-numbers // BLOCK)
-    scales = blocks + 4 * -(-blocks // OUTER) if double else 4 * blocks
+    scales = blocks + 4 * -(-blocks // OUTER) if double_quantized else 4 * blocks
     return -(-numbers // 2) + scales
 
 
