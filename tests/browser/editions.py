@@ -1,15 +1,14 @@
 """Compare editions of one text as web pages in chromium: weight, time to load, rules of axe, and width on a phone.
 
-python -m tests.browser.editions FOLDER_OR_PAGE...    # after: make test-browser
+python tests/browser/editions.py FOLDER_OR_PAGE...    # after `make test-browser`
 """
 
+import shutil
 import sys
 from importlib.resources import files
 from pathlib import Path
 
 from playwright.sync_api import sync_playwright
-
-from tests.browser.conftest import chromium
 
 MEASURED = """() => { const [shown] = performance.getEntriesByType("navigation");
   return [shown.loadEventEnd, document.documentElement.scrollWidth - document.documentElement.clientWidth]; }"""
@@ -19,7 +18,9 @@ def main() -> None:
     """Print one line for each edition; what differs between pages is the largest value of any page."""
     axe = files("axe_playwright_python").joinpath("axe.min.js").read_text(encoding="utf-8")
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium(), args=["--no-sandbox", "--disable-gpu"])
+        browser = playwright.chromium.launch(
+            executable_path=shutil.which("chromium"), args=["--no-sandbox", "--disable-gpu"]
+        )
         for edition in map(Path, sys.argv[1:]):
             pages = sorted(edition.glob("*.html")) if edition.is_dir() else [edition]
             loads, beyond, rules, loaded = [], [], set(), set()
