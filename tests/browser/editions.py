@@ -23,10 +23,11 @@ def main() -> None:
         )
         for edition in map(Path, sys.argv[1:]):
             pages = sorted(edition.glob("*.html")) if edition.is_dir() else [edition]
-            loads, beyond, rules, loaded = [], [], set(), set()
+            loads, beyond, rules = [], [], set()
+            loaded = set[str]()
             for path in pages:
                 page = browser.new_page(viewport={"width": 390, "height": 844})
-                page.on("request", lambda request, loaded=loaded: loaded.add(request.url))
+                page.on("request", lambda request, urls=loaded: urls.add(request.url))
                 page.goto(path.resolve().as_uri(), wait_until="load", timeout=120_000)
                 load, wide = page.evaluate(MEASURED)
                 page.evaluate(axe)
