@@ -178,7 +178,7 @@ def test_pre_commit_hooks_equal_make_lint():
 
 def test_counts_in_the_readme_are_those_of_the_files():
     readme = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
-    [form] = [dict(option.type.to_info_dict()) for option in table.params if option.name == "form"]
+    form = next(dict(option.type.to_info_dict()) for option in table.params if option.name == "form")
     choices: Any = form["choices"]
     small_models = [*(ROOT / "packages/keyquery/src/keyquery/tiny").glob("tiny-*")]
     spelt = {3: "three", 4: "four", 5: "five", 6: "six", 7: "seven"}
