@@ -182,6 +182,6 @@ def test_counts_in_the_readme_are_those_of_the_files():
     choices: Any = form["choices"]
     small_models = [*(ROOT / "packages/keyquery/src/keyquery/tiny").glob("tiny-*")]
     spelt = {3: "three", 4: "four", 5: "five", 6: "six", 7: "seven"}
-    assert f"in one of {spelt[len(form['choices'])]} formats" in readme
+    assert f"in one of {spelt[len(choices)]} formats" in readme
     assert f"{spelt[len(WALKS)]} walks through the code" in readme
     assert f"of the {spelt[len(small_models)]} small models that come with the thesis" in readme
