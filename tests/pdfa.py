@@ -48,11 +48,14 @@ def _faults_of(thing: DictionaryObject) -> list[str]:
         or "/Alternates" in thing,
         "a form of another program": sort == "/Form" and any(key in thing for key in ("/PS", "/OPI", "/Ref")),
         "a group or image in CMYK": "/DeviceCMYK" in (group.get("/CS"), thing.get("/ColorSpace")),
-        "a colour in CMYK": _is_drawing(thing) and CMYK.search(thing.get_data()) is not None,
+        "a colour in CMYK": CMYK.search(_drawing(thing)) is not None,
     }
     return [fault for fault, broken in rules.items() if broken]
 
 
-def _is_drawing(thing: DictionaryObject) -> bool:
+def _drawing(thing: DictionaryObject) -> bytes:
+    """Return the content of a page, form or pattern; empty for another object."""
     other = {"/Type", "/Length1", "/N", "/FunctionType", "/BitsPerSample", "/BitsPerComponent"}
-    return isinstance(thing, StreamObject) and (thing.get("/Subtype") == "/Form" or not other & thing.keys())
+    if isinstance(thing, StreamObject) and (thing.get("/Subtype") == "/Form" or not other & thing.keys()):
+        return thing.get_data()
+    return b""

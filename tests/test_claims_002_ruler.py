@@ -277,12 +277,10 @@ def test_stated_memory_is_compared_with_weights_plus_cache(totals, expected):
 @pytest.mark.parametrize(
     ("totals", "expected"),
     [
-        ((7.0, 9.0, 17.0), "holds"),
-        ((7.0, 17.0, 17.0), "holds"),
-        ((18.0, 9.0, 17.0), "contradicted"),
+        ((7.0, 9.0, 17.0), "holds"), ((7.0, 17.0, 17.0), "holds"), ((18.0, 9.0, 17.0), "contradicted"),
         ((7.0, 18.0, 17.0), "contradicted"),
     ],
-)
+)  # fmt: skip
 def test_models_must_be_ordered_by_memory_need(totals, expected):
     assert verdict("c002_option_b_order", *memory(*totals)) == expected
     text = reason("c002_option_b_order", *memory(*totals))

@@ -148,12 +148,10 @@ def test_claim_that_bias_lowers_plasticity_needs_both_coefficients(level, ranks,
 @pytest.mark.parametrize(
     ("low", "high", "p", "expected"),
     [
-        (0.2, 0.99, 0.01, "holds"),
-        (-0.1, 0.99, 0.07, "not significant"),
-        (-0.9, -0.1, 0.01, "contradicted"),
+        (0.2, 0.99, 0.01, "holds"), (-0.1, 0.99, 0.07, "not significant"), (-0.9, -0.1, 0.01, "contradicted"),
         (0.2, 0.99, 0.06, "not supported"),
     ],
-)
+)  # fmt: skip
 def test_bias_driven_drop_needs_a_significant_interval(low, high, p, expected):
     comparison = "ap_drop against bias, checkpoints of the short context"
     tests = bias_tests(comparison, p, 0.5, low, high)

@@ -118,12 +118,10 @@ def functional(**arms):
 @pytest.mark.parametrize(
     ("rope", "drope", "expected"),
     [
-        ((0, 0, 0, 0), (60, 70, 5, 0), "holds"),
-        ((0, 10, 0, 0), (60, 70, 5, 0), "not supported"),
-        ((0, 0, 0, 0), (50, 70, 5, 0), "not supported"),
-        ((0, 0, 0, 0), (60, 70, 0, 0), "not supported"),
+        ((0, 0, 0, 0), (60, 70, 5, 0), "holds"), ((0, 10, 0, 0), (60, 70, 5, 0), "not supported"),
+        ((0, 0, 0, 0), (50, 70, 5, 0), "not supported"), ((0, 0, 0, 0), (60, 70, 0, 0), "not supported"),
     ],
-)
+)  # fmt: skip
 def test_usable_means_above_half_with_a_passkey(rope, drope, expected):
     assert verdict("c004_dis_unusable", functional(RoPE=rope, DroPE=drope)) == expected
 

@@ -230,12 +230,10 @@ def test_parametric_improvement_needs_a_loss_interval_below_zero(high, expected)
 @pytest.mark.parametrize(
     ("low", "high", "p", "expected"),
     [
-        (5.0, 30.0, 0.01, "holds"),
-        (-5.0, 30.0, 0.2, "not significant"),
-        (5.0, 30.0, 0.06, "not supported"),
+        (5.0, 30.0, 0.01, "holds"), (-5.0, 30.0, 0.2, "not significant"), (5.0, 30.0, 0.06, "not supported"),
         (None, None, None, "not testable"),
     ],
-)
+)  # fmt: skip
 def test_cities_improvement_needs_interval_and_corrected_test(low, high, p, expected):
     table = task("DroPE", "cities", change=15.0, change_low=low, change_high=high, p_fisher=p, p_holm=p)
     again = rows("positional task change_4", ("DroPE", "cities", -2.0))
@@ -267,12 +265,10 @@ def test_nonfunctional_claim_is_contradicted_by_a_tenfold_perplexity():
 @pytest.mark.parametrize(
     ("change", "p", "expected"),
     [
-        (5.0, 0.04, "not testable"),
-        (5.0, 0.06, "not testable"),
-        (-5.0, 0.04, "contradicted: 0 of 2 tasks rise"),
+        (5.0, 0.04, "not testable"), (5.0, 0.06, "not testable"), (-5.0, 0.04, "contradicted: 0 of 2 tasks rise"),
         (5.0, None, "not testable"),
     ],
-)
+)  # fmt: skip
 def test_interference_explanation_needs_a_rise(change, p, expected):
     table = both(task("DroPE", "cities", change=change, p_holm=p), task("DroPE", "imdb", change=-9.0))
     table = both(table, task("RoPE", "cities", change=50.0, p_holm=0.001))

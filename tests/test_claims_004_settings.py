@@ -219,11 +219,9 @@ def ranking(low, high):
 @pytest.mark.parametrize(
     ("low", "high", "expected"),
     [
-        (0.20, 0.29, ("holds", "holds")),
-        (0.16, 0.34, ("holds", "not supported")),
-        (0.10, 0.40, ("not supported", "not supported")),
-        (0.40, 0.60, ("contradicted", "not supported")),
+        (0.20, 0.29, ("holds", "holds")), (0.16, 0.34, ("holds", "not supported")),
+        (0.10, 0.40, ("not supported", "not supported")), (0.40, 0.60, ("contradicted", "not supported")),
     ],
-)
+)  # fmt: skip
 def test_at_chance_means_within_ten_points_of_a_quarter(low, high, expected):
     assert tuple(verdicts("c004_rank_drope", ranking(low, high), states(s11_4_chance="25%")).values()) == expected

@@ -17,12 +17,10 @@ def layers(rope, drope):
 @pytest.mark.parametrize(
     ("rotated", "taken_from", "expected"),
     [
-        ("yes", "hand", "holds: 60.0%"),
-        ("no", "model", "holds: 60.0%"),
-        ("no", "hand", "not supported: 60.0%"),
+        ("yes", "hand", "holds: 60.0%"), ("no", "model", "holds: 60.0%"), ("no", "hand", "not supported: 60.0%"),
         ("", "hand", "not supported: 60.0%"),
     ],
-)
+)  # fmt: skip
 def test_hand_computed_attention_counts_only_when_rotated(rotated, taken_from, expected):
     models = rows("model position_encoding", ("llama2-7b-rope", "RoPE"))
     origins = rows(

@@ -196,12 +196,10 @@ def test_preserved_task_must_change_within_the_margin(low, high, expected):
 @pytest.mark.parametrize(
     ("share", "expected"),
     [
-        (70.0, "not supported: +10 points"),
-        (50.0, "not supported: -10 points"),
-        (71.0, "contradicted: +11 points"),
-        (49.0, "contradicted: -11 points"),
+        (70.0, "not supported: +10 points"), (50.0, "not supported: -10 points"),
+        (71.0, "contradicted: +11 points"), (49.0, "contradicted: -11 points"),
     ],
-)
+)  # fmt: skip
 def test_preserved_task_without_number_of_answers_has_no_test(share, expected):
     verdicts = say("c004_attention_preserves_parametric", *tasks(0, 0, share, tested=False))
     assert set(verdicts.values()) == {expected}
@@ -231,12 +229,10 @@ def test_higher_entropy_throughout_needs_every_layer(less, expected):
 @pytest.mark.parametrize(
     ("low", "high", "adjusted", "expected"),
     [
-        (0.1, 0.5, 0.049, "holds"),
-        (0.1, 0.5, 0.05, "not supported"),
-        (-0.1, 0.5, 0.2, "not significant"),
+        (0.1, 0.5, 0.049, "holds"), (0.1, 0.5, 0.05, "not supported"), (-0.1, 0.5, 0.2, "not significant"),
         (-0.5, -0.1, 0.01, "contradicted"),
     ],
-)
+)  # fmt: skip
 def test_better_ranking_model_is_judged_by_the_pooled_test(low, high, adjusted, expected):
     tests = rows(
         "study comparison estimate ci_low ci_high p_value p_adjusted n",

@@ -31,13 +31,11 @@ def printed(*cells, words=False, **columns):
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        ({"verdict": "maybe"}, "use one of holds"),
-        ({"kind": "guess"}, "use one of statement"),
-        ({"reason": "  "}, "a reader can check"),
-        ({"p_value": float("nan")}, "p_value is nan"),
+        ({"verdict": "maybe"}, "use one of holds"), ({"kind": "guess"}, "use one of statement"),
+        ({"reason": "  "}, "a reader can check"), ({"p_value": float("nan")}, "p_value is nan"),
         ({"ci_low": float("inf")}, "ci_low is inf"),
     ],
-)
+)  # fmt: skip
 def test_verdict_refuses_values_that_a_ledger_cannot_hold(wrong, message):
     with pytest.raises(ValueError, match=message):
         Verdict(**{"verdict": "holds", "reason": "so it is", **wrong})

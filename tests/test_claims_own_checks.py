@@ -62,12 +62,11 @@ def test_relation_from_a_later_start_is_compared_with_the_full_one():
 @pytest.mark.parametrize(
     ("estimate", "adjusted", "inside", "expected"),
     [
-        (0.9, 0.049, (0.0, 0.01, 0.02, 0.03), "holds"),
-        (0.9, 0.05, (0.0, 0.01, 0.02, 0.03), "not supported"),
+        (0.9, 0.049, (0.0, 0.01, 0.02, 0.03), "holds"), (0.9, 0.05, (0.0, 0.01, 0.02, 0.03), "not supported"),
         (-0.9, 0.01, (0.0, 0.01, 0.02, 0.03), "not supported"),
         (0.9, 0.01, (0.2, -0.2, 0.2, -0.2), "not supported"),
     ],
-)
+)  # fmt: skip
 def test_decline_and_drop_relation_must_not_depend_on_one_model(estimate, adjusted, inside, expected):
     decline, *_ = decline_frames(inside=inside)
     tests = rows("comparison test estimate", ("ap_drop, nonthinking, n = 7", "pearson", 0.95))

@@ -7,8 +7,6 @@ import subprocess
 import sys
 from contextlib import suppress
 
-import pytest
-
 from conftest import ROOT
 
 ONE_STEP = """
@@ -65,13 +63,9 @@ def test_kinds_are_listed_with_captions():
     assert re.search(r"(?m)^effect_overview +The effects that", on_a_terminal("list", "figure"))
 
 
-@pytest.mark.parametrize(
-    ("command", "words"), [(("check",), "checking tables"), (("chapter", "provenance"), "compiling chapter provenance")]
-)
-def test_a_long_command_shows_its_progress_and_ends_with_its_time(command, words):
-    shown = on_a_terminal(*command)
-    assert words in shown
-    assert re.search(rf"{words}.* took \d+\.\d s", shown)
+def test_a_long_command_shows_its_progress_and_ends_with_its_time():
+    assert "compiling chapter provenance" in on_a_terminal("chapter", "provenance")
+    assert re.search(r"checking tables.* took \d+\.\d s", on_a_terminal("check"))
 
 
 def test_one_long_step_is_shown_while_it_runs():

@@ -297,12 +297,10 @@ def test_order_of_arms_is_judged_by_what_the_control_learned():
 @pytest.mark.parametrize(
     ("after", "seeds", "verdict", "recomputed"),
     [
-        (0.1, 6, "holds", "6 of 6"),
-        (0.95, 6, "not supported", "0 of 6"),
-        (0.1, 5, "not testable", ""),
+        (0.1, 6, "holds", "6 of 6"), (0.95, 6, "not supported", "0 of 6"), (0.1, 5, "not testable", ""),
         (None, 6, "not testable", ""),
     ],
-)
+)  # fmt: skip
 def test_short_second_phase_is_compared_with_its_start(after, seeds, verdict, recomputed):
     arms = {"A": 0.9, "B": 0.95} if after is None else {"A": 0.9, "B": 0.95, "D": after}
     judged = learning.thesis_population_brief(outcomes(dict.fromkeys(range(1, seeds + 1), arms)))
@@ -335,11 +333,9 @@ def sloped(near, far, seeds=8):
 @pytest.mark.parametrize(
     ("near", "far", "seeds", "verdicts"),
     [
-        (0.4, 0.1, 8, ["holds", "holds"]),
-        (0.4, 0.5, 8, ["holds", "contradicted"]),
-        (0.0, 0.0, 8, ["contradicted", "not supported"]),
-        (0.4, 0.1, 5, ["not testable", "not testable"]),
+        (0.4, 0.1, 8, ["holds", "holds"]), (0.4, 0.5, 8, ["holds", "contradicted"]),
+        (0.0, 0.0, 8, ["contradicted", "not supported"]), (0.4, 0.1, 5, ["not testable", "not testable"]),
     ],
-)
+)  # fmt: skip
 def test_keys_beyond_the_cliff_must_decrease_with_distance(near, far, seeds, verdicts):
     assert [each.verdict for each in distance.thesis_population_slope(sloped(near, far, seeds))] == verdicts

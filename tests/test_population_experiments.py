@@ -107,12 +107,10 @@ SEEDS = tuple(range(1, 8))
 @pytest.mark.parametrize(
     ("kept", "seeds", "verdict"),
     [
-        (50.0, SEEDS, "holds"),
-        (70.0, SEEDS, "contradicted"),
-        (60.35, SEEDS, "not significant"),
+        (50.0, SEEDS, "holds"), (70.0, SEEDS, "contradicted"), (60.35, SEEDS, "not significant"),
         (50.0, (1, 2, 3), "not testable"),
     ],
-)
+)  # fmt: skip
 def test_experiment_claim_is_judged_by_the_interval_over_enough_seeds(kept, seeds, verdict):
     table = population_experiments(quantities({"A": 30.0, "B": kept, "C": 60.0}, seeds), models(seeds), reported())
     verdicts = {each.key: each for each in claims.thesis_population_experiments(table)}
@@ -151,12 +149,10 @@ def test_wrong_keys_are_counted_by_error_class():
 @pytest.mark.parametrize(
     ("second", "insertion", "run_deletion"),
     [
-        ("eeiii", "holds", "contradicted"),
-        ("eerrr", "contradicted", "holds"),
-        ("eirww", "not supported", "not supported"),
-        ("eeeee", "not testable", "not testable"),
+        ("eeiii", "holds", "contradicted"), ("eerrr", "contradicted", "holds"),
+        ("eirww", "not supported", "not supported"), ("eeeee", "not testable", "not testable"),
     ],
-)
+)  # fmt: skip
 def test_miscounting_claim_distinguishes_insertions_from_deletions(second, insertion, run_deletion):
     seeds = range(1, 9)
     letters = {f"b400-s{seed}-B": "ewirw" for seed in seeds} | {f"b400-s{seed}-C": second for seed in seeds}

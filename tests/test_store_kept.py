@@ -70,15 +70,13 @@ def test_valid_store_has_no_faults(root):
     ("table", "old", "new", "words"),
     [
         (
-            "places",
-            "T1,004",
-            "T1,\u00bd",
+            "places", "T1,004", "T1,\u00bd",
             "row 2, document: '\u00bd', where the place begins with the key of the document '004'",
         ),
         ("places", "T1,004", "T1,4", "row 2, document: '4', where the place begins"),
         ("bins", "m,b\n", "", "no bin b of 'm', which artifacts/sources/bins.csv, row 2, has; add the rows"),
     ],
-)
+)  # fmt: skip
 def test_unknown_reference_is_a_fault(root, table, old, new, words):
     path = root / f"artifacts/sources/{table}.csv"
     assert old in path.read_text()
@@ -91,15 +89,13 @@ def test_unknown_reference_is_a_fault(root, table, old, new, words):
     ("table", "old", "new", "words"),
     [
         (
-            "places",
-            "beans2026",
-            "beans2062",
+            "places", "beans2026", "beans2062",
             "places.csv: row 2, citation: names 'beans2062', which is not in paper/references.bib",
         ),
         ("places", "Heights,beans2026", "Heights,shcherbTRUE", "row 2, citation: names 'shcherbTRUE'"),
         ("documents", "beans2026", "Beans2026", "documents.csv: row 2, citation: names 'Beans2026'"),
     ],
-)
+)  # fmt: skip
 def test_citation_column_is_checked_against_the_bibliography(root, table, old, new, words):
     entries = {"beans2026": 1, "peas2020": 3}
     assert cited_by_tables(root, entries) == []

@@ -101,11 +101,9 @@ def test_recovered_share_is_undefined_when_removal_costs_nothing():
 def test_distillation_claims_are_judged_in_both_directions(nope, control, verdicts):
     rows = outcomes(nope, control)
     made = (
-        claims.thesis_distil_comes_back,
-        claims.thesis_distil_recovers,
-        claims.thesis_distil_costs,
+        claims.thesis_distil_comes_back, claims.thesis_distil_recovers, claims.thesis_distil_costs,
         claims.thesis_distil_own,
-    )
+    )  # fmt: skip
     for claim, verdict in zip(made, verdicts, strict=True):
         judged = claim(rows)
         assert {each.verdict for each in judged} == {verdict}, claim.__name__

@@ -139,11 +139,9 @@ def test_drop_and_bias_correlation_leaves_one_out_only_over_models():
     )
     left_out = set(tests.loc[tests["test"] == "pearson_leave_one_out", "comparison"])
     assert left_out == {
-        "per token, captured models",
-        "per window, captured models",
-        "per token, models over the same window",
+        "per token, captured models", "per window, captured models", "per token, models over the same window",
         "per token, networks over the same window",
-    }
+    }  # fmt: skip
 
 
 def test_residual_bias_relation_depends_on_the_form_of_the_context(trajectory, positions):

@@ -107,15 +107,13 @@ def test_image_is_in_the_pdf_for_any_figure_name(name, compiled):
 @pytest.mark.parametrize(
     ("draw", "count"),
     [
-        (lambda a: a.matshow(np.eye(5)), 1),
-        (lambda a: a.pcolormesh(np.eye(80)), 1),
+        (lambda a: a.matshow(np.eye(5)), 1), (lambda a: a.pcolormesh(np.eye(80)), 1),
         (lambda a: a.plot([1, 2], [1, 2], rasterized=True), 1),
         (lambda a: (a.imshow(np.eye(3), interpolation="none"), a.set_title("no_smoothing")), 1),
-        (lambda a: a.pcolormesh(np.eye(5), shading="gouraud"), 1),
-        (lambda a: a.pcolormesh(np.eye(5)), 0),
+        (lambda a: a.pcolormesh(np.eye(5), shading="gouraud"), 1), (lambda a: a.pcolormesh(np.eye(5)), 0),
         (lambda a: a.hexbin(*np.random.default_rng(0).normal(size=(2, 200)), gridsize=8), 0),
     ],
-)
+)  # fmt: skip
 def test_matrices_meshes_and_rasterized_lines_are_in_the_pdf(draw, count, compiled):
     """Compile matrices, meshes and rasterized lines: pictures if they have many cells, else paths."""
     drawing, _ = drawn(draw)

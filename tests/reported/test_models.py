@@ -352,12 +352,10 @@ class Ends:
 @pytest.mark.parametrize(
     ("before", "after", "expected"),
     [
-        ([9], [], [(9, 1, 2, 3), (9, 4, 5, 6)]),
-        ([9], [8], [(9, 1, 2, 8), (9, 3, 4, 8), (9, 5, 6, 8)]),
-        ([7, 9], [], [(7, 9, 1, 2), (7, 9, 3, 4), (7, 9, 5, 6)]),
-        ([], [], [(1, 2, 3, 4)]),
+        ([9], [], [(9, 1, 2, 3), (9, 4, 5, 6)]), ([9], [8], [(9, 1, 2, 8), (9, 3, 4, 8), (9, 5, 6, 8)]),
+        ([7, 9], [], [(7, 9, 1, 2), (7, 9, 3, 4), (7, 9, 5, 6)]), ([], [], [(1, 2, 3, 4)]),
     ],
-)
+)  # fmt: skip
 def test_every_window_has_the_special_tokens_of_a_text(
     tmp_path: Path, before: list[int], after: list[int], expected: list[tuple[int, ...]]
 ) -> None:

@@ -70,12 +70,10 @@ def test_numbers_that_state_a_quantity_are_found(text, found):
 @pytest.mark.parametrize(
     ("text", "found"),
     [
-        ("falls by -3.2 and −39%", ["-3.2", "−39%"]),
-        ("(-0.5), ~7, ±2 and =-1", ["-0.5", "~7", "±2", "-1"]),
-        ("20-30 and 0.4–0.6, 5% -6", ["20", "30", "0.4", "0.6", "5%", "-6"]),
-        ("| -1 |-2|", ["-1", "-2"]),
+        ("falls by -3.2 and −39%", ["-3.2", "−39%"]), ("(-0.5), ~7, ±2 and =-1", ["-0.5", "~7", "±2", "-1"]),
+        ("20-30 and 0.4–0.6, 5% -6", ["20", "30", "0.4", "0.6", "5%", "-6"]), ("| -1 |-2|", ["-1", "-2"]),
     ],
-)
+)  # fmt: skip
 def test_number_token_includes_its_sign_but_not_the_dash_of_a_range(text, found):
     assert [text[each.start : each.end] for each in tokens(text)] == found
     assert all(each.size > 0 for each in tokens(text))

@@ -106,12 +106,10 @@ def test_data_package_of_the_crate_is_valid_with_hashes_and_sizes(root, tmp_path
 
 def test_crate_holds_only_stored_files_and_lists_those_left_out(root, tmp_path):
     strays = (
-        "artifacts/measurements/sinks/m.json~",
-        "artifacts/measurements/sinks/notes.txt",
-        "artifacts/measurements/sinks/other.json",
-        "artifacts/measurements/unknown/x.csv",
+        "artifacts/measurements/sinks/m.json~", "artifacts/measurements/sinks/notes.txt",
+        "artifacts/measurements/sinks/other.json", "artifacts/measurements/unknown/x.csv",
         "artifacts/sources/secret.csv",
-    )
+    )  # fmt: skip
     for stray in strays:
         (root / stray).parent.mkdir(exist_ok=True)
         (root / stray).write_text("TOKEN=x\n")

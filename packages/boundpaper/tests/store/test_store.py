@@ -41,15 +41,13 @@ def test_a_good_table_has_no_fault(root):
 @pytest.mark.parametrize(
     ("old", "new", "row", "field", "words"),
     [
-        ("0.50", "1.50", 2, "printed", "outside 0 to 1"),
-        ("0.50", "half", 2, "printed", "not a printed number"),
-        ("a,size", "c,size", 3, "", "'c' is not in the table 'models'"),
-        ("a,size", "a,ap", 3, "", "appears twice"),
+        ("0.50", "1.50", 2, "printed", "outside 0 to 1"), ("0.50", "half", 2, "printed", "not a printed number"),
+        ("a,size", "c,size", 3, "", "'c' is not in the table 'models'"), ("a,size", "a,ap", 3, "", "appears twice"),
         ("not measured", "", 4, "printed", "empty without a reason"),
         ("a,ap,1", "a,ap,one", 2, "layer", "'one' is not an integer"),
         ("model,metric,layer", "model,metrics,layer", 1, "metric", "no column metric; unknown column metrics"),
     ],
-)
+)  # fmt: skip
 def test_faults_name_file_row_field_and_what(root, old, new, row, field, words):
     put(root, GOOD.replace(old, new, 1))
     fault = check(root, "scores")[0]
@@ -137,17 +135,15 @@ def test_result_bytes_are_kept_while_the_numbers_agree(tmp_path):
 @pytest.mark.parametrize(
     ("content", "row", "words"),
     [
-        (b"\xff" + GOOD.encode(), 0, "1: not UTF-8"),
-        (GOOD.encode().replace(b"7", b"\xe9"), 0, "3: not UTF-8"),
+        (b"\xff" + GOOD.encode(), 0, "1: not UTF-8"), (GOOD.encode().replace(b"7", b"\xe9"), 0, "3: not UTF-8"),
         (GOOD.splitlines()[0].encode() + b"\n", 0, "a header but no rows"),
         (GOOD.encode()[:-9], 0, "ends in the middle of a line"),
-        (GOOD.replace("\n", "\r").encode(), 0, "carriage return"),
-        (GOOD.replace("7", "\0").encode(), 0, "NUL"),
+        (GOOD.replace("\n", "\r").encode(), 0, "carriage return"), (GOOD.replace("7", "\0").encode(), 0, "NUL"),
         (GOOD.replace("0.50", '"0,5"').encode(), 2, "use commas for thousands"),
         (GOOD.replace(",7,", ",1e400,").encode(), 3, "outside the range of numbers"),
         (GOOD.replace(",7,", ",1e" + "9" * 5000 + ",").encode(), 3, "use commas for thousands"),
     ],
-)
+)  # fmt: skip
 def test_damaged_table_is_reported_with_its_file(root, content, row, words):
     (root / "artifacts/sources/scores.csv").write_bytes(content)
     [fault] = check(root, "scores")

@@ -8,13 +8,11 @@ from boundpaper.typeset.short_names import FITS, short_names
 @pytest.mark.parametrize(
     ("name", "short"),
     [
-        ("smollm2-135m", "smollm2-135m"),
-        ("smollm2-135m-instruct.q4_1-b179c952", "smollm2-135m-b179c952"),
-        ("llama-2-7b-hf-drope-revision-main", "llama-2-7b-hf-drope-main"),
-        ("a" * 40, "a" * 11 + "..." + "a" * 10),
+        ("smollm2-135m", "smollm2-135m"), ("smollm2-135m-instruct.q4_1-b179c952", "smollm2-135m-b179c952"),
+        ("llama-2-7b-hf-drope-revision-main", "llama-2-7b-hf-drope-main"), ("a" * 40, "a" * 11 + "..." + "a" * 10),
         ("a-" + "b" * 40, "a-bbbbbbbbb...bbbbbbbbbb"),
     ],
-)
+)  # fmt: skip
 def test_a_long_name_loses_its_middle(name: str, short: str) -> None:
     assert short_names([name]) == {name: short}
     assert len(short) <= FITS

@@ -146,12 +146,10 @@ def test_bimodality_distinguishes_two_groups_from_one() -> None:
 @pytest.mark.parametrize(
     ("values", "clusters", "draws", "message"),
     [
-        (np.ones((2, 1)), ["a"], 10, "with 1 clusters"),
-        (np.ones(2), ["a", "b"], 10, "give \\(heads, columns\\)"),
-        (np.full((1, 1), np.inf), ["a"], 10, "infinite"),
-        (np.ones((1, 1)), ["a"], 0, "at least one draw"),
+        (np.ones((2, 1)), ["a"], 10, "with 1 clusters"), (np.ones(2), ["a", "b"], 10, "give \\(heads, columns\\)"),
+        (np.full((1, 1), np.inf), ["a"], 10, "infinite"), (np.ones((1, 1)), ["a"], 0, "at least one draw"),
     ],
-)
+)  # fmt: skip
 def test_tables_of_heads_that_do_not_fit_are_refused(
     values: np.ndarray, clusters: list[str], draws: int, message: str
 ) -> None:

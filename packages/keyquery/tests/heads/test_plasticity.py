@@ -410,11 +410,10 @@ def test_dominant_drift_keeps_the_digits_of_the_residual() -> None:
         ({"estimator": "bucket"}, "estimator 'bucket'; give one of aligned_full, bucket_full"),
         ({"pairs": "later"}, "pairs 'later'; give one of earlier"),
         ({"precision": "half"}, "give one of single, double"),
-        ({"min_queries": 1}, "a covariance needs at least 2"),
-        ({"bins": 0}, "give at least one of each"),
+        ({"min_queries": 1}, "a covariance needs at least 2"), ({"bins": 0}, "give at least one of each"),
         ({"cap": 1}, "a standard error needs at least 2"),
     ],
-)
+)  # fmt: skip
 def test_options_out_of_range_are_refused(changes: dict, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         PlasticityOptions(**changes)

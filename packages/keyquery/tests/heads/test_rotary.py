@@ -159,12 +159,10 @@ def test_a_head_of_unknown_rotation_is_refused_by_name():
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"frequencies": (np.nan,)}, "not finite"),
-        ({"layout": "thirds"}, "give one of half, interleaved"),
-        ({"start": -1}, "start -1"),
-        ({"factor": 0.0}, "factor 0.0"),
+        ({"frequencies": (np.nan,)}, "not finite"), ({"layout": "thirds"}, "give one of half, interleaved"),
+        ({"start": -1}, "start -1"), ({"factor": 0.0}, "factor 0.0"),
     ],
-)
+)  # fmt: skip
 def test_a_rotation_out_of_range_is_refused(changes, words):
     with pytest.raises(ValueError, match=words):
         replace(FAST, **changes)

@@ -218,8 +218,7 @@ SETTINGS = {"context": 8, "buckets": 2, "model": "m", "layers": [], "captured_he
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"settings": None}, "no `settings`"),
-        ({"settings": {**SETTINGS, "context": None}}, "`context`"),
+        ({"settings": None}, "no `settings`"), ({"settings": {**SETTINGS, "context": None}}, "`context`"),
         ({"settings": {**SETTINGS, "buckets": 0}}, "`buckets`"),
         ({"settings": {**SETTINGS, "buckets": "2"}}, "`buckets`"),
         ({"settings": {**SETTINGS, "buckets": 9}}, "more buckets"),
@@ -227,11 +226,10 @@ SETTINGS = {"context": 8, "buckets": 2, "model": "m", "layers": [], "captured_he
         ({"settings": {**SETTINGS, "captured_heads": "all"}}, "`captured_heads`"),
         ({"settings": {**SETTINGS, "captured_heads": []}}, "`captured_heads`"),
         ({"settings": {**SETTINGS, "captured_heads": [[0, "1", 0]]}}, "`captured_heads`"),
-        ({"settings": {**SETTINGS, "layers": 3}}, "`layers`"),
-        ({"versions": 3}, "`versions`"),
+        ({"settings": {**SETTINGS, "layers": 3}}, "`layers`"), ({"versions": 3}, "`versions`"),
         ({"documents": 3}, "`documents`"),
     ],
-)
+)  # fmt: skip
 def test_a_damaged_manifest_is_named(change: dict[str, object], words: str, tmp_path: Path) -> None:
     good = {"complete": True, "settings": SETTINGS, "versions": {}, "documents": []}
     manifest.save(tmp_path, good)

@@ -308,12 +308,10 @@ def test_position_encodings_of_a_model_with_alibi_are_refused_as_a_position_bias
     ("kind", "factor", "message"),
     [
         ("nope", None, "'nope' is unknown; give one of rope, drope, pi, ntk, yarn"),
-        ("pi", None, "needs a factor above 1"),
-        ("yarn", 1.0, "needs a factor above 1"),
-        ("pi", math.nan, "needs a factor above 1"),
-        ("drope", 2.0, "takes no factor"),
+        ("pi", None, "needs a factor above 1"), ("yarn", 1.0, "needs a factor above 1"),
+        ("pi", math.nan, "needs a factor above 1"), ("drope", 2.0, "takes no factor"),
     ],
-)
+)  # fmt: skip
 def test_faulty_encodings_are_refused(kind: str, factor: float | None, message: str) -> None:
     model = built("llama")
     with pytest.raises(ModelError, match=message), encoding(model, kind, factor=factor):

@@ -203,12 +203,10 @@ def test_duplicate_gold_lines_count_as_often_as_they_occur():
 @pytest.mark.parametrize(
     ("mode", "positions", "tokens"),
     [
-        ("nonthinking", 262_144, 1024),
-        ("thinking", 131_072, 8192),
-        ("thinking", None, 8192),
+        ("nonthinking", 262_144, 1024), ("thinking", 131_072, 8192), ("thinking", None, 8192),
         ("thinking", 262_144, 32_768),
     ],
-)
+)  # fmt: skip
 def test_new_token_limit_grows_with_the_context_of_the_model(mode, positions, tokens):
     assert lbp_prompts.new_tokens_for(mode, positions) == tokens
     if positions is not None:

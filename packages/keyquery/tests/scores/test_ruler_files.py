@@ -123,10 +123,8 @@ def test_limited_runs_record_the_number_of_samples_per_length(tmp_path):
 @pytest.mark.parametrize(
     ("contents", "words"),
     [
-        (["{"], "not valid JSON"),
-        (['{"doc_id": 0}\n{"doc_id": 1}\n'], "samples as JSON lines"),
-        ([{"doc_id": 0, "doc": {}}], "samples, not results"),
-        ([[1]], "another kind of file"),
+        (["{"], "not valid JSON"), (['{"doc_id": 0}\n{"doc_id": 1}\n'], "samples as JSON lines"),
+        ([{"doc_id": 0, "doc": {}}], "samples, not results"), ([[1]], "another kind of file"),
         ([ruler_made.without(results(FULL), "configs")], "configs are missing"),
         ([results(FULL, results={"hellaswag": {"acc,none": 0.5}})], "not a task of RULER, which has hellaswag"),
         ([results(FULL, results={"niah_single_1": {"acc,none": 0.5}})], "no score by length"),
@@ -142,7 +140,7 @@ def test_limited_runs_record_the_number_of_samples_per_length(tmp_path):
         ([results(FULL, model="some/Other")], "of some/Other, not of some/Planted-1B"),
         ([results({"vt": FULL["vt"]}), results({"fwe": FULL["fwe"]}, original=600)], "different numbers of samples"),
     ],
-)
+)  # fmt: skip
 def test_bad_results_end_in_one_line(lab, tmp_path, contents, words):
     files = [written(tmp_path / f"results_{place}.json", content) for place, content in enumerate(contents)]
     result = bench("--results", *files)
