@@ -31,9 +31,7 @@ def figure(
     ]
     length = Axis(label="× trained length", scale="log", base=2, ticks=LENGTHS)
     quarter = Axis(label="quarter of the text", ticks=QUARTERS)
-    panels = [
-        Panel(title="far passkeys found", series=seed_bundles(found, 100), x=length, y=Axis(label="% of far passkeys"))
-    ]
+    panels = [Panel(title="far passkeys found", series=seed_bundles(found, 100), x=length, y=Axis(label="% found"))]
     for quantity, title, factor, axis in (
         ("plasticity", "plasticity, aligned", 1, Axis(label="plasticity", low=0.2, high=0.8, ticks=TICKS)),
         ("sway", "sway", 100, Axis(label="% of pairs of keys", low=45, high=70, ticks=[50, 60, 70])),

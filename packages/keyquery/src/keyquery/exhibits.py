@@ -15,8 +15,7 @@ from boundpaper.places import project_or_none
 from boundpaper.store.measurement import path_of
 from boundpaper.suggestions import or_known
 from boundpaper.typeset.short_names import short_names
-from keyquery.comparisons.comparable import OF_THE_MODEL
-from keyquery.measure.measurements import manifest_beside, settings_in_words
+from keyquery.measure.measurements import OF_THE_MODEL, manifest_beside, settings_in_words
 from keyquery.measure.summary import OF_HEADS, SummaryLine, summary
 from keyquery.measure.units import as_text
 

@@ -5,13 +5,8 @@ from typing import Any
 
 from boundpaper.errors import DataError
 from boundpaper.statistics import guards
-from keyquery.measure.measurements import WEIGHTS, settings_in_words
+from keyquery.measure.measurements import OF_THE_MODEL, settings_in_words
 
-OF_THE_MODEL = (
-    *WEIGHTS,
-    *("model", "architecture", "gguf", "positional", "training_length", "documents", "text_hash", "texts"),
-)
-"""Settings that may differ between models, or that have a message of their own."""
 MEASURE_BOTH = "measure both in one command: run NAME --model A --against B"
 CAPTURE_BOTH = "capture both over the same texts, with the same options"
 Manifest = Mapping[str, Any]

@@ -22,6 +22,11 @@ NAME = re.compile(r"[a-z0-9][a-z0-9._-]*")
 TOLERANCE = 1e-4  # relative difference of float32 sums between processors
 NOISE = 1e-6  # relative to a metric's largest value: smaller float32 sums are rounding
 WEIGHTS = ("fingerprint", "revision", "dtype", "quantization", "position", "load_as", "scaling", "bos")
+OF_THE_MODEL = (
+    *WEIGHTS,
+    *("model", "architecture", "gguf", "positional", "training_length", "documents", "text_hash", "texts"),
+)
+"""Settings that may differ between models, or that have a message of their own."""
 WORDS = {"texts": "--documents", "place": "--texts"}  # options with another name on the command line
 OF_THE_RUN = ("command", "device", "seconds", "versions", SEAL)  # facts of a manifest that do not affect numbers
 OF_THE_PROCESSOR = ("manifest", "vectors")  # hashes of a capture, which depend on its last bits

@@ -44,13 +44,10 @@ def histories(root: Path) -> dict[str, tuple[Revision, ...]] | str:
     """
     try:
         versions = list(_result_versions(root))
-    except (FileNotFoundError, subprocess.CalledProcessError) as error:
-        absent = isinstance(error, FileNotFoundError)
-        return (
-            "git is not installed, so the history is left out"
-            if absent
-            else "this folder is not a git checkout, so there is no history"
-        )
+    except FileNotFoundError:
+        return "git is not installed, so the history is left out"
+    except subprocess.CalledProcessError:
+        return "this folder is not a git checkout, so there is no history"
     cached = _load_cache(root / KEPT)
     by_result: dict[str, list[Revision]] = {}
     fresh: dict[str, str] = {}

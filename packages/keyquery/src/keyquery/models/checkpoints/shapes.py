@@ -94,7 +94,7 @@ class Shape:
         """Return the memory for one text (arguments of `of_config`); additional weights have the type of the others."""
         dtype = "bf16" if dtype == "auto" else dtype
         plain = of_config(
-            self.config(), name, context=context, logits=logits, dtype=dtype, quantize=quantize, double=double
+            self.config(), name, context=context, logits=logits, dtype=dtype, quantize=quantize, double_quantized=double
         )
         bytes_each = 4 if dtype == "fp32" else 2
         return dataclasses.replace(
