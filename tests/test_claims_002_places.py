@@ -81,11 +81,11 @@ def test_a_collapse_is_the_lowest_value_after_the_largest_step():
 def test_dimensions_named_by_a_cluster_must_exist_in_every_model():
     stated = landmarks(weights_second_cluster="100-128", weights_models="all models")
 
-    def models(least):
+    def models(head_dim):
         return rows(
             "model display_name subject head_dim",
             ("a", "A", "captured", 128),
-            ("b", "B", "captured", least),
+            ("b", "B", "captured", head_dim),
             ("c", "C", "lab", 16),
         )
 

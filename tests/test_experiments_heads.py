@@ -46,7 +46,7 @@ BIAS = 3.0
 KINDS = ("content", "drift")
 
 
-def side(kind, name, seed):
+def planted_vectors(kind, name, seed):
     """Return vectors at four positions per bucket and document: noise, and the kind's planted pattern on two axes."""
     rng, size = np.random.default_rng(seed), CONTEXT // BUCKETS
     # queries and keys at the same positions: distance causes no drift
@@ -81,9 +81,9 @@ def planted(tmp_path_factory):
     """Return a capture of two layers with two query heads per key head: content, or planted drift and separation."""
     root = tmp_path_factory.mktemp("captures") / "Planted Model"
     for layer, kind in enumerate(KINDS):
-        write(root / f"l{layer:02d}h00k", *side(kind, "k", 10 + layer))
+        write(root / f"l{layer:02d}h00k", *planted_vectors(kind, "k", 10 + layer))
         for head in range(2):
-            write(root / f"l{layer:02d}h{head:02d}q", *side(kind, "q", 20 + 2 * layer + head))
+            write(root / f"l{layer:02d}h{head:02d}q", *planted_vectors(kind, "q", 20 + 2 * layer + head))
     return root
 
 
@@ -280,7 +280,7 @@ def test_changed_capture_content_is_analysed_again(planted, target, tmp_path):
     capture = open_capture(copy, context=CONTEXT, group=2)
     before, _ = load_or_analyse(capture, capture.heads[0], POOLED, target / "out/heads")
     shutil.rmtree(copy / "l00h00q")
-    write(copy / "l00h00q", *side("content", "q", 99))
+    write(copy / "l00h00q", *planted_vectors("content", "q", 99))
     after, old = load_or_analyse(capture, capture.heads[0], POOLED, target / "out/heads")
     assert not old
     assert after.metrics != before.metrics

@@ -32,7 +32,7 @@ GROUPS = {"spike": "Spike layer", "ratio": "First token", "norm": "First token",
 
 
 def table(phase_metrics: pd.DataFrame, drope_stated: pd.DataFrame, drope_protocols: pd.DataFrame) -> Table:
-    """Return one row per quantity, with printed and published values of both models."""
+    """Return one row per quantity, with the value printed in the report and the one in its published data."""
     limit = drope_stated.set_index("statement")["value"]["s5_4_spike_ratio"]
     metrics = {str(row["quantity"]): row for row in phase_metrics.to_dict("records")}
     rows = []

@@ -53,7 +53,7 @@ def table(
         f"{estimator_phrase(row['estimator'], row['pairs'])}"
         for model, row in measured.iterrows()
     ]
-    count = int(pretrained_geometry.loc[pretrained_geometry["column"] == "reported", "n"].max())
+    reported = int(pretrained_geometry.loc[pretrained_geometry["column"] == "reported", "n"].max())
     return Table(
         rows=pd.DataFrame(rows),
         columns=[
@@ -71,7 +71,7 @@ def table(
         ],
         groups="group",
         caption=(
-            f"Head geometry of pretrained models measured here, beside up to {count} reported models and small ones "
+            f"Head geometry of pretrained models measured here, beside up to {reported} reported models and small ones "
             "(arm A of the population at base 400). Units: reported, one model (the median, in brackets the least and "
             f"the largest, a range and no interval; at most {whole(facts.loc['reported', 'context'])} tokens "
             f"[@shcherb2026]); small, one training seed, $n = {facts.loc['small', 'n']}$, "

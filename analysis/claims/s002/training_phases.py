@@ -26,7 +26,7 @@ from boundpaper.statistics.rounding import Interval
 
 @claim("002, SmolLM3-3B Training Dynamics")
 def c002_training_checkpoints(stated_002: pd.DataFrame, checkpoints: pd.DataFrame) -> Verdict:
-    """Ten checkpoints of one run are studied, from pre-training over both extensions of the context."""
+    """Ten checkpoints of one run are studied, from pre-training through both extensions of the context."""
     return compare(
         stated(stated_002, "training_checkpoints"),
         len(checkpoints),

@@ -10,27 +10,27 @@ OWN = "thesis"
 @claim("thesis, The claims")
 def thesis_worded_conflicts(said_twice: pd.DataFrame) -> Verdict:
     """Some things that a document describes in two sections are described in ways that exclude each other."""
-    values = said_twice[said_twice["document"] != OWN].groupby(["document", "about"])["word"].nunique()
-    counts = (values > 1).groupby("document").sum()
+    wordings = said_twice[said_twice["document"] != OWN].groupby(["document", "about"])["word"].nunique()
+    counts = (wordings > 1).groupby("document").sum()
     return judge(
         bool(counts.sum()),
-        f"{counts.sum()} of the {len(values)} that are declared, "
+        f"{counts.sum()} of the {len(wordings)} that are declared, "
         + ", ".join(f"{count} in document {document}" for document, count in counts.items())
         + "; which statements are of one thing was decided while reading.",
         recomputed=str(counts.sum()),
-        n=len(values),
+        n=len(wordings),
     )
 
 
 @claim("thesis, The claims")
 def thesis_worded_own(said_twice: pd.DataFrame) -> Verdict:
     """The declared things that this thesis describes in two sections are described in one way."""
-    values = said_twice[said_twice["document"] == OWN].groupby("about")["word"].nunique()
-    twice = values.index[values > 1]
+    wordings = said_twice[said_twice["document"] == OWN].groupby("about")["word"].nunique()
+    twice = wordings.index[wordings > 1]
     return judge(
         twice.empty,
-        f"{len(values)} things in {int((said_twice['document'] == OWN).sum())} statements"
+        f"{len(wordings)} things in {int((said_twice['document'] == OWN).sum())} statements"
         + (f"; said in two ways: {', '.join(twice)}." if len(twice) else ", each with one word."),
         recomputed=str(len(twice)),
-        n=len(values),
+        n=len(wordings),
     )

@@ -72,7 +72,7 @@ def _rounding(metric: str, pair: Sequence[str], models: pd.DataFrame, printed: p
     return Interval(least, max(abs(gap.low), abs(gap.high)))
 
 
-def _noise(gap: float, rounding: Interval | None, x: FloatArray, y: FloatArray) -> dict[str, float | str | None]:
+def _noise(gap: float, gap_range: Interval | None, x: FloatArray, y: FloatArray) -> dict[str, float | str | None]:
     r = coefficient(x, y)
     spread = float(x.std(ddof=1))
     row: dict[str, float | str | None] = {"twin_difference": gap, "spread_sd": spread, "r": r}
@@ -88,8 +88,8 @@ def _noise(gap: float, rounding: Interval | None, x: FloatArray, y: FloatArray) 
     redrawn = noisy @ standardised(y) / np.linalg.norm(noisy, axis=1)
     ends = percentile_interval(redrawn)
     row |= {"noise_sd": noise, "noise_low": low, "noise_high": high}
-    if rounding is not None:
-        least, most = (end / math.sqrt(2) for end in (rounding.low, rounding.high))
+    if gap_range is not None:
+        least, most = (end / math.sqrt(2) for end in (gap_range.low, gap_range.high))
         row |= {"noise_least": least, "noise_most": most}
         row |= {"reliability_least": _reliable_share(most, spread), "reliability_most": _reliable_share(least, spread)}
     row["reliability"] = reliability

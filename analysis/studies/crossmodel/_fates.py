@@ -81,8 +81,8 @@ class ConclusionInputs:
 
     def _end_rhos(self, places: str, names: Sequence[str]) -> tuple[FloatArray, FloatArray]:
         """Return rho at the first and at the last position."""
-        words = {"fifths": "first fifth, last fifth", "tenths": "d0, d9", "64K": "first of 64K, last of 64K"}
-        one, two = words.get(places, places.replace(" ", ", ")).split(", ")
+        ends = {"fifths": "first fifth, last fifth", "tenths": "d0, d9", "64K": "first of 64K, last of 64K"}
+        one, two = ends.get(places, places.replace(" ", ", ")).split(", ")
         return agreement(self.values.loc[[*names], one]), agreement(self.values.loc[[*names], two])
 
     def _deciles(self, names: Sequence[str]) -> FloatArray:

@@ -139,12 +139,12 @@ def c004_fig12_converge(
     row = pick(sink_rate_layers, layer=layer)
     for model in PAIR:
         later = _value(sink_summary, f"{model.lower()}_after_layer_1")
-        total = quote(drope_sink_rates, layers="average", positional=model).printed
+        average = quote(drope_sink_rates, layers="average", positional=model).printed
         yield about(
             level,
             later,
             reason=f"{model} has {row[model.lower()]:.1f}% in layer {layer} and {later:.1f}% on average from "
-            f"there on; the printed average over all layers, layers 0 and 1 included, is {total}.",
+            f"there on; the printed average over all layers, layers 0 and 1 included, is {average}.",
             key=model.lower(),
             statement=f"{model}'s sink rate is about {level.number:.0f}% from layer {layer} on.",
         )

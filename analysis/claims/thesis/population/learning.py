@@ -105,7 +105,7 @@ def thesis_population_learners(population_outcomes: pd.DataFrame, population_pro
 
 @claim("thesis, A population of small models")
 def thesis_population_turns(population_outcomes: pd.DataFrame, population_prompts: pd.DataFrame) -> Verdict:
-    """The order of late plasticity and loss over length turns with whether the control chooses among passkeys.
+    """Late plasticity and loss over length rank arms alike or not as the control chooses among passkeys or not.
 
     Post hoc: rank correlation over the arms A, B, C of a seed, positive where B learned and negative where not.
     """

@@ -118,7 +118,7 @@ def test_cluster_bootstrap_equals_a_bootstrap_of_rows() -> None:
     assert resampled.high.values[0] == pytest.approx(np.quantile(means, 0.975))
 
 
-def test_interval_over_few_key_heads_is_students() -> None:
+def test_interval_over_few_key_heads_is_from_student_t() -> None:
     values = np.random.default_rng(2).normal(3, 1, (8, 1500))
     means = over_heads(values, list(range(8)), draws=50)
     low, high = stats.t.interval(0.95, 7, values[:, 0].mean(), stats.sem(values[:, 0]))

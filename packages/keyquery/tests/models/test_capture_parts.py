@@ -244,16 +244,16 @@ def test_capture_larger_than_the_free_disk_is_refused_before_loading_the_model(
         model=ModelSource(str(place / "llama")), texts=TextSource(""), context=CONTEXT, buckets=4, out=tmp_path, **asked
     )
     by_document = room.bytes_of_document(options, config)
-    vectors = sum(
+    total = sum(
         opened.part(part, head).vectors.nbytes
         for part, heads in (("values", 6), ("outputs", 12), ("residual", 3), ("mlp", 3))
         for head in opened.heads[:: len(opened.heads) // heads]
     ) + sum(opened.queries(head).vectors.nbytes for head in opened.heads)
-    vectors += sum(opened.keys(head).vectors.nbytes for head in opened.heads[::2])
-    assert by_document * DOCUMENTS == vectors
+    total += sum(opened.keys(head).vectors.nbytes for head in opened.heads[::2])
+    assert by_document * DOCUMENTS == total
     assert written > 0
     monkeypatch.setattr(
-        "keyquery.models.captures.room.shutil.disk_usage", lambda place: type("Usage", (), {"free": 2 * vectors - 1})
+        "keyquery.models.captures.room.shutil.disk_usage", lambda place: type("Usage", (), {"free": 2 * total - 1})
     )
     monkeypatch.setattr(session, "load", lambda source: pytest.fail("loaded"))
     with pytest.raises(ModelError, match=r"5 documents take about .* of disk.*; give a lower --rate"):

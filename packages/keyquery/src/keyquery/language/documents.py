@@ -70,7 +70,7 @@ def question_document(keys: dict[str, str], rng: random.Random) -> Document:
 
 
 def keyed_documents(world: World, rng: random.Random, tokens: int) -> Iterator[Document]:
-    """Yield documents of a sequence with one to four named keys, among them questions about the keys given so far."""
+    """Yield the documents of a sequence: filler, one to four named keys, and questions about the keys given so far."""
     names = rng.sample(language.NAMES, rng.choice(language.KEYS))
     places = sorted(rng.randrange(max(1, 3 * tokens // 4)) for _ in names)
     keys: dict[str, str] = {}

@@ -183,7 +183,7 @@ def answer_questions(subject: Subject, data: str, file: Path | None, train: int,
             break
     usable = list(samples.values())
     if len(usable) < total:
-        raise DataError(f"{data}: only {len(usable)} of {len(pool)} questions got an answer in words, not {total}")
+        raise DataError(f"{data}: {len(usable)} of {len(pool)} questions got an answer in words; {total} are needed")
     return SampleSplit(tuple(usable[:train]), tuple(usable[train:total]))
 
 
