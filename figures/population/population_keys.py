@@ -1,4 +1,4 @@
-"""Keys found by the population against their distance to the question: a panel per arm and base, a line per seed."""
+"""Passkeys found against their distance to the question: a panel per arm and base, a line per seed."""
 
 import pandas as pd
 
@@ -31,7 +31,7 @@ def figure(population_outcomes: pd.DataFrame, population_distances: pd.DataFrame
             Panel(
                 title=f"{arm}, base {base:,}" if base else f"{arm}, no base",
                 series=[Bundle(entity=arm, x=list(wide.columns), lines=100 * wide, band=False, origin="measured")],
-                x=Axis(label="words to the key", scale="log", base=2, ticks={32.0: "32", 128.0: "128", 384.0: "384"}),
+                x=Axis(label="words to the passkey", scale="log", base=2, ticks={32: "32", 128: "128", 384: "384"}),
                 y=Axis(label="passkeys found", low=-4, high=119, ticks=[0, 50, 100], percent=True),
                 shades=[Shade(low=float(TRAINED), high=None)],
                 annotations=[Annotation(x=16.0, y=112, text=f"beyond {FAR:g}: {found:.1f} %", anchor="right")],
@@ -54,5 +54,5 @@ def figure(population_outcomes: pd.DataFrame, population_distances: pd.DataFrame
             f"{FAR:g} words. {seeds(far[far['arm'].isin(SHOWN)]).capitalize()}. {int(far['n'].max())} far passkeys a "
             "model at most. Unit: one training seed."
         ),
-        short="Keys that the population finds, by their distance to the question",
+        short="Passkeys that the population finds, by their distance to the question",
     )

@@ -1,4 +1,4 @@
-"""Loss of keys with length against metrics of the heads, one point per model of the population."""
+"""Loss of passkeys with length against metrics of the heads, one point per model of the population."""
 
 import pandas as pd
 
@@ -53,7 +53,7 @@ def figure(
                         for arm, each in part.groupby("arm")
                     ],
                     x=Axis(label=label),
-                    y=Axis(label="keys lost, 1× to 4×", percent=True, high=140, ticks=[-50, 0, 50, 100]),
+                    y=Axis(label="passkeys lost, 1× to 4×", percent=True, high=140, ticks=[-50, 0, 50, 100]),
                 )
             )
     return Figure(

@@ -5,7 +5,7 @@ import pandas as pd
 from boundpaper.figures import Axis, Figure, Panel, Points, Rule
 from figures.pretrained._models import each_model
 
-TASKS = {"passkey": "key retrieved", "verification": "key verified"}
+TASKS = {"passkey": "passkey retrieved", "verification": "passkey verified"}
 ASIDE = 0.12  # horizontal offset, in octaves, between points of one length
 
 

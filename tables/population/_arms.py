@@ -13,7 +13,7 @@ ARMS = {
     "E": "without rotation, from scratch",
 }
 ROWS = (
-    ("keys_all", 1.0, "Keys at the training length (%)", 100.0, 1),
+    ("keys_all", 1.0, "Passkeys at the training length (%)", 100.0, 1),
     ("keys_far", 2.0, "Far passkeys at 2× (%)", 100.0, 1),
     ("keys_far", 4.0, "Far passkeys at 4× (%)", 100.0, 1),
     ("keys_far", 8.0, "Far passkeys at 8× (%)", 100.0, 1),

@@ -5,7 +5,7 @@ import pandas as pd
 OUTCOMES = {
     "keys_far": ("far passkeys (%)", 100, 1),
     "keys_far_extended": ("far passkeys (%)", 100, 1),
-    "keys_all": ("all keys (%)", 100, 1),
+    "keys_all": ("all passkeys (%)", 100, 1),
     "facts_held": ("held-out facts (%)", 100, 1),
     "text_loss": ("text (0.001 nats)", 1000, 0),
     "sink_backcopy_most": ("largest sink", 1, 2),

@@ -25,7 +25,7 @@ def table(population_near: pd.DataFrame) -> Table:
         space="compared",
         size="footnotesize",
         caption=(
-            "Keys nearer to the question than one training length that the population finds, by the length of the "
+            "Passkeys nearer to the question than one training length that the population finds, by the length of the "
             "prompt in training lengths: mean over seeds with Student's interval. Unit: one training seed."
         ),
         short="Passkeys near the question that the population finds",

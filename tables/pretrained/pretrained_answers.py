@@ -8,7 +8,7 @@ TASKS = {
     "cities": "Cities and countries",
     "sports": "Athletes and sports",
     "sentiment": "Sentiment of a review",
-    "passkey": "Key in the prompt",
+    "passkey": "Passkey in the prompt",
 }
 CONDITIONS = {"baseline": "as it is", "top1": "largest dimensions levelled", "random-0": "random dimensions levelled"}
 

@@ -76,8 +76,8 @@ def thesis_pretrained_exchange(pretrained_exchange_levels: pd.DataFrame) -> Iter
             ("spread", share["spread"], bool((share["spread"] > -MARGIN).all()), f"{total['spread']:+.0%}",
              f"At one position the spread of {name} falls by a tenth at no fixed distance of the keys."),
             ("gap", far, bool((far < 0).all() and total["gap"] > 0), f"{total['gap']:+.0%}",
-             f"At one position the mean difference of far passkeys of {name} shrinks along the context, while over all "
-             "pairs it grows."),
+             f"At one position the mean difference of keys far apart of {name} shrinks along the context, "
+             "while over all pairs it grows."),
             ("distance", close["change"], bool(fall < -SAME and (close["change"].abs() < SAME).all()),
              f"{fall:+.3f}",
              f"At one position plasticity of {name} falls over all pairs and at no fixed distance of the keys."),
