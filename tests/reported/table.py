@@ -138,11 +138,11 @@ def document(shelf: Path = SHELF) -> str:
         If a test does not say what the table needs.
     """
     kinds = {path.stem.removeprefix("test_"): list(cases(path)) for path in sorted(shelf.glob("test_*.py"))}
-    cases = [case for kind in kinds.values() for case in kind]
-    reported = [case for case in cases if case.threads]
+    every_case = [case for kind in kinds.values() for case in kind]
+    reported = [case for case in every_case if case.threads]
     threads = {thread for case in reported for thread in case.threads}
     outcomes = ", ".join(f"{outcome} {sum(case.outcome == outcome for case in reported)}" for outcome in OUTCOMES)
-    own_cases = [case for case in cases if not case.threads]
+    own_cases = [case for case in every_case if not case.threads]
     head = [
         "# Cases from public reports",
         "",
