@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 
 from boundpaper.figures import Axis, Figure, Heatmap, Panel
+from boundpaper.typeset.wording import listed
 from figures.pretrained._models import each_model
 
 TICKS = {0.0: "0", 2048.0: "2K", 4096.0: "4K", 6144.0: "6K", 8192.0: "8K"}
@@ -11,24 +12,21 @@ TICKS = {0.0: "0", 2048.0: "2K", 4096.0: "4K", 6144.0: "6K", 8192.0: "8K"}
 
 def figure(pretrained_map: pd.DataFrame) -> Figure:
     """Plot one panel per model."""
-    panels = []
+    panels, rises = [], []
     low, most = pretrained_map["plasticity"].min(), pretrained_map["plasticity"].max()
     high = most + 0.2 * (most - low)  # data end at green: yellow is too near to the white of no pairs
     for _, name, cells in each_model(pretrained_map):
         wide = cells.pivot(index="query_distance", columns="key_distance", values="plasticity")
+        values = [[None if np.isnan(cell) else float(cell) for cell in row] for row in wide.to_numpy()]
+        x, y = (_cell_borders(centres) for centres in (wide.columns, wide.index))
+        ends = cells.sort_values("query_distance").groupby("key_distance")["plasticity"].agg(["first", "last"])
+        apart = (ends["last"] - ends["first"]).idxmax()
+        first, last = ends.loc[apart]
+        rises.append(f"{name} from {first:.2f} to {last:.2f} (keys {apart:,.0f} apart)")
         panels.append(
             Panel(
                 title=name,
-                series=[
-                    Heatmap(
-                        values=[[None if np.isnan(cell) else float(cell) for cell in row] for row in wide.to_numpy()],
-                        x_edges=_cell_borders(wide.columns),
-                        y_edges=_cell_borders(wide.index),
-                        low=low,
-                        high=high,
-                        bar="plasticity",
-                    )
-                ],
+                series=[Heatmap(values=values, x_edges=x, y_edges=y, low=low, high=high, bar="plasticity")],
                 x=Axis(label="tokens between the keys", ticks=TICKS),
                 y=Axis(label="query to the keys' midpoint", ticks=TICKS),
             )
@@ -39,8 +37,9 @@ def figure(pretrained_map: pd.DataFrame) -> Figure:
         letters=True,
         height=34,
         caption=(
-            "Plasticity falls with the distance between two keys more than with that of the query from their midpoint: "
-            "mean over heads and pairs, distances in tokens. White: no such pairs, or fewer than a hundred a head."
+            "Plasticity falls as two keys move apart, most where the query is near. As the query moves away it falls a "
+            f"little between close keys and rises between far ones: {listed(rises)}. Mean over heads and pairs, "
+            "distances in tokens. White: no such pairs, or fewer than a hundred a head."
         ),
         short="Plasticity of pretrained models by two distances",
     )
