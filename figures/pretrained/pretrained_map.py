@@ -20,9 +20,9 @@ def figure(pretrained_map: pd.DataFrame) -> Figure:
         values = [[None if np.isnan(cell) else float(cell) for cell in row] for row in wide.to_numpy()]
         x, y = (_cell_borders(centres) for centres in (wide.columns, wide.index))
         ends = cells.sort_values("query_distance").groupby("key_distance")["plasticity"].agg(["first", "last"])
-        apart = (ends["last"] - ends["first"]).idxmax()
-        first, last = ends.loc[apart]
-        rises.append(f"{name} from {first:.2f} to {last:.2f} (keys {apart:,.0f} apart)")
+        most_risen = (ends["last"] - ends["first"]).argmax()
+        first, last = ends.iloc[most_risen]
+        rises.append(f"{name} from {first:.2f} to {last:.2f} (keys {ends.index[most_risen]:,.0f} apart)")
         panels.append(
             Panel(
                 title=name,
