@@ -20,7 +20,7 @@ def figure(pretrained_map: pd.DataFrame) -> Figure:
         values = [[None if np.isnan(cell) else float(cell) for cell in row] for row in wide.to_numpy()]
         x, y = (_cell_borders(centres) for centres in (wide.columns, wide.index))
         ends = cells.sort_values("query_distance").groupby("key_distance")["plasticity"].agg(["first", "last"])
-        most_risen = (ends["last"] - ends["first"]).argmax()
+        most_risen = int((ends["last"] - ends["first"]).to_numpy().argmax())
         first, last = ends.iloc[most_risen]
         rises.append(f"{name} from {first:.2f} to {last:.2f} (keys {ends.index[most_risen]:,.0f} apart)")
         panels.append(
