@@ -4,7 +4,6 @@ import numpy as np
 import pandas as pd
 
 from boundpaper.figures import Axis, Figure, Heatmap, Panel
-from boundpaper.typeset.wording import listed
 from figures.pretrained._models import each_model
 
 TICKS = {0.0: "0", 2048.0: "2K", 4096.0: "4K", 6144.0: "6K", 8192.0: "8K"}
@@ -12,17 +11,13 @@ TICKS = {0.0: "0", 2048.0: "2K", 4096.0: "4K", 6144.0: "6K", 8192.0: "8K"}
 
 def figure(pretrained_map: pd.DataFrame) -> Figure:
     """Plot one panel per model."""
-    panels, rises = [], []
+    panels = []
     low, most = pretrained_map["plasticity"].min(), pretrained_map["plasticity"].max()
     high = most + 0.2 * (most - low)  # data end at green: yellow is too near to the white of no pairs
     for _, name, cells in each_model(pretrained_map):
         wide = cells.pivot(index="query_distance", columns="key_distance", values="plasticity")
         values = [[None if np.isnan(cell) else float(cell) for cell in row] for row in wide.to_numpy()]
         x, y = (_cell_borders(centres) for centres in (wide.columns, wide.index))
-        ends = cells.sort_values("query_distance").groupby("key_distance")["plasticity"].agg(["first", "last"])
-        most_risen = int((ends["last"] - ends["first"]).to_numpy().argmax())
-        first, last = ends.iloc[most_risen]
-        rises.append(f"{name} from {first:.2f} to {last:.2f} (keys {ends.index[most_risen]:,.0f} apart)")
         panels.append(
             Panel(
                 title=name,
@@ -37,9 +32,9 @@ def figure(pretrained_map: pd.DataFrame) -> Figure:
         letters=True,
         height=34,
         caption=(
-            "Plasticity falls as two keys move apart, most where the query is near. As the query moves away it falls a "
-            f"little between close keys and rises between far ones: {listed(rises)}. Mean over heads and pairs, "
-            "distances in tokens. White: no such pairs, or fewer than a hundred a head."
+            "Plasticity falls as two keys move apart, most where the query is near. As the query moves away it falls "
+            "between close keys, less, and rises between far ones. Mean over heads and pairs, distances in tokens. "
+            "White: no such pairs, or fewer than a hundred a head."
         ),
         short="Plasticity of pretrained models by two distances",
     )

@@ -93,7 +93,7 @@ def figure(
             )
             for position, ((data, title, asked), label) in enumerate(zip(shown, labels, strict=True))
         ],
-        height=40,
+        height=35,
         share_y=True,
         letters=True,
         caption=(
