@@ -30,7 +30,7 @@ def figure(pretrained_map: pd.DataFrame) -> Figure:
         panels=panels,
         columns=2,
         letters=True,
-        height=34,
+        height=31,
         caption=(
             "Plasticity falls as two keys move apart, most where the query is near. As the query moves away it falls "
             "between close keys, less, and rises between far ones. Mean over heads and pairs, distances in tokens. "

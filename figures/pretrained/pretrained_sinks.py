@@ -37,7 +37,7 @@ def figure(pretrained_layers: pd.DataFrame, pretrained_heads: pd.DataFrame) -> F
     return Figure(
         panels=panels,
         columns=min(2, len(panels)),
-        height=34,
+        height=30,
         share_y=True,
         letters=True,
         legend="none",
