@@ -32,8 +32,8 @@ def figure(pretrained_map: pd.DataFrame) -> Figure:
         letters=True,
         height=31,
         caption=(
-            "Plasticity falls as two keys move apart, most where the query is near. As the query moves away it falls "
-            "between close keys, less, and rises between far ones. Mean over heads and pairs, distances in tokens. "
+            "Plasticity falls as two keys move apart, most where the query is near. As the query moves away it falls a "
+            "little between close keys and rises between far ones. Mean over heads and pairs, distances in tokens. "
             "White: no such pairs, or fewer than a hundred a head."
         ),
         short="Plasticity of pretrained models by two distances",

@@ -98,9 +98,9 @@ def figure(
         letters=True,
         caption=(
             "Over each model's own window no relation of the plasticity drop to the bias, per token or per window, "
-            "survives correction; over equal tokens that per token does, between families [@shcherb2026]. Bias (a) per "
-            f"token and (b) per window of {int(models.sum())} captured models and {int((~models).sum())} checkpoints "
-            f"of SmolLM3-3B (joined); (c) {len(same)} models over {window:,} tokens: SmolLM3 at its last checkpoint, "
+            "survives correction; over equal tokens that per token does, between families [@shcherb2026]. Bias per (a) "
+            f"token and (b) window of {int(models.sum())} captured models and {int((~models).sum())} checkpoints of "
+            f"SmolLM3 (joined); (c) {len(same)} models over {window:,} tokens: SmolLM3 at its last checkpoint, "
             f"not {listed(absent)}."
         ),
         note=(
