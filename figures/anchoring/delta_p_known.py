@@ -16,7 +16,7 @@ def figure(anchoring_curves: pd.DataFrame, subjects: pd.DataFrame, pretrained_he
     role = subjects[subjects["role"] == "pretrained"].set_index("model")["label"]
     part = anchoring_curves[(anchoring_curves["data"] == "planted") & (anchoring_curves["split"] == "design")]
     part = part[part["model"].isin(role.index) & (part["n"] > 0)]
-    panels = []
+    panels, told = [], ""
     for model in [each for each in role.index if each in set(part["model"])]:
         curves = part[part["model"] == model]
         series: list[Series] = []
@@ -25,6 +25,8 @@ def figure(anchoring_curves: pd.DataFrame, subjects: pd.DataFrame, pretrained_he
             series += read_and_unread(rows, "layer", group, words, "", 0.3 if group == "answer" else -0.3)
         last, strips = int(curves["layer"].max()), full_attention(curves, pretrained_heads)
         full = [Rule(at=float(s.low or 0) + 0.5, axis="x", label=s.label, dash="densely dotted") for s in strips]
+        for rule in full[:1]:
+            told += f" Both groups fall in the first layer of full attention of {display(model)} ({rule.at:.0f})."
         panels.append(
             Panel(
                 title=display(model),
@@ -51,6 +53,6 @@ def figure(anchoring_curves: pd.DataFrame, subjects: pd.DataFrame, pretrained_he
             f"Not drawn: as many tokens of the text before cut, from ${part['filler'].min():.1f}$ to "
             f"${part['filler'].max():.1f}$ points. Hollow, not joined, beside their layer: layers that are not read, "
             "since the probe is not above chance on statements that need their beginning. The end alone tells where it "
-            "is a word such as butter, in which no city lies and which nobody plays."
+            "is a word such as butter, in which no city lies and which nobody plays." + told
         ),
     )

@@ -30,12 +30,12 @@ def figure(lbp_lengths: pd.DataFrame, matched_models: pd.DataFrame, length_order
                     for mode in LOOKS
                     for path in [rows[rows["mode"] == mode]]
                 ],
-                x=Axis(label="plasticity", low=0.38, high=0.8, ticks=[0.4, 0.6, 0.8]),
+                x=Axis(label="plasticity", low=0.43, high=0.8, ticks=[0.5, 0.6, 0.7, 0.8]),
                 y=Axis(label="" if len(panels) % COLUMNS else "score", low=0, high=60, ticks=[0, 20, 40, 60]),
                 title=name,
                 annotations=[
                     Annotation(x=near["plasticity"], y=near["lbp"], text=near["length"].upper(), anchor="below right"),
-                    Annotation(x=far["plasticity"], y=far["lbp"], text=far["length"].upper(), anchor="below left"),
+                    Annotation(x=far["plasticity"], y=rows["lbp"].min(), text=far["length"].upper(), anchor="below"),
                 ],
             )
         )
@@ -56,7 +56,10 @@ def figure(lbp_lengths: pd.DataFrame, matched_models: pd.DataFrame, length_order
             rules=[Rule(at=0, dash="solid")],
         )
     )
-    scores = lbp_lengths.pivot(index=["model", "mode"], columns="length", values="lbp")
+    scores, drawn = (
+        frame.pivot(index=["model", "mode"], columns="length", values="lbp") for frame in (lbp_lengths, binned)
+    )
+    fell, fell_drawn = (f"{(frame['128k'] < frame['8k']).sum()} of {len(frame)}" for frame in (scores, drawn))
     return Figure(
         panels=panels,
         columns=COLUMNS,
@@ -64,11 +67,11 @@ def figure(lbp_lengths: pd.DataFrame, matched_models: pd.DataFrame, length_order
         letters=True,
         entities={mode: replace(look, label=f"prompts {words('mode')[mode]}") for mode, look in LOOKS.items()},
         caption=(
-            f"From 8K to 128K tokens {(scores['128k'] < scores['8k']).sum()} of {len(scores)} LongBench Pro scores "
-            "fall, as plasticity does: (a) to (g), a mark at each doubling [@shcherb2026; @longbenchpro2026]. (h) That "
-            f"more plastic models score higher at one length is not seen: rank correlation over {count} models with "
-            f"its 95 % interval. Not drawn, as their plasticity is not known: {absent}, and 256K. Unit: one model; "
-            f"{lbp_lengths['questions'].iloc[0]} questions per length."
+            f"From 8K to 128K tokens {fell_drawn} LongBench Pro scores drawn fall, as plasticity does: (a) to (g), a "
+            "mark at each doubling, longer inputs to the left [@shcherb2026; @longbenchpro2026]. (h) That more plastic "
+            f"models score higher at one length is not seen: rank correlation over {count} models with its 95 % "
+            f"interval. Not drawn, as their plasticity is not known: {absent} (with it {fell} scores fall), and 256K. "
+            f"Unit: one model; {lbp_lengths['questions'].iloc[0]} questions per length."
         ),
         short="LongBench Pro against plasticity, by input length",
     )

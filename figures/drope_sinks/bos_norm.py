@@ -34,7 +34,8 @@ def figure(phase_layers: pd.DataFrame, drope_stated: pd.DataFrame, drope_protoco
         caption=(
             "In both models the first token's norm grows in layer 1: after each layer, and its ratio to the norms of "
             f"other tokens, published series [@africa2026], mean and one standard deviation over {texts} (seen in "
-            f"DroPE's ratio only). Dashed: the ratio of {limit:g} that the report calls the spike. Logarithmic axes."
+            f"DroPE's ratio only). Dashed: the ratio of {limit:g} that the report calls the spike; RoPE's is "
+            f"{phase_layers['ratio_rope'].iloc[0]:.1f} in layer 0 already. Logarithmic axes."
         ),
         short="Norm of the first token by layer",
         note=f"Layer {last} is read after the final normalisation. The two runs differ ({precision}).",

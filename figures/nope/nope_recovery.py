@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from boundpaper.figures import Axis, Figure, Line, Panel, Points, Rule, Style, display
+from boundpaper.figures import Axis, Figure, Line, Panel, Points, Rule, Shade, Style, display
 from boundpaper.typeset.wording import listed
 
 
@@ -21,9 +21,7 @@ def figure(nope_recovery_recomputed: pd.DataFrame, families: pd.DataFrame) -> Fi
         for name, *ends in rows[["name", "dip", "level"]].itertuples(index=False)
     ]
     apart = (printed["reported"] - printed["recovery"]).abs().max()
-    draw_up = Points(x=rows["draw_up"], y=rows["name"], entity="rise", legend=False)
     off = max((rows[f"{name}_high"] - rows[name]).max() for name in ("recovery", "draw_up"))
-    zero = (Rule(at=0, axis="x", dash="solid"),)
     short = rows.loc[rows["captured_context"] < rows["captured_context"].max(), "name"]
     return Figure(
         panels=[
@@ -35,13 +33,14 @@ def figure(nope_recovery_recomputed: pd.DataFrame, families: pd.DataFrame) -> Fi
                 ],
                 x=Axis(label="plasticity", ticks=[0.5, 0.55, 0.6]),
                 y=models,
+                shades=[Shade(low=-0.5, high=len(risen) - 0.5, axis="y")] if risen == names[: len(risen)] else [],
                 title="levels in two windows",
             ),
             Panel(
-                series=[draw_up],
+                series=[Points(x=rows["draw_up"], y=rows["name"], entity="rise", legend=False)],
                 x=Axis(label="rise (below 0: it only falls)", ticks=[-0.01, 0, 0.01, 0.02, 0.03, 0.04], high=0.041),
                 y=models,
-                rules=zero,
+                rules=[Rule(at=0, axis="x", dash="solid")],
                 title="largest rise anywhere",
             ),
         ],
@@ -52,8 +51,8 @@ def figure(nope_recovery_recomputed: pd.DataFrame, families: pd.DataFrame) -> Fi
         caption=(
             f"From the first window to the second plasticity recovers in {len(risen)} of {len(rows)} models, "
             f"{listed(risen)}, which run the same text weights: (a) the levels in both windows, joined by the recovery "
-            "(circle right of square); (b) the largest rise from a decile to a later one [@shcherb2026]. Unit: one "
-            "model, mean over heads."
+            "(circle right of square, grey); (b) the largest rise from a decile to a later one [@shcherb2026]. Unit: "
+            "one model, mean over heads."
         ),
         note=(
             f"The rounding of the deciles leaves up to {off:.3f} open, less than the marks cover; the differences that "

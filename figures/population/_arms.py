@@ -42,12 +42,6 @@ def bases(rows: pd.DataFrame) -> list[int]:
     return there
 
 
-def rows_of_base(rows: pd.DataFrame, base: int) -> pd.DataFrame:
-    """Return the models trained at `base`, and those of the arm without a rotation."""
-    own: pd.DataFrame = rows[rows["base"].isin([0, base])]
-    return own
-
-
 def seeds(rows: pd.DataFrame) -> str:
     """Return a caption phrase: how many seeds of each arm are plotted, and how many models the plan counts."""
     counts = {place: part["seed"].nunique() for place, part in rows.groupby(["base", "arm"])}

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 BEYOND = Shade(low=1.5, high=None, label="beyond training")  # the last three quarters of a text
 
 
-def seed_bundles(rows: pd.DataFrame, factor: float = 1.0, legend: bool = True) -> list[Series]:
-    """Return one bundle per arm, with one line per seed over the column `place`."""
+def seed_bundles(rows: pd.DataFrame, factor: float = 1.0, legend: bool = True, ending: str = "") -> list[Series]:
+    """Return one bundle per arm, with one line per seed over the column `place`; legend entries end in `ending`."""
     series: list[Series] = []
     for arm, part in rows.groupby("arm"):
         wide = part.pivot(index="seed", columns="place", values="value")
@@ -24,7 +24,7 @@ def seed_bundles(rows: pd.DataFrame, factor: float = 1.0, legend: bool = True) -
         series.append(
             Bundle(
                 entity=name,
-                label=f"{name}: {ARMS[name]}",
+                label=f"{name}: {ARMS[name]}{ending}",
                 legend=legend,
                 x=list(wide.columns),
                 lines=factor * wide,

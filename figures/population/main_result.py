@@ -31,7 +31,14 @@ def figure(
     ]
     length = Axis(label="× trained length", scale="log", base=2, ticks=LENGTHS)
     quarter = Axis(label="quarter of the text", ticks=QUARTERS)
-    panels = [Panel(title="far passkeys found", series=seed_bundles(found, 100), x=length, y=Axis(label="% found"))]
+    panels = [
+        Panel(
+            title="far passkeys found",
+            series=seed_bundles(found, 100, ending=", mean"),
+            x=length,
+            y=Axis(label="% found"),
+        )
+    ]
     for quantity, title, factor, axis in (
         ("plasticity", "plasticity, aligned", 1, Axis(label="plasticity", low=0.2, high=0.8, ticks=TICKS)),
         ("sway", "sway", 100, Axis(label="% of pairs of keys", low=45, high=70, ticks=[50, 60, 70])),
@@ -51,7 +58,7 @@ def figure(
             f"(B) lose, though their plasticity is lower. (a) First run: {seeds(found)}, so this is post hoc. (b, "
             "c) Second run, texts of four trained lengths: plasticity of aligned queries, and sway, the share of pairs "
             "of keys whose winner changes when they exchange positions (0 in C, by construction). "
-            f"{measured(again, population_members)} Thin: single seeds, the unit; thick: their mean."
+            f"{measured(again, population_members)} Thin, solid: single seeds, the unit; thick: their mean."
         ),
         short="Retrieval, plasticity and exchange of positions with rotation and without",
     )

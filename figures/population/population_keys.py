@@ -51,8 +51,8 @@ def figure(population_outcomes: pd.DataFrame, population_distances: pd.DataFrame
             f"words. Near ones are harder to find in these prompts than in those of one training length: {near_means}. "
             + "; ".join(f"{arm}: {ARMS[arm]}" for arm in SHOWN)
             + ". Thin lines: single seeds; thick lines: their mean; in numbers the mean share of far passkeys, beyond "
-            f"{FAR:g} words. {seeds(far[far['arm'].isin(SHOWN)]).capitalize()}. {int(far['n'].max())} far passkeys a "
-            "model at most. Unit: one training seed."
+            f"{FAR:g} words (not all of the grey). {seeds(far[far['arm'].isin(SHOWN)]).capitalize()}. "
+            f"{int(far['n'].max())} far passkeys a model at most. Unit: one training seed."
         ),
         short="Passkeys that the population finds, by their distance to the question",
     )

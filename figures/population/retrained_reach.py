@@ -34,7 +34,7 @@ def figure(
             first, others = part[part["arm"] == "A"].groupby("place")["value"].mean(), part[part["arm"] != "A"]
             varies = others[others.groupby("arm")["value"].transform(lambda each: each.abs().max()) > 0]
             low = Annotation(x=1.0, y=46.5, text="C: 0, below this axis", entity="C")
-            still = low if quantity == "sway" else replace(low, x=1.9, y=0.11, text="C: 0 by construction")
+            still = low if quantity == "sway" else replace(low, x=2.6, y=0.11, text="C: 0")
             mean = [Points(entity="A", label="A: rotation, mean", x=first.index, y=first, legend=not panels)]
             panels.append(
                 Panel(
@@ -53,13 +53,13 @@ def figure(
         height=26,
         entities=LOOKS,
         caption=(
-            "Within the trained length models without rotation (C) are less plastic than with it (B); with it the "
-            "exchange of two keys turns more winners beyond that length (grey). By quarter of texts of four training "
-            f"lengths: (a, d) plasticity of aligned queries, in bins of {words['second_bin']} words; (b, e) sway, the "
-            "share of pairs whose winner changes when two keys exchange positions; (c, f) position part, the lead in "
-            "spreads that position gives to the nearer key, below 0 to the farther one. Mean over heads. Thin: seeds "
-            f"of B and C; thick: their mean; points: mean of A. {measured(rows, population_members)} Unit: one "
-            "training seed."
+            "Within the trained length models without rotation (C) are less plastic than with it (B); beyond it (grey) "
+            "rotation makes the exchange of two keys turn more winners, and prefers the farther key. By quarter of "
+            f"texts of four training lengths: (a, d) plasticity of aligned queries, in bins of {words['second_bin']} "
+            "words; (b, e) sway, the share of pairs whose winner changes when two keys exchange positions; (c, f) "
+            "position part, the lead in spreads that position gives to the nearer key, below 0 to the farther one; of "
+            "C it is 0 by construction. Mean over heads. Thin, solid: seeds of B and C; thick: their mean; points: "
+            f"mean of A. {measured(rows, population_members)} Unit: one training seed."
         ),
         short="Plasticity at one position and exchange of positions",
     )

@@ -16,19 +16,12 @@ def figure(pretrained_map: pd.DataFrame) -> Figure:
     high = most + 0.2 * (most - low)  # data end at green: yellow is too near to the white of no pairs
     for _, name, cells in each_model(pretrained_map):
         wide = cells.pivot(index="query_distance", columns="key_distance", values="plasticity")
+        values = [[None if np.isnan(cell) else float(cell) for cell in row] for row in wide.to_numpy()]
+        x, y = (_cell_borders(centres) for centres in (wide.columns, wide.index))
         panels.append(
             Panel(
                 title=name,
-                series=[
-                    Heatmap(
-                        values=[[None if np.isnan(cell) else float(cell) for cell in row] for row in wide.to_numpy()],
-                        x_edges=_cell_borders(wide.columns),
-                        y_edges=_cell_borders(wide.index),
-                        low=low,
-                        high=high,
-                        bar="plasticity",
-                    )
-                ],
+                series=[Heatmap(values=values, x_edges=x, y_edges=y, low=low, high=high, bar="plasticity")],
                 x=Axis(label="tokens between the keys", ticks=TICKS),
                 y=Axis(label="query to the keys' midpoint", ticks=TICKS),
             )
@@ -37,10 +30,11 @@ def figure(pretrained_map: pd.DataFrame) -> Figure:
         panels=panels,
         columns=2,
         letters=True,
-        height=34,
+        height=31,
         caption=(
-            "Plasticity falls with the distance between two keys more than with that of the query from their midpoint: "
-            "mean over heads and pairs, distances in tokens. White: no such pairs, or fewer than a hundred a head."
+            "Plasticity falls as two keys move apart, most where the query is near. As the query moves away it falls a "
+            "little between close keys and rises between far ones. Mean over heads and pairs, distances in tokens. "
+            "White: no such pairs, or fewer than a hundred a head."
         ),
         short="Plasticity of pretrained models by two distances",
     )

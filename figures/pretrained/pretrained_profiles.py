@@ -1,5 +1,7 @@
 """Plasticity of pretrained models along the context."""
 
+from dataclasses import replace
+
 import pandas as pd
 
 from boundpaper.figures import Annotation, Axis, Bundle, Figure, Line, Panel
@@ -15,16 +17,8 @@ def figure(pretrained_profiles: pd.DataFrame, decile_profiles: pd.DataFrame, hea
     names = [f"d{number}" for number in range(10)]
     middles = [10 * number + 5 for number in range(10)]
     reported = decile_profiles[names]
-    beside = Line(
-        entity="reported",
-        label=f"median of {len(reported)} reported models",
-        x=middles,
-        y=reported.median(),
-        low=reported.min(),
-        high=reported.max(),
-        uncertainty="band",
-        marks=False,
-    )
+    beside = Line(entity="reported", x=middles, y=reported.median(), low=reported.min(), high=reported.max())
+    beside = replace(beside, label=f"median of {len(reported)} reported models", uncertainty="band", marks=False)
     panels, names = [], []
     for entity, name, rows in each_model(pretrained_profiles):
         heads = head_profile[head_profile["model"] == rows["model"].iloc[0]]

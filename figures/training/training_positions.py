@@ -21,9 +21,10 @@ def figure(training_positions: pd.DataFrame, training_tests: pd.DataFrame) -> Fi
     known = known.assign(name=[_checkpoint_in_words(row) for _, row in known.iterrows()])
     names = list(dict.fromkeys(known["name"]))
     phases = known.drop_duplicates("name").set_index("name")["phase"]
-    last = set(phases.drop_duplicates(keep="last").index)
-    start, label = known.iloc[0], f"{names[0].rpartition(' ')[2]} steps"
-    named = Annotation(x=start["middle"], y=start["plasticity"], text=label, anchor="above right", entity=names[0])
+    start = known.iloc[0]  # the first phase is named there, since other curves surround its end
+    last = set(phases[phases != start["phase"]].drop_duplicates(keep="last").index)
+    label, x = f"{names[0].replace(', ', ', from ')} steps", start["middle"]
+    named = Annotation(x=x, y=0.715, text=label, entity=names[0], target=(x, start["plasticity"]))
     told = f", {len(known)} bins, not independent"
     panels = (
         ("middle", "position", Axis(label="position (tokens)", scale="log", base=2, ticks=TICKS)),
@@ -49,7 +50,7 @@ def figure(training_positions: pd.DataFrame, training_tests: pd.DataFrame) -> Fi
                 ],
                 title=f"by {name}",
                 x=axis,
-                y=Axis(label="plasticity", ticks=[0.4, 0.5, 0.6, 0.7], low=0.4, high=0.7),
+                y=Axis(label="plasticity", ticks=[0.4, 0.5, 0.6, 0.7], low=0.4, high=0.73),
                 annotations=[
                     Annotation(x=known[column].min(), y=0.42, text=f"$\\rho = {rho[name]:.2f}${told}", anchor="right"),
                     *([named] if column == "middle" else []),

@@ -9,7 +9,7 @@ from boundpaper.claims import Verdict, claim, judge
 
 @claim("thesis, Pretrained models at hand")
 def thesis_pretrained_distances(pretrained_map_spans: pd.DataFrame) -> Iterator[Verdict]:
-    """Plasticity of a pretrained model falls more with the distance between keys than with the query's from them.
+    """Plasticity of a pretrained model falls more with the distance between keys than with the query's from close keys.
 
     Post hoc and descriptive, over one map: cells store no spread, so sizes are compared without a test.
     """
@@ -28,6 +28,6 @@ def thesis_pretrained_distances(pretrained_map_spans: pd.DataFrame) -> Iterator[
             key=str(model),
             statement=(
                 f"Plasticity of {keys['display_name']} falls more with the distance between keys than with that of "
-                "the query from them."
+                "the query from close keys."
             ),
         )
