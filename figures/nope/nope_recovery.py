@@ -33,7 +33,7 @@ def figure(nope_recovery_recomputed: pd.DataFrame, families: pd.DataFrame) -> Fi
                 ],
                 x=Axis(label="plasticity", ticks=[0.5, 0.55, 0.6]),
                 y=models,
-                shades=[Shade(low=-0.5, high=len(risen) - 0.5, axis="y")] if risen == names[: len(risen)] else [],
+                shades=[Shade(low=len(risen) - 0.5, high=-0.5, axis="y")] if risen == names[: len(risen)] else [],
                 title="levels in two windows",
             ),
             Panel(

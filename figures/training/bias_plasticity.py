@@ -100,8 +100,8 @@ def figure(
             "Over each model's own window no relation of the plasticity drop to the bias, per token or per window, "
             "survives correction; over equal tokens that per token does, between families [@shcherb2026]. Bias per (a) "
             f"token and (b) window of {int(models.sum())} captured models and {int((~models).sum())} checkpoints of "
-            f"SmolLM3 (joined); (c) {len(same)} models over {window:,} tokens: SmolLM3 at its last checkpoint, "
-            f"not {listed(absent)}."
+            f"SmolLM3 (joined); (c) {len(same)} models over {window:,} tokens: last checkpoint of SmolLM3, not "
+            f"{listed(absent)}."
         ),
         note=(
             "Pearson's $r$ with its 95 % interval, of the bias, in (a) not of the logarithm drawn; two of the models "
