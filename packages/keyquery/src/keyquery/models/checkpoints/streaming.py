@@ -5,6 +5,7 @@ A forward pass reads each weight at most once: N documents need N reads of the c
 
 from __future__ import annotations
 
+import ctypes
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
     from transformers import PreTrainedModel
 
 TYPES = {"F64": "float64", "F32": "float32", "F16": "float16", "BF16": "bfloat16", "I64": "int64", "BOOL": "bool"}
+
+M_MMAP_THRESHOLD, LEAST_MAPPED = -3, 1 << 16
+"""A setting of Linux's C library and its value: freed blocks of so many bytes go back to the system at once."""
 
 
 def device_map(model: PreTrainedModel, device: str) -> dict[str, str]:
@@ -118,6 +122,8 @@ def stream_weights(name: str) -> Iterator[None]:
     places = ("transformers.modeling_utils", "transformers.integrations.accelerate", "accelerate.utils.offload")
     modules: list[Any] = [libraries.need(place) for place in places]
     mapped = modules[0].safe_open
+    if mallopt := getattr(ctypes.CDLL(None), "mallopt", None):  # of Linux's C library
+        mallopt(M_MMAP_THRESHOLD, LEAST_MAPPED)
     for module in modules:
         module.safe_open = _StreamedFile
     try:
