@@ -49,8 +49,9 @@ def figure(effect_overview: pd.DataFrame) -> Figure:
         caption=(
             f"Of {len(effect_overview)} effects that the chapters cite {fail} stand under a statement that does not "
             "hold: each in its unit, with the ledger's verdict on the statement that rests on it [@shcherb2026; "
-            f"@africa2026; @longbenchpro2026; @hsieh2024]. Bars: 95 % intervals of {len(tests)} tests, whose unit is a "
-            "model, length, checkpoint, layer, trial, item or text set; lengths, checkpoints and layers are not "
+            f"@africa2026; @longbenchpro2026; @hsieh2024]. Bars: 95 % intervals of {len(tests)} tests, each by itself; "
+            "correction, unit or comparison may leave a statement unsupported whose bar is clear of zero. Units: "
+            "models, lengths, checkpoints, layers, trials, items or text sets; lengths, checkpoints and layers are not "
             "independent. In panel (d) bars are what rounding of the printed values leaves open, narrower than the "
             "marks. $n$ counts units, or printed values in (d)."
         ),
