@@ -24,8 +24,8 @@ def table(massive_removal: pd.DataFrame) -> Table:
         groups="group",
         space=0,
         caption=(
-            "Massive values of two models with and without their rotation: SmolLM-360M not trained further, "
-            "Llama-2 trained on [@africa2026]. Means over texts of the totals over layers."
+            "Massive values of two models with and without their rotation: SmolLM-360M was not trained further, "
+            "Llama-2 was [@africa2026]. Means over texts of the totals over layers."
         ),
         short="Massive values when the rotation is removed",
         note=(

@@ -40,7 +40,7 @@ def table(width_levels: pd.DataFrame) -> Table:
         note=(
             "Queries come from so many words at the bin's middle, one per text; a width of 1 is one position. Pooled: "
             "as captured; aligned: rotated to the middle by the model's own rotation, which changes nothing in C. "
-            "First and last: of the four training lengths of a text. The cost is in passkeys at that length, at "
+            "First and last: of the four training lengths of a text. The cost is of passkeys at that length, at "
             "least 0."
         ),
     )

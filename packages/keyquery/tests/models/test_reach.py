@@ -36,6 +36,7 @@ LEARNED: dict[str, Any] = {
 @pytest.mark.parametrize("kind", LEARNED)
 def test_text_longer_than_the_learned_positions_is_refused(kind: str, tmp_path: Path) -> None:
     """Torch would say `index out of range in self` on the CPU, and abort the process on a GPU."""
+    torch.manual_seed(0)  # with some weights the first new token ends the answer
     made = getattr(transformers, kind)(LEARNED[kind]).eval()
     loaded = load(ModelSource(str(models_tiny.saved_model(made, tmp_path)), device="cpu"))
     model = loaded.model
