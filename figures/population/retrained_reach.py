@@ -57,8 +57,9 @@ def figure(
             "(grey), with rotation, the exchange of two keys turns more winners, and the farther key is preferred. By "
             "quarter of texts of four training lengths: (a, d) plasticity of aligned queries, in bins of "
             f"{words['second_bin']} words; (b, e) sway, the share of pairs whose winner changes when two keys exchange "
-            "positions; (c, f) position part, the lead in spreads that position gives to the nearer key, below 0 to the "
-            "farther one; of C it is 0 by construction. Mean over heads. Thin, solid: seeds of B and C; thick: their mean; points: "
+            "positions; (c, f) position part, the lead in spreads that position gives to the nearer key, below 0 to "
+            "the farther one; of C it is 0 by construction. Mean over heads. Thin, solid: seeds of B and C; thick: "
+            "their mean; points: "
             f"mean of A. {measured(rows, population_members)} Unit: one training seed."
         ),
         short="Plasticity at one position and exchange of positions",
