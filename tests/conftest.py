@@ -14,6 +14,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 import warmed
+import warmed_models
 from heeded import heed_signals
 from suites import golden as golden
 from suites import pytest_addoption as pytest_addoption
@@ -101,7 +102,8 @@ def capture_lab(folder: Path, documents: int) -> Path:
 def run(root: Path, *arguments: str, **options) -> subprocess.CompletedProcess:
     """Run the project's command line in `root`; with options, in a new interpreter without imported libraries."""
     if not options:
-        return warmed.run(root, "build.py", *arguments)
+        program = warmed_models.PROGRAM if arguments[0] in warmed_models.MEASURING else warmed.__file__
+        return warmed.run(root, "build.py", *arguments, program=program)
     command = [sys.executable, "build.py", *arguments]
     return subprocess.run(command, cwd=root, capture_output=True, text=True, check=False, **options)
 

@@ -3,6 +3,7 @@
 import importlib
 import inspect
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -76,10 +77,14 @@ def test_a_recipe_works_as_written(name, foreign, tmp_path):
             stream.write(text)
     printed = ""
     for command in COMMAND.findall(RECIPES[name]):
-        result = subprocess.run(
-            f"{sys.executable} {command}", shell=True, cwd=root, capture_output=True, text=True, check=False
+        words = shlex.split(command.removesuffix(" || true"))
+        built = words[0] == "build.py"
+        result = (
+            run(root, *words[1:])
+            if built
+            else subprocess.run([sys.executable, *words], cwd=root, text=True, check=False, capture_output=True)
         )
-        assert result.returncode == 0, f"{command}\n{result.stderr}"
+        assert result.returncode == 0 or command.endswith("|| true"), f"{command}\n{result.stderr}"
         printed += result.stdout + result.stderr
     assert SAYS[name] in printed
 

@@ -29,13 +29,13 @@ def turned(x, by, base):
 def by_quarter(name, base):
     """Return plasticity, and the share of queries whose preferred key changes, counted in each quarter of a text."""
     folder = ROOT / f"packages/keyquery/src/keyquery/tiny/{name}"
-    model = transformers.AutoModelForCausalLM.from_pretrained(folder, attn_implementation="eager").eval()
+    model = transformers.AutoModelForCausalLM.from_pretrained(folder).eval()
     quarters: dict[int, list[tuple[np.ndarray, np.ndarray]]] = {}
     texts = torch.tensor([token_ids(words) for words in held_out_documents(LENGTH)[:TEXTS]])
     keep = lambda call: quarters.setdefault(call.layer, []).append((call.query.numpy(), call.key.numpy()))  # noqa: E731
     with torch.inference_mode(), recording(model, keep):
         for first in range(0, TEXTS, 32):
-            model(texts[first : first + 32], use_cache=False)
+            model.base_model(texts[first : first + 32], use_cache=False)
     plastic: list[list[float]] = [[] for _ in range(4)]
     sways: list[list[float]] = [[] for _ in range(4)]
     draw = np.random.default_rng(1)

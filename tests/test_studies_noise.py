@@ -129,7 +129,7 @@ def test_recaptures_spread_with_the_noise(noisy):
 def test_corrected_r_removes_the_attenuation_by_noise():
     """Over many planted models, the correction recovers the correlation that noise has lowered."""
     generator = np.random.default_rng(4)
-    n, noise = 1000, 0.8
+    n, noise = 500, 0.8
     truth = generator.normal(size=n)
     table = pd.DataFrame({"model": [f"m{i}" for i in range(n)], "lbp": truth + generator.normal(size=n)})
     for name in ("ap_drop", "ap_last_20", "ap_first_20", "ap_overall", "bias_strength", "r_k_a", "r_q_a", "plane_var"):

@@ -2,14 +2,15 @@
 
 import re
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
+import boundpaper.__main__
 import keyquery
+import warmed
+import warmed_models
 from boundpaper.cli.door import command_line
 from compared_paper import printed
 from conftest import ROOT
@@ -36,9 +37,7 @@ def test_three_commands_lead_from_two_model_folders_to_a_comparison(tmp_path, mo
     commands = COMMAND.findall((ROOT / "docs/measuring.md").read_text(encoding="utf-8"))
     assert [command.split()[0] for command in commands] == ["run", "compare"]
     for command in commands:
-        result = subprocess.run(
-            [sys.executable, "-m", "boundpaper", *command.split()], cwd=folder, capture_output=True, text=True
-        )
+        result = warmed.run(folder, boundpaper.__main__.__file__, *command.split(), program=warmed_models.PROGRAM)
         assert result.returncode == 0, result.stderr
     assert result.stdout.strip().endswith("comparison/out/chapters/comparison.pdf")
     text, rows = printed(folder / "comparison")

@@ -23,7 +23,8 @@ from pathlib import Path
 # Libraries that commands import; none starts a thread, and missing ones are skipped here.
 LIBRARIES = ("click", "yaml", "jinja2", "numpy", "pandas", "pyarrow", "scipy.stats", "scipy.optimize")
 
-OPENED = {"BOUNDPAPER_ROOT"}
+OPENED = {"BOUNDPAPER_ROOT", "TMPDIR", "XDG_CACHE_HOME"}
+"""Variables of the environment that each request states."""
 
 
 class Interpreter:
@@ -65,7 +66,7 @@ class Interpreter:
 
 
 def _environment() -> dict[str, str]:
-    """Return the environment without the test's name and the open paper, which each request states."""
+    """Return the environment without the test's name and what each request states."""
     return {name: value for name, value in os.environ.items() if name not in {"PYTEST_CURRENT_TEST", *OPENED}}
 
 
