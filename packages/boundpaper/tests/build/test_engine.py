@@ -1,18 +1,23 @@
 """Guarantees of the engine: what is rebuilt, what is kept, and the state after a failure or a kill."""
 
+import dataclasses
 import json
+import os
 import sys
 import threading
+import time
 from pathlib import Path
 
 import pytest
 
+from boundpaper.build import facts
 from boundpaper.build.engine import Engine
 from boundpaper.build.facts import FactReader
 from boundpaper.build.graph import Graph, Step
 from boundpaper.build.kinds import Kind
 from boundpaper.errors import DataError, ThesisError
 from boundpaper.store.cached_files import pack_value
+from boundpaper.store.files import digest
 from engine_made import Project
 
 
@@ -177,6 +182,52 @@ def test_file_hashes_are_computed_by_the_main_thread_only(project, monkeypatch):
     monkeypatch.setattr(FactReader, "digests", watched)
     assert project.build(parallel=True).failed == {}
     assert asked == {threading.main_thread()}
+
+
+@pytest.mark.parametrize("settled", [True, False])
+def test_changed_file_is_hashed_again_despite_its_old_time(project, monkeypatch, settled):
+    """Its time of change or, if that may be the same, its age tells that it has to be read."""
+    path = project.root / "a.txt"
+    monkeypatch.setattr(facts, "SETTLED", -1 if settled else 10**20)
+    if not settled:
+        monkeypatch.setattr(facts, "stamp_of", lambda place: (1, 1, 1, 1))
+    os.utime(path, (1, 1))
+    reader = FactReader(project.root)
+    first = reader.digest("a.txt")
+    time.sleep(0.02)  # more than the resolution of times of change
+    path.write_text("z")
+    os.utime(path, (1, 1))
+    reader.forget("a.txt")
+    assert reader.digest("a.txt") == digest(path) != first
+
+
+def test_forgotten_file_is_read_again_only_if_it_was_touched(project, monkeypatch):
+    monkeypatch.setattr(facts, "SETTLED", -1)
+    read, hashed = [], facts.digest
+    monkeypatch.setattr(facts, "digest", lambda place: read.append(place) or hashed(place))
+    reader = FactReader(project.root)
+    for _ in range(3):
+        reader.digest("a.txt")
+        reader.forget("a.txt")
+    assert len(read) == 1
+
+
+def test_preparation_runs_once_before_a_first_build_and_leaves_its_error_to_the_step(project, monkeypatch):
+    prepared = []
+
+    def prepare(root):
+        prepared.append(root)
+        raise ThesisError("no preamble")
+
+    sys.modules["engine_builders"].__dict__["prepare"] = prepare
+    graph = project.graph()
+    prepared_kind = dataclasses.replace(graph.steps["upper:a"].kind, prepare="engine_builders:prepare")
+    for key in ("upper:a", "upper:b"):
+        graph.steps[key] = dataclasses.replace(graph.steps[key], kind=prepared_kind)
+    for _ in range(2):
+        outcome = Engine(project.root, graph, FactReader(project.root), lambda *words: None, 2).build(["join:all"])
+        assert outcome.failed == {}
+    assert prepared == [project.root]
 
 
 def test_error_that_names_a_result_also_names_its_sources(project):

@@ -9,13 +9,14 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from graphlib import TopologicalSorter
 from pathlib import Path
 
 from boundpaper.build import process
-from boundpaper.build.facts import FactReader
+from boundpaper.build.facts import FactReader, function_named
 from boundpaper.build.graph import Graph, Step
 from boundpaper.build.job import Job
 from boundpaper.build.pool import ProcessWorkers
@@ -68,6 +69,7 @@ class Engine:
         running: dict[Future[StepOutput], str] = {}
         before: dict[str, dict[str, str]] = {}
         pool = ThreadPoolExecutor(max_workers=self.jobs)
+        preparation = pool.submit(self._prepare, order)
         workers = ProcessWorkers(min(self.jobs, MOST_WORKERS))
         process.start_again()
         try:
@@ -99,7 +101,8 @@ class Engine:
                 may_begin = self.jobs > 1 and not (serial or workers.begun or workers.broken)
                 if may_begin and sum(self._last_seconds(key) or WORTH / MANY for key in apart) >= WORTH:
                     workers.begin()
-                while workers.begun and apart and len(running) <= workers.number:
+                most = workers.number + 1 if preparation.done() else workers.number - 1  # one waits, unless TeX runs
+                while workers.begun and apart and len(running) < most:
                     step = self.graph.steps[apart[0]]
                     if call := workers.submit(run_builder, self._job_of(step), step.kind.builder, step.targets):
                         running[call] = apart.pop(0)
@@ -121,6 +124,13 @@ class Engine:
             workers.close()
             self.state.save()
         return self.outcome
+
+    def _prepare(self, order: Iterable[str]) -> None:
+        """Do what steps that were never built need from outside programs, while other steps run."""
+        kinds = (self.graph.steps[key].kind for key in order if key not in self.state.steps)
+        for builder in dict.fromkeys(kind.prepare for kind in kinds if kind.prepare and self.jobs > 1):
+            with suppress(ThesisError):  # the step will raise it
+                function_named(builder)(self.root)
 
     def _longest_chains(self, order: Sequence[str]) -> dict[str, float]:
         """Return by step the seconds of the longest chain that begins with it; long chains are built first."""

@@ -3,6 +3,7 @@
 import ast
 import importlib
 import os
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import lru_cache
@@ -12,11 +13,12 @@ from typing import Any
 from boundpaper.build.kinds import KINDS
 from boundpaper.errors import SpecError, ThesisError
 from boundpaper.store.cached_files import keep_value, read_kept
-from boundpaper.store.files import digest
+from boundpaper.store.files import Stamp, digest, stamp_of
 
 Facts = dict[str, Any]
 _FORMAT = 4
 _DECLARING = {kind.declared for kind in KINDS if kind.declared}
+SETTLED = 2_000_000_000  # ns
 _READING = "Artifact"  # the call that names an artifact in a declaration: Artifact("heights")
 
 
@@ -38,7 +40,7 @@ def python_facts(text: str) -> Facts:
     except SyntaxError as error:
         return {"imports": [], "functions": [], "declared": [], "error": f"line {error.lineno}: {error.msg}"}
     imports: list[str] = []
-    for node in ast.walk(tree):
+    for node in _statements(tree.body):
         if isinstance(node, ast.Import):
             imports += [name for alias in node.names for name in (alias.name, f"{alias.name}.*")]
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
@@ -49,6 +51,14 @@ def python_facts(text: str) -> Facts:
     ]
     declared = list(_declarations(tree))
     return {"imports": sorted(set(imports)), "functions": functions, "declared": declared, "error": ""}
+
+
+def _statements(nodes: Iterable[ast.AST]) -> Iterator[ast.AST]:
+    """Yield statements and the statements inside them; expressions, most of a tree, are not visited."""
+    for node in nodes:
+        yield node
+        for name in ("body", "handlers", "orelse", "finalbody", "cases"):
+            yield from _statements(getattr(node, name, ()))
 
 
 def _function(node: ast.FunctionDef) -> Facts:
@@ -118,7 +128,8 @@ def function_named(name: str) -> Callable[..., Any]:
 class FactReader:
     """Reader of facts that hashes each file once per run and caches facts by content hash in the file `cache`.
 
-    Without a `cache`, nothing is cached.
+    Without a `cache`, nothing is cached. A forgotten file is read again only if its time stamps, size or inode differ,
+    or if it was younger than `SETTLED` when it was read: a change in the same moment would not show in its stamps.
     """
 
     def __init__(self, root: Path, cache: Path | None = None) -> None:
@@ -126,6 +137,7 @@ class FactReader:
         self._place = str(root)
         self._cache = cache
         self._hashes: dict[str, str] = {}
+        self._settled: dict[str, tuple[Stamp, str]] = {}
         self._changed = False
         self._facts: dict[str, Any] = {}
         try:
@@ -138,8 +150,17 @@ class FactReader:
     def digest(self, path: str) -> str:
         """Return the content hash of a file, memoised for this run."""
         if path not in self._hashes:
-            self._hashes[path] = digest(os.path.join(self._place, path))  # thousands of calls: no path objects
+            self._hashes[path] = self._digest(os.path.join(self._place, path))  # thousands of calls: no path objects
         return self._hashes[path]
+
+    def _digest(self, place: str) -> str:
+        now, stamp = time.time_ns(), stamp_of(place)
+        if stamp and (known := self._settled.get(place)) and known[0] == stamp:
+            return known[1]
+        content_hash = digest(place)
+        if stamp and max(stamp[:2]) < now - SETTLED:
+            self._settled[place] = stamp, content_hash
+        return content_hash
 
     def digests(self, paths: Iterable[str]) -> dict[str, str]:
         """Return content hashes of files, in order; one call per step is fast for tens of thousands of inputs."""

@@ -43,6 +43,9 @@ class Kind:
         Whether steps may run in a thread beside others (only if an outside program does the work).
     apart : bool
         Whether steps may run in other processes: the builder has no effect but its return value.
+    prepare : str
+        `module:function`, called with the paper's folder as soon as a build begins in which such a step is built for
+        the first time: it does what outside programs can do before the step's turn.
     """
 
     name: str
@@ -63,6 +66,7 @@ class Kind:
     checks: bool = False
     parallel: bool = False
     apart: bool = False
+    prepare: str = ""
 
     @property
     def builder_module(self) -> str:
@@ -166,6 +170,7 @@ KINDS = (
         follows="figure",
         targets=("out/figures/{name}.pdf",),
         parallel=True,
+        prepare="boundpaper.paper.tex.figure_pdf:prepare",
     ),
     Kind(
         name="chapter",
@@ -175,6 +180,7 @@ KINDS = (
         targets=("out/chapters/{name}.tex",),
         calls="boundpaper.paper.calls:dependencies",
         also=("paper/metadata.yaml", VOCABULARY),
+        apart=True,
     ),
     Kind(
         name="thesis",
@@ -182,6 +188,7 @@ KINDS = (
         single="boundpaper.paper.document",
         step="thesis",
         targets=("out/thesis.tex", "out/thesis.pdf"),
+        prepare="boundpaper.paper.document:prepare",
         gathers=("chapter",),
         also=(
             *("paper/preamble.tex", "paper/thesis.tex.j2", "boundpaper/paper/templates/*"),

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from boundpaper.store.cached_files import keep_value, read_kept
-from boundpaper.store.files import digest
+from boundpaper.store.files import Stamp, digest, stamp_of
 
 FILE = "out/state/unchanged.json"
 STATE = "out/state/state.json"
@@ -23,8 +23,6 @@ MADE = "artifacts/results"  # written by steps, and searched by none
 _FORMAT = 1
 _TICK = 0.02  # s, more than the time resolution of a file system
 _TRIES = 5
-
-Stamp = tuple[int, int, int, int]
 
 
 def are_unchanged(root: Path, keys: Iterable[str]) -> bool:
@@ -102,15 +100,8 @@ def _project_paths(root: Path) -> Iterator[str]:
 
 
 def _stamps_of(root: Path, paths: Iterable[str]) -> dict[str, Stamp | None]:
-    place, stat, join = str(root), os.stat, os.path.join
-    stamps: dict[str, Stamp | None] = {}
-    for path in paths:
-        try:
-            status = stat(join(place, path))
-            stamps[path] = (status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino)
-        except (OSError, ValueError):  # ValueError: a path with a NUL character
-            stamps[path] = None
-    return stamps
+    place, join = str(root), os.path.join
+    return {path: stamp_of(join(place, path)) for path in paths}
 
 
 def _stamps_hash(stamps: Mapping[str, Stamp | None]) -> str:

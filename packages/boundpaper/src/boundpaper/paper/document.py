@@ -51,6 +51,16 @@ def build(job: Job) -> dict[str, str | bytes]:
     return {"out/thesis.tex": text, "out/thesis.pdf": compile_thesis(job.root)}
 
 
+def prepare(root: Path) -> None:
+    """Precompile the preamble of the thesis."""
+    _precompile(root / "out", render(root, metadata.read(root)))
+
+
+def _precompile(out: Path, text: str) -> str:
+    """Return the name of the format of the thesis' preamble; create the format if it does not exist."""
+    return formats.ensure(out, text, "thesis.tex", "logs/preamble.log", latex.PASS_TIMEOUT)
+
+
 def render(root: Path, paper: Metadata, *, preview: int = 0) -> str:
     """Return the text of `thesis.tex`: preamble, title page, abstract, lists, chapters, appendices, bibliography.
 
@@ -135,7 +145,7 @@ def _run_latex(root: Path) -> bytes:
     files.write(state / "references.bib", bibliography.read(root).sound().text.encode())
     process.require("pdflatex")
     text = (out / "thesis.tex").read_text(encoding="utf-8")
-    form = formats.ensure(out, text, "thesis.tex", "logs/preamble.log", latex.PASS_TIMEOUT)
+    form = _precompile(out, text)
     if not (state / "thesis.aux").exists():
         passes.first_passes(out, "thesis.tex", STATE, form=form, formats=formats.FOLDER)
     done = _once(out, form) or latex.latexmk("thesis.tex", cwd=out, output=STATE, form=form, formats=formats.FOLDER)

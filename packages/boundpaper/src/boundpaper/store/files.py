@@ -17,6 +17,7 @@ from pathlib import Path
 
 from boundpaper.errors import SpecError, ThesisError
 
+Stamp = tuple[int, int, int, int]
 ABSENT = ""
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 PART = ".part"
@@ -37,6 +38,15 @@ def digest(path: Path | str) -> str:
         return ABSENT
     except OSError as error:
         raise ThesisError(f"{path}: cannot be read as a file ({error.strerror})") from None
+
+
+def stamp_of(path: Path | str) -> Stamp | None:
+    """Return the times of change in ns, the size and the inode of a file or folder; None if it does not exist."""
+    try:
+        status = os.stat(path)
+    except (OSError, ValueError):  # ValueError: a path with a NUL character
+        return None
+    return status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino
 
 
 def write(path: Path, content: bytes, *, lasting: bool = False) -> bool:

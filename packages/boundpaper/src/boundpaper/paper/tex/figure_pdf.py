@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from boundpaper.build import process
 from boundpaper.errors import LatexError, SpecError
+from boundpaper.figures.render import preamble
 from boundpaper.paper.tex import formats, latex, log
 
 if TYPE_CHECKING:
@@ -25,6 +26,11 @@ def build(job: Job) -> dict[str, str | bytes]:
     MissingDependency without pdflatex.
     """
     return {f"out/figures/{job.name}.pdf": compile_figure(job.root / "out", job.name)}
+
+
+def prepare(root: Path) -> None:
+    """Precompile the preamble that figures share."""
+    formats.ensure(root / "out", preamble(), "figures", "logs/figures/preamble.log", latex.FIGURE_TIMEOUT)
 
 
 def compile_figure(out: Path, name: str) -> bytes:
