@@ -132,7 +132,7 @@ def _run_latex(root: Path) -> bytes:
     out = root / "out"
     state = out / STATE
     files.write(state / RUNNING, b"")
-    files.write(state / "references.bib", bibliography.read(root).sound().text.encode())
+    files.write(state / "references.bib", bibliography.read(root).checked().text.encode())
     process.require("pdflatex")
     text = (out / "thesis.tex").read_text(encoding="utf-8")
     fmt = formats.ensure(out, text, "thesis.tex", "logs/preamble.log", latex.PASS_TIMEOUT)

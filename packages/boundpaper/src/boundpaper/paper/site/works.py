@@ -42,7 +42,7 @@ def cited_works(root: Path) -> dict[str, CitedWork]:
     Raises SpecError when the bibliography has faults, or the output of its style cannot be converted; MissingDependency
     without BibTeX.
     """
-    references = bibliography.read(root).sound()
+    references = bibliography.read(root).checked()
     if not references.entries:
         return {}
     by_key = {}

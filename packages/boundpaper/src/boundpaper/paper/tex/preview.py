@@ -33,7 +33,7 @@ def compile_chapter(root: Path, name: str) -> bytes:
         single, number = replace(paper, chapters=(name,), appendices=()), (*paper.chapters, name).index(name) + 1
     text = document.render(root, single, preview=number)
     files.write(out / state / f"{name}.tex", text.encode())
-    files.write(out / state / "references.bib", bibliography.read(root).sound().text.encode())
+    files.write(out / state / "references.bib", bibliography.read(root).checked().text.encode())
     process.require("pdflatex")
     fmt = formats.ensure(out, text, f"{state}/{name}.tex", "logs/preamble.log", latex.PASS_TIMEOUT)
     run = latex.latexmk(f"{state}/{name}.tex", cwd=out, output=state, fmt=fmt, formats=formats.FOLDER)
