@@ -143,8 +143,8 @@ def converters_text(text: str) -> str:
 def dry_run(bundle: bytes, folder: Path) -> bytes:
     """Compile a bundle in an empty folder as arXiv does, with pdflatex and without bibtex.
 
-    `folder` must be empty. Return the PDF, which should equal that of the thesis. Raises LatexError when the bundle does
-    not compile, or has undefined references.
+    `folder` must be empty. Return the PDF, which should equal that of the thesis. Raises LatexError when the bundle
+    does not compile, or has undefined references.
     """
     if any(folder.iterdir()):
         raise SpecError(f"{folder}: not empty; the test compilation needs an empty folder")

@@ -125,12 +125,7 @@ def _described_tables(root: Path) -> Iterator[CrateFile]:
     """Yield every table that the data package describes, and the manifests beside measurements."""
     for file in sorted(_table_paths(root)):
         path, name = root / file, Path(file).with_suffix(CSV).as_posix()
-        is_ledger = file == LEDGER
-        description = (
-            "The claims ledger: every statement with its verdict and reason"
-            if is_ledger
-            else FOLDERS[Path(file).parts[1]]
-        )
+        description = LEDGER_DESCRIPTION if file == LEDGER else FOLDERS[Path(file).parts[1]]
         yield CrateFile(_refuse_link(root, path), name, description)
         manifest = path.with_suffix(".json")
         if manifest.is_file():
