@@ -100,7 +100,7 @@ class Memory:
         place = getattr(function(step), "stated", None)
         whose = document_scope(ROOT, place.document if place else THESIS)
         named = [each for each in vocabulary(ROOT).named if each.table in frames]
-        added = {each.key: whose.others(frames[each.table], each.key) for each in named}
+        added = {each.key: whose.foreign_keys(frames[each.table], each.key) for each in named}
         return {
             name: whose.examined(frame, added) if f"source:{name}" in graph().steps else frame
             for name, frame in frames.items()

@@ -24,14 +24,14 @@ NEW, LIKE = "gemma3-4b", "qwen3-4b"
     ],
 )  # fmt: skip
 def test_place_names_a_foreign_document_by_its_code(place, wanted):
-    assert OWN.foreign(place) is wanted
+    assert OWN.is_foreign(place) is wanted
 
 
 def test_rows_of_other_documents_and_their_models_are_excluded():
     models = pd.DataFrame({"model": ["a", "b"], "source": ["data/models", "005 T1"]})
-    others = {"model": OWN.others(models, "model")}
+    others = {"model": OWN.foreign_keys(models, "model")}
     assert others == {"model": {"b"}}
-    assert OWN.others(models.drop(columns="source"), "model") == frozenset()
+    assert OWN.foreign_keys(models.drop(columns="source"), "model") == frozenset()
     frame = pd.DataFrame({"model": ["a", "a", "b"], "source": ["002 T1", "005 T2", "data/scores"], "value": [1, 2, 3]})
     assert list(OWN.examined(frame, others)["value"]) == [1]
     plain = pd.DataFrame({"value": [1]})

@@ -143,7 +143,7 @@ def test_moved_altered_and_removed_statements_are_distinguished():
     assert (gone.state, gone.sentence) == ("gone", None)
     where = place_rows([row("cell", reported="1")], copy_of(TEXT.replace("## 1. Results", "## Findings")))[0]
     assert where.state == "no heading"
-    assert "“1. Results”, is gone" in where.words
+    assert "“1. Results” is gone" in where.words
 
 
 def test_markup_and_line_breaks_do_not_count_as_changes():

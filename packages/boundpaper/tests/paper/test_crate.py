@@ -69,7 +69,8 @@ def root(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("content", "fault"), [(None, "not there"), ("", "is empty"), (" \n\t\n", "is empty"), ("folder", "cannot be read")]
+    ("content", "fault"),
+    [(None, "is missing"), ("", "is empty"), (" \n\t\n", "is empty"), ("folder", "cannot be read")],
 )
 def test_crate_without_licence_is_refused_with_the_command_that_mends_it(root, tmp_path, content, fault):
     (root / "LICENSE").unlink()

@@ -188,13 +188,13 @@ def test_leftovers_of_a_killed_run_do_not_fail_the_next(
     if marked:
         put(root, f"out/state/latex/thesis/{document.RUNNING}", "")
     leftovers: list[bool] = []
-    once = document._once
+    once = document._run_single_pass
 
-    def watched(out: Path, form: str) -> process.CompletedProgram | None:
+    def watched(out: Path, fmt: str) -> process.CompletedProgram | None:
         leftovers.append((out / document.STATE / "thesis.aux").read_text() == CUT)
-        return once(out, form)
+        return once(out, fmt)
 
-    monkeypatch.setattr(document, "_once", watched)
+    monkeypatch.setattr(document, "_run_single_pass", watched)
     assert content(document.build(settle(root))).startswith(b"%PDF")
     assert leftovers == ([False] if marked else [True, False])
     assert not (root / "out" / document.STATE / document.RUNNING).exists()
@@ -208,11 +208,11 @@ def test_error_that_persists_in_a_clean_run_is_raised(
     root, calls = project(), []
     put(root, "out/state/latex/thesis/thesis.aux", CUT)
 
-    def failing(name: str, *, cwd: Path, output: str, **form: str) -> process.CompletedProgram:
+    def failing(name: str, *, cwd: Path, output: str, **options: str) -> process.CompletedProgram:
         calls.append(name)
         return process.CompletedProgram(1, "! It is wrong.")
 
-    monkeypatch.setattr(document, "_once", lambda out, form: None)
+    monkeypatch.setattr(document, "_run_single_pass", lambda out, fmt: None)
     monkeypatch.setattr(latex, "latexmk", failing)
     with pytest.raises(LatexError):
         document.build(settle(root))
@@ -270,9 +270,9 @@ def test_the_whole_thesis_is_built_with_its_pdf(project: Callable[..., Path], tm
     assert content(document.build(settle(other))) == thesis
     # Nothing changed: the same bytes, and one more pass updates nothing.
     assert content(document.build(job)) == thesis
-    form = formats.ensure(root / "out", (root / "out/thesis.tex").read_text(), "thesis.tex", "logs/preamble.log", 60)
-    assert (root / f"out/{formats.FOLDER}/{form}.fmt").is_file()
-    again = {"output": document.STATE, "job": "thesis", "form": form, "formats": formats.FOLDER, "timeout": 60}
+    fmt = formats.ensure(root / "out", (root / "out/thesis.tex").read_text(), "thesis.tex", "logs/preamble.log", 60)
+    assert (root / f"out/{formats.FOLDER}/{fmt}.fmt").is_file()
+    again = {"output": document.STATE, "job": "thesis", "fmt": fmt, "formats": formats.FOLDER, "timeout": 60}
     done = latex.pdflatex("thesis.tex", cwd=root / "out", **again)
     assert done.returncode == 0
     assert (root / "out" / document.STATE / "thesis.pdf").read_bytes() == thesis
@@ -538,8 +538,8 @@ def test_failed_draft_removes_its_auxiliary_files(project: Callable[..., Path]) 
     root = project("one")
     document.build(settle(root))
     out, state = root / "out", root / "out" / document.STATE
-    form = formats.ensure(out, (out / "thesis.tex").read_text(), "thesis.tex", "logs/preamble.log", 60)
-    begin = partial(passes.first_passes, out, "thesis.tex", document.STATE, form=form, formats=formats.FOLDER)
+    fmt = formats.ensure(out, (out / "thesis.tex").read_text(), "thesis.tex", "logs/preamble.log", 60)
+    begin = partial(passes.first_passes, out, "thesis.tex", document.STATE, fmt=fmt, formats=formats.FOLDER)
     (state / "thesis.aux").unlink()
     begin()
     assert "newlabel" in (state / "thesis.aux").read_text()
@@ -549,6 +549,6 @@ def test_failed_draft_removes_its_auxiliary_files(project: Callable[..., Path]) 
     assert not (state / "thesis.aux").exists()
     (out / "thesis.tex").write_text(text)
     for path in (*out.glob("chapters/*.tex"), *out.glob("tables/*.tex")):
-        path.write_text(passes.CITED.sub("", path.read_text()))
+        path.write_text(passes.CITE.sub("", path.read_text()))
     begin()  # without citations bibtex is not needed
     assert not (state / "thesis.aux").exists()

@@ -185,7 +185,7 @@ def test_truncated_measurement_does_not_match_its_checksum(root, cut):
         ("[]", "one.json: contains no JSON object"),
         ('{"a": ' * 100_000, "one.json: not valid JSON"),
         ('{"versions": 3}', "one.json: versions: 3 is not a mapping of names to values"),
-        ('{"command": "x"}', "one.json has no seal; when the table is whole, run: python -m boundpaper.store.manifest"),
+        ('{"command": "x"}', "one.json has no seal; if the table is complete, run: python -m"),
         ("\udcff", "one.json:1: not UTF-8"),
     ],
 )

@@ -73,7 +73,7 @@ class Job:
         place = getattr(self.load(), "stated", None)
         scope = document_scope(self.root, place.document if place else THESIS)
         tables = [each for each in vocabulary(self.root).named if each.table in frames]
-        foreign_keys = {each.key: scope.others(frames[each.table], each.key) for each in tables}
+        foreign_keys = {each.key: scope.foreign_keys(frames[each.table], each.key) for each in tables}
         return {name: scope.examined(each, foreign_keys) if name in sources else each for name, each in frames.items()}
 
     def load(self) -> Callable[..., Any]:

@@ -28,7 +28,7 @@ from boundpaper.store import reader as store
 from boundpaper.store.descriptor import resource
 from boundpaper.store.documents import judged_sources
 from boundpaper.store.files import write
-from boundpaper.store.schema import excluded_number
+from boundpaper.store.schema import range_fault
 from boundpaper.typeset.printed import parse
 
 SEED = 20251122
@@ -200,7 +200,7 @@ def detector(project: ProjectInMemory, typo: Typo) -> str:
         raise DataError(f"{typo.table}, row {typo.row} prints {texts[typo.row - 1]!r}, not {typo.before!r}")
     row = frame.iloc[typo.row - 1]
     value, table = parse(typo.after).value, resource(project.root, typo.table)
-    if table and value is not None and excluded_number(table, str(row.get("metric") or "printed"), value):
+    if table and value is not None and range_fault(table, str(row.get("metric") or "printed"), value):
         return f"{typo.table} (refused)"
     texts[typo.row - 1] = typo.after
     return project.detected(typo.table, reprinted(frame, texts))

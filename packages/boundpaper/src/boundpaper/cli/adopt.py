@@ -263,7 +263,7 @@ def watch() -> None:
         return Path(path).suffix in kinds and not Path(path).is_relative_to(folder.generated)
 
     command = [sys.executable, "-m", "boundpaper", "build"]
-    watched(folder.root, command, lambda text: click.echo(text, err=True), lambda: None, of=is_input)
+    watched(folder.root, command, lambda text: click.echo(text, err=True), lambda: None, needs_build=is_input)
 
 
 OUTSIDE = (init, build, lint, flatten, zip_up, docx, html)

@@ -1,11 +1,12 @@
-r"""Define values that record the cells they were read from, even after arithmetic, and link to these cells in print.
+r"""Define values that record the cells from which they were read or computed, and print them as links to these cells.
 
-`n(...)` in a chapter returns such a value, printed as `\numberof{ARTIFACT}{...}`; a verdict is printed as
+`n(...)` in a chapter returns such a value, which is printed as `\numberof{ARTIFACT}{...}`; a verdict is printed as
 `\verdictof{CLAIM}{...}`. The preamble defines the targets of these links.
 """
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass
+from itertools import chain
 from typing import Any
 
 
@@ -13,7 +14,8 @@ from typing import Any
 class Origin:
     """The origin of a printed value.
 
-    `artifact` is the table read, `claims` for verdicts; `where` has the cells that identify the row, by column.
+    `artifact` is the table from which it was read, `claims` for a verdict. `where` has the cells that identify the row,
+    by column.
     """
 
     artifact: str
@@ -22,11 +24,11 @@ class Origin:
 
     @property
     def claim(self) -> str:
-        """Return the name of the ledger row, if the origin is the ledger; else an empty text."""
+        """Return the name of the claim if the origin is a row of the ledger, else an empty text."""
         return dict(self.where).get("claim", "") if self.artifact == "claims" else ""
 
     def record(self) -> dict[str, Any]:
-        """Return the origin in a form for JSON."""
+        """Return the origin as values for JSON."""
         return {**asdict(self), "where": dict(self.where)}
 
 
@@ -43,20 +45,20 @@ class Fraction(float):
 
 
 class Word(str):
-    """A text from an artifact, or the printed form of any bound value."""
+    """A text from an artifact, or any printed value, with its origins."""
 
     origins: tuple[Origin, ...] = ()
 
 
 def bound(value: Any, origins: Iterable[Origin]) -> Any:
-    """Return a number or text with origins attached, or any other value unchanged."""
-    kinds: tuple[tuple[type, type], ...] = ((int, Whole), (float, Fraction), (str, Word))
+    """Return a number or a text with origins, or any other value unchanged."""
+    types: tuple[tuple[type, type], ...] = ((int, Whole), (float, Fraction), (str, Word))
     distinct = tuple(dict.fromkeys(origins))
     if isinstance(value, bool) or not distinct:
         return value
-    for plain, kind in kinds:
-        if isinstance(value, plain):
-            copy = kind(value)
+    for plain_type, bound_type in types:
+        if isinstance(value, plain_type):
+            copy = bound_type(value)
             copy.origins = distinct
             return copy
     return value
@@ -68,9 +70,9 @@ def origin(artifact: str, column: str, where: Mapping[str, object]) -> Origin:
 
 
 def origins_of(value: object) -> tuple[Origin, ...]:
-    """Return the origins of a value, or of all values of a pair such as an interval; empty if unknown."""
+    """Return the origins of a value, or of all values in a tuple such as an interval; empty if they are unknown."""
     if isinstance(value, (tuple, list)):
-        return tuple(dict.fromkeys(each for part in value for each in origins_of(part)))
+        return tuple(dict.fromkeys(chain.from_iterable(map(origins_of, value))))
     return tuple(getattr(value, "origins", ()))
 
 
@@ -82,19 +84,19 @@ def link_to_origin(text: str, origins: tuple[Origin, ...]) -> str:
     return rf"\verdictof{{{first.claim}}}{{{text}}}" if first.claim else rf"\numberof{{{first.artifact}}}{{{text}}}"
 
 
-def _operation_with_origins(kind: type, name: str) -> Callable[..., Any]:
-    plain = getattr(kind, name)
+def _operation_with_origins(plain_type: type, name: str) -> Callable[..., Any]:
+    plain_operation = getattr(plain_type, name)
 
-    def operate(self: Any, *others: Any) -> Any:
-        result = plain(self, *others)
-        if result is NotImplemented and kind is int and isinstance(others[0], float):
-            result = getattr(float, name)(float(self), *others)
-        return result if result is NotImplemented else bound(result, (*self.origins, *origins_of(others)))
+    def operation(self: Any, *operands: Any) -> Any:
+        result = plain_operation(self, *operands)
+        if result is NotImplemented and plain_type is int and isinstance(operands[0], float):
+            result = getattr(float, name)(float(self), *operands)
+        return result if result is NotImplemented else bound(result, (*self.origins, *origins_of(operands)))
 
-    return operate
+    return operation
 
 
-_TWO = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow")
-for _kind, _base in ((Whole, int), (Fraction, float)):
-    for _name in (*_TWO, *(f"r{each}" for each in _TWO), "neg", "pos", "abs", "round"):
-        setattr(_kind, f"__{_name}__", _operation_with_origins(_base, f"__{_name}__"))
+_BINARY = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow")
+for _bound_type, _plain_type in ((Whole, int), (Fraction, float)):
+    for _name in (*_BINARY, *(f"r{name}" for name in _BINARY), "neg", "pos", "abs", "round"):
+        setattr(_bound_type, f"__{_name}__", _operation_with_origins(_plain_type, f"__{_name}__"))

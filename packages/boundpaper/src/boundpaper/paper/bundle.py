@@ -1,7 +1,7 @@
-"""Pack the project files that pdflatex read, and the `.bbl`, in a reproducible archive.
+"""Pack the files of the project that pdflatex read, and the `.bbl`, into a reproducible archive.
 
-The archive for arXiv, a `.tar.gz`, has one `thesis.tex` with all chapters and tables, and the figures beside it; the
-archive for an editor such as Overleaf, a `.zip`, has the files unchanged, with the bibliography.
+The archive for arXiv, a `.tar.gz`, has the figures and one `thesis.tex` with all chapters and tables. The archive for
+an editor such as Overleaf, a `.zip`, has the unchanged files and the bibliography.
 """
 
 import gzip
@@ -25,9 +25,9 @@ _INPUT = re.compile(r"(?m)\\input\{(?P<name>[^{}]+)\}(?=(?P<rest>[^\n]*))")
 
 
 def bundle_files(out: Path) -> list[str]:
-    """Return the sorted files of the bundle, relative to the output folder; `thesis.bbl` is in LaTeX's folder.
+    """Return the sorted files of the bundle, relative to the output folder, except `thesis.bbl`.
 
-    The list is LaTeX's record of the files it read, so it is complete and has no unused files. Raises SpecError when
+    LaTeX recorded these files when it read them, so the list is complete and has no unused files. Raises SpecError when
     the thesis has not been compiled.
     """
     record = out / STATE / "thesis.fls"
@@ -39,11 +39,12 @@ def bundle_files(out: Path) -> list[str]:
 
 
 def make(out: Path, *, flat: bool = True) -> bytes:
-    """Pack the bundle, sorted, with fixed times, owners and modes: `.tar.gz` when it is flat, else `.zip`.
+    """Return the bundle, with sorted files and fixed times, owners and modes.
 
-    A `flat` bundle is one `.tex` with the figures beside it; otherwise files keep their paths, with `references.bib`,
-    for an editor. `out` is the output folder of a compiled thesis. Raises SpecError when the thesis has not been
-    compiled, two files would get the same name, or a text contains the path of a folder on this machine.
+    A `flat` bundle is a `.tar.gz` of one `.tex` and the figures. Another bundle is a `.zip` for an editor, in which
+    files keep their paths, with `references.bib`. `out` is the output folder of a compiled thesis. Raises SpecError
+    when the thesis has not been compiled, two files would get the same name, or a text contains the path of a folder
+    on this machine.
     """
     members = {name: (out / name).read_bytes() for name in bundle_files(out)}
     members = flatten(members) if flat else members | {"references.bib": (out / STATE / BIBLIOGRAPHY).read_bytes()}
@@ -55,7 +56,7 @@ def make(out: Path, *, flat: bool = True) -> bytes:
 
 
 def _tar_files(members: Mapping[str, bytes]) -> bytes:
-    """Return a `.tar.gz` of files by path."""
+    """Return a `.tar.gz` of files, given their contents by path."""
     buffer = io.BytesIO()
     with (
         gzip.GzipFile(filename="", mode="wb", fileobj=buffer, mtime=int(latex.EPOCH)) as stream,
@@ -69,19 +70,19 @@ def _tar_files(members: Mapping[str, bytes]) -> bytes:
 
 
 def zip_files(members: Mapping[str, bytes]) -> bytes:
-    """Return a `.zip` of files by path."""
+    """Return a `.zip` of files, given their contents by path."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in sorted(members.items()):
             member = zipfile.ZipInfo(name, time.gmtime(int(latex.EPOCH))[:6])
             member.compress_type = zipfile.ZIP_DEFLATED
-            member.create_system, member.external_attr = 3, 0o100644 << 16  # Unix, whatever system packs it
+            member.create_system, member.external_attr = 3, 0o100644 << 16  # of Unix, whatever system packs it
             archive.writestr(member, content)
     return buffer.getvalue()
 
 
 def unpack(bundle: bytes, folder: Path) -> None:
-    """Unpack a bundle of either kind from `make` into a folder."""
+    """Unpack a bundle that `make` returned into a folder."""
     if zipfile.is_zipfile(io.BytesIO(bundle)):
         with zipfile.ZipFile(io.BytesIO(bundle)) as archive:
             archive.extractall(folder)
@@ -91,7 +92,7 @@ def unpack(bundle: bytes, folder: Path) -> None:
 
 
 def flatten(members: Mapping[str, bytes]) -> dict[str, bytes]:
-    r"""Return one `thesis.tex` with every `\input` replaced by its file, and the pictures without folders."""
+    r"""Return a `thesis.tex` in which files replace every `\input`, and the pictures beside it."""
     texts = {name: content.decode() for name, content in members.items() if name.endswith(".tex")}
     pictures: dict[str, bytes] = {}
     flat_names: dict[str, str] = {}
@@ -111,59 +112,59 @@ def _inline_inputs(name: str, texts: Mapping[str, str], above: tuple[str, ...]) 
     if name in above:
         raise SpecError(f"{name}: inputs itself through {' and '.join(above)}")
 
-    def put(match: re.Match[str]) -> str:
+    def inlined(match: re.Match[str]) -> str:
         file = match["name"] if match["name"] in texts else f"{match['name']}.tex"
         if file not in texts:
             return match[0]
         # TeX adds a line end after a file, so the rest of the line follows on a new line.
         return _inline_inputs(file, texts, (*above, name)).rstrip("\n") + ("\n" if match["rest"].strip() else "")
 
-    return _INPUT.sub(put, texts[name])
+    return _INPUT.sub(inlined, texts[name])
 
 
-_LEADING = re.compile(r"\\(?:numberof|verdictof|siterow)\{[^{}]*\}(?=\{)")
-_UNSEEN = re.compile(r"\\(?:pressentry|verdictpage)\{[^{}]*\}")
+_LINK = re.compile(r"\\(?:numberof|verdictof|siterow)\{[^{}]*\}(?=\{)")
+_INVISIBLE = re.compile(r"\\(?:pressentry|verdictpage)\{[^{}]*\}")
 _VERDICT = re.compile(r"\\verdict(?P<kind>mark\{[^{}]*\}|sign)\{(?P<word>\w+)\}")
 _SIGN = re.compile(r"\\@namedef\{sign@(\w+)\}\{([^{}]*)\}")
 
 
 def converters_text(text: str) -> str:
-    """Return the flattened thesis for converters, without the project's commands: no links, and verdicts as signs."""
-    head, begin, body = text.partition("\\begin{document}")
-    signs = dict(_SIGN.findall(head))
+    """Return a flattened thesis without the commands that converters do not know: no links, and verdicts as signs."""
+    preamble, begin, body = text.partition("\\begin{document}")
+    signs = dict(_SIGN.findall(preamble))
 
     def sign(match: re.Match[str]) -> str:
-        shown = f"${signs.get(match['word'], '?')}$"
-        return shown if match["kind"] == "sign" else f"\\textsuperscript{{{shown}}}"
+        formula = f"${signs.get(match['word'], '?')}$"
+        return formula if match["kind"] == "sign" else f"\\textsuperscript{{{formula}}}"
 
-    return head + begin + _VERDICT.sub(sign, _UNSEEN.sub("", _LEADING.sub("", body)))
+    return preamble + begin + _VERDICT.sub(sign, _INVISIBLE.sub("", _LINK.sub("", body)))
 
 
 def dry_run(bundle: bytes, folder: Path) -> bytes:
     """Compile a bundle in an empty folder as arXiv does, with pdflatex and without bibtex.
 
-    `bundle` comes from `make`, and `folder` must be empty. Return the PDF, which should equal that of the thesis.
-    Raises LatexError when the bundle does not compile, or has undefined references.
+    `folder` must be empty. Return the PDF, which should equal that of the thesis. Raises LatexError when the bundle
+    does not compile, or has undefined references.
     """
     if any(folder.iterdir()):
         raise SpecError(f"{folder}: not empty; the test compilation needs an empty folder")
     unpack(bundle, folder)
     for _ in range(MAX_PASSES):
-        done = latex.pdflatex("thesis.tex", cwd=folder, output=".", job="thesis", timeout=latex.PASS_TIMEOUT)
-        text = (folder / "thesis.log").read_text(encoding="utf-8", errors="replace") if not done.timed_out else ""
+        run = latex.pdflatex("thesis.tex", cwd=folder, output=".", job="thesis", timeout=latex.PASS_TIMEOUT)
+        text = (folder / "thesis.log").read_text(encoding="utf-8", errors="replace") if not run.timed_out else ""
         report = log.parse(text, folder)
-        if done.returncode or report.errors:
-            raise log.latex_failure(report, "thesis.tex", done.output)
-        if not report.rerun and not any(finding.kind.startswith("undefined") for finding in report.warnings):
+        if run.returncode or report.errors:
+            raise log.latex_failure(report, "thesis.tex", run.output)
+        if not report.rerun and not any(warning.kind.startswith("undefined") for warning in report.warnings):
             return (folder / "thesis.pdf").read_bytes()
     faults = "\n".join(map(str, report.warnings)) or "LaTeX still requests another pass"
     raise LatexError(f"the bundle is not complete after {MAX_PASSES} passes:\n{faults}", "thesis.tex")
 
 
 def try_out(bundle: bytes, thesis: bytes) -> None:
-    """Compile a bundle in an empty folder, and check that it gives the pages of the thesis.
+    """Check that a bundle compiles in an empty folder to a PDF like that of the thesis.
 
-    Raises LatexError when it does not compile, or its pages or words differ.
+    Raises LatexError when it does not compile, or when the number of pages or the words differ.
     """
     with temporary() as folder:
         compiled = dry_run(bundle, folder)

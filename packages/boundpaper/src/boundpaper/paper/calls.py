@@ -1,4 +1,4 @@
-"""Find the calls in a chapter template, on which the chapter depends, with the standard library only."""
+"""Find the calls in a chapter's template, which name what the chapter depends on."""
 
 import re
 from collections.abc import Iterator
@@ -12,7 +12,7 @@ _STRING = r"""'(?:[^'\\]|\\.?)*+(?:'|\Z)|"(?:[^"\\]|\\.?)*+(?:"|\Z)"""
 _OPENING = re.compile("<#|<<|<%")
 _CLOSING = {"<#": "#>", "<<": ">>", "<%": "%>"}
 _BRACKETS = {"(": ")", "[": "]", "{": "}"}
-_PIECE = re.compile(
+_CODE_PART = re.compile(
     r"""'(?:[^'\\]|\\.?)*+(?:'|(?P<single>\Z))|"(?:[^"\\]|\\.?)*+(?:"|(?P<double>\Z))
         |(?P<open>[(\[{])|(?P<close>[)\]}])|(?P<tag><[<%\#])|>>|%>""",
     re.VERBOSE | re.DOTALL,
@@ -22,7 +22,7 @@ _END_OF_RAW = re.compile(r"<%[-+]?\s*endraw\s*[-+]?%>")
 _CALL = re.compile(
     rf"""(?<![\w.])(?P<function>{"|".join(FUNCTIONS)})\b
          (?: \s*\(\s*(?P<name>{_STRING})\s*(?=[,)])   # a call with a literal first argument
-           | (?!\s*=(?!=)) )                            # anything else but a keyword argument
+           | (?!\s*=(?!=)) )                            # any other use but as a keyword argument
          | {_STRING}""",
     re.VERBOSE | re.DOTALL,
 )
@@ -31,10 +31,10 @@ _CALL = re.compile(
 def dependencies(text: str, file: str = "") -> list[tuple[str, str, int]]:
     """Return the calls in a chapter template that name artifacts, exhibits or claims.
 
-    Without `file`, messages start with the line, so that the caller can prefix the file. Calls are (function, name,
-    line) in order of appearance; `name` is the literal first argument, and `line` counts from 1. Raises SpecError when
-    a first argument is not a string literal, or a function is used without being called, since then the build could not
-    know the dependency; also when a tag does not end (see `tags`).
+    Calls are (function, name, line) in order of appearance; `name` is the literal first argument, and `line` counts
+    from 1. Raises SpecError when a tag is not closed (see `tags`), when a first argument is not a string literal, or
+    when a function is used without being called, since the build could then not know the dependency. Messages begin
+    with `file`, or without it with the line.
     """
     calls = []
     for offset, code in expressions(text, file):
@@ -53,7 +53,7 @@ def dependencies(text: str, file: str = "") -> list[tuple[str, str, int]]:
 
 
 def expressions(text: str, file: str = "") -> Iterator[tuple[int, str]]:
-    """Yield offset and code of each `<< >>` and `<% %>` of a template, except in comments and raw parts.
+    """Yield the offset and the code of each `<< >>` and `<% %>` in a template, except in comments and raw parts.
 
     Raises SpecError with file and line when a tag, a comment, a string or a bracket is not closed.
     """
@@ -63,9 +63,9 @@ def expressions(text: str, file: str = "") -> Iterator[tuple[int, str]]:
 
 
 def tags(text: str, file: str = "") -> Iterator[tuple[str, int, int]]:
-    """Yield each tag of a template: its opening sign, and the offsets of the start and end of its content.
+    """Yield the opening sign of each tag in a template, and the offsets of the start and the end of its content.
 
-    The text is read once, so the time is linear in its length. Raises SpecError as `expressions` does.
+    The time is linear in the length of the text. Raises SpecError as `expressions` does.
     """
     try:
         yield from _template_tags(text)
@@ -84,45 +84,45 @@ def _template_tags(text: str) -> Iterator[tuple[str, int, int]]:
         yield opening, start, end
         position = end + len(closing)
         if opening == "<%" and _RAW.fullmatch(text, start, end):
-            after = _END_OF_RAW.search(text, position)
-            if after is None:
+            end_of_raw = _END_OF_RAW.search(text, position)
+            if end_of_raw is None:
                 raise _unclosed_error(text, match.start(), "what follows ", " is not closed: write <% endraw %>")
-            position = after.end()
+            position = end_of_raw.end()
 
 
 def _end_of_code(text: str, start: int, closing: str) -> int:
     """Return the offset of the `closing` of a tag whose code starts at `start`; -1 if the tag is not closed."""
-    opened: list[int] = []
-    for piece in _PIECE.finditer(text, start):
-        if piece["tag"]:
+    brackets: list[int] = []
+    for part in _CODE_PART.finditer(text, start):
+        if part["tag"]:
             break
-        if piece["single"] is not None or piece["double"] is not None:
-            quote = piece[0][0]
-            if "\n" in text[start : piece.start()]:  # an apostrophe in prose after an unclosed tag on an earlier line
+        if part["single"] is not None or part["double"] is not None:
+            quote = part[0][0]
+            if "\n" in text[start : part.start()]:  # an apostrophe in prose after an unclosed tag on an earlier line
                 break
-            raise _unclosed_error(text, piece.start(), "the text in quotes ", f" is not closed: close it with {quote}")
-        if piece["open"]:
-            opened.append(piece.start())
-        elif piece["close"]:
-            if opened and _BRACKETS[text[opened[-1]]] == piece[0]:
-                opened.pop()
-        elif piece[0] == closing:
-            if opened:
-                bracket = text[opened[-1]]
+            raise _unclosed_error(text, part.start(), "the text in quotes ", f" is not closed: close it with {quote}")
+        if part["open"]:
+            brackets.append(part.start())
+        elif part["close"]:
+            if brackets and _BRACKETS[text[brackets[-1]]] == part[0]:
+                brackets.pop()
+        elif part[0] == closing:
+            if brackets:
+                bracket = text[brackets[-1]]
                 mend = f" does not close its {bracket}: write {_BRACKETS[bracket]} before {closing}"
-                raise _unclosed_error(text, start - 2, "", mend, piece.end())
-            return piece.start()
+                raise _unclosed_error(text, start - 2, "", mend, part.end())
+            return part.start()
     return -1
 
 
 class _UnclosedError(ValueError):
-    """A tag, string or bracket is not closed; the message begins with its line."""
+    """A tag, string or bracket that is not closed; the message begins with its line."""
 
 
 def _unclosed_error(text: str, start: int, before: str, after: str, end: int | None = None) -> _UnclosedError:
-    """Return the error on what begins at `start`: line, `before`, the first words of that text, and `after`."""
-    shown = text[start : min(start + 60, len(text) if end is None else end)].split("\n")[0].strip()
-    return _UnclosedError(f"{line_of(text, start)}: {before}{shown}{after}")
+    """Return the error on the text at `start`, whose message quotes the first words between `before` and `after`."""
+    quotation = text[start : min(start + 60, len(text) if end is None else end)].split("\n")[0].strip()
+    return _UnclosedError(f"{line_of(text, start)}: {before}{quotation}{after}")
 
 
 def line_of(text: str, offset: int) -> int:

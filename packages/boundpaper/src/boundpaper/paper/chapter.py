@@ -5,7 +5,7 @@ A template `paper/chapters/NAME.tex.j2` writes `<< expression >>`, `<% statement
 - `n('artifact', value='column', key='...')`: a number from the row with these keys; floats need a format: `| fixed(2)`;
 - `table('name')` and `figure('name')`: the exhibit, as `\input`;
 - `supplement('table/name')`: the linked words "table in the supplement", for an exhibit that no chapter shows;
-- `claim('name')`: the verdict; `.phrase` is the verdict as a verb; `.reason` and so on are columns of the ledger;
+- `claim('name')`: the verdict; `.phrase` is the verdict as a verb, and `.reason` a cell of its row in the ledger;
 - `mark('name')`: the verdict as a small mark after a sentence, linked to its ledger row;
 - `r('artifact', 'word', column='key')`: the row with these words, printed as its estimate with interval and p;
 - `use('artifact', column='key')`: a function that returns rows of one artifact: `<% set tests = use('height_tests')
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
     from boundpaper.build.job import Job
 
-FORMATS = (  # functions of boundpaper.typeset.numbers that are filters here
+FORMATS = (  # functions of boundpaper.typeset.numbers that a template calls as filters
     "fixed",
     "signed",
     "percent",
@@ -52,11 +52,12 @@ FORMATS = (  # functions of boundpaper.typeset.numbers that are filters here
     "uncertain",
     "printed",
 )
-_SMALL = """zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen
-seventeen eighteen nineteen twenty"""
-SMALL = tuple(_SMALL.split())
+SMALL_NUMBERS = tuple(
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
+    "eighteen nineteen twenty".split()
+)
 SECONDS = 60.0  # most seconds of processor time for the text of a chapter
-MEMORY = 1 << 30  # bytes, likewise
+MEMORY = 1 << 30  # most bytes of memory for the text of a chapter
 
 
 def build(job: Job) -> dict[str, str | bytes]:
@@ -67,9 +68,8 @@ def build(job: Job) -> dict[str, str | bytes]:
     from boundpaper.paper import lint, metadata
 
     template = text_of(job.root, job.file, SpecError)
-    rules = metadata.read(job.root)
-    findings = lint.find_typed_digits(template, job.file, rules.names, rules.terms)
-    if findings:
+    paper = metadata.read(job.root)
+    if findings := lint.find_typed_digits(template, job.file, paper.names, paper.terms):
         raise SpecError("\n".join(map(str, findings)))
     printed: list[dict[str, Any]] = []
     return {
@@ -83,9 +83,9 @@ def render(
 ) -> str:
     """Return the LaTeX of a chapter's template.
 
-    `file` is the path for messages. If `printed` is given, bound values and exhibits become links, and each printed
-    value is appended to `printed`: `line` of the template, `shown` (its LaTeX) and `origins`. The last line of the
-    LaTeX is the comment `% source: file`; without statements, lines have the same numbers as in the template.
+    `file` is the path in messages. If `printed` is given, bound values and exhibits become links, and each printed
+    value is appended to `printed`, with its `line` in the template, its LaTeX (`shown`) and its `origins`. The last
+    line of the LaTeX is the comment `% source: file`. Lines have the same numbers as in a template without statements.
     """
     import jinja2
 
@@ -109,9 +109,9 @@ def render(
             "text here"
         ) from error
     except jinja2.UndefinedError as error:
-        name, _, rest = str(error.message).strip("'").partition("'")
-        hint = or_known(name, environment.globals) if rest == " is undefined" else ""
-        raise SpecError(f"{file}:{_line(error, file)}: {error.message}{hint}") from error
+        name, _, ending = str(error.message).strip("'").partition("'")
+        suggestion = or_known(name, environment.globals) if ending == " is undefined" else ""
+        raise SpecError(f"{file}:{_line(error, file)}: {error.message}{suggestion}") from error
     except ThesisError as error:
         raise SpecError(f"{file}:{_line(error, file)}: {error}") from error
     except RecursionError as error:
@@ -120,17 +120,16 @@ def render(
         raise SpecError(f"{file}:{_line(error, file)}: this would use too much memory") from error
     except (TypeError, ValueError, AttributeError, KeyError, ArithmeticError) as error:
         raise SpecError(f"{file}:{_line(error, file)}: {type(error).__name__}: {error}") from error
-    silent = [name for name in cited if name not in shown]
-    if silent:
+    if unprinted := [name for name in cited if name not in shown]:
         raise SpecError(
-            f"{file}: cites {', '.join(map(repr, silent))} without printing the verdict; print << "
-            f"claim({silent[0]!r}) >> or its .phrase"
+            f"{file}: cites {', '.join(map(repr, unprinted))} without printing the verdict; print << "
+            f"claim({unprinted[0]!r}) >> or its .phrase"
         )
     return f"{text.rstrip()}\n% source: {file}\n"
 
 
 def escape_latex(text: str) -> Latex:
-    """Return data text escaped for LaTeX, so that each character is printed as itself."""
+    """Return a text of the data escaped for LaTeX, so that each character is printed as itself."""
     from boundpaper.typeset.text import escape
 
     return Latex.of(escape(text, "latex"), origins_of(text))
@@ -142,7 +141,7 @@ def number_in_words(value: object) -> Latex:
         raise SpecError(f"words takes a whole number of at least 0, not {value!r}")
     from boundpaper.typeset.numbers import integer
 
-    text = SMALL[int(value)] if value < len(SMALL) else integer().show(int(value), "latex")
+    text = SMALL_NUMBERS[int(value)] if value < len(SMALL_NUMBERS) else integer().show(int(value), "latex")
     return Latex.of(text, origins_of(value))
 
 
@@ -203,7 +202,7 @@ def _environment(frames: Mapping[str, pd.DataFrame], shown: set[str], cited: dic
     def use(artifact: str, /, **fixed: Any) -> Callable[..., Row]:
         return row_reader(_require_frame(frames, artifact), artifact, fixed)
 
-    # not optimized: Jinja2 would evaluate constants at compile time, where an error has no line
+    # optimized, Jinja2 would evaluate constants at compile time, where an error has no line
     environment = templates.environment(optimized=False, finalize=finalize)
     # the result of a macro is already LaTeX
     environment.concat = lambda parts: Latex("".join(parts))  # type: ignore[method-assign]
@@ -225,7 +224,7 @@ def _environment(frames: Mapping[str, pd.DataFrame], shown: set[str], cited: dic
 
 
 def _link(environment: jinja2.Environment, compiled: jinja2.Template, file: str, printed: list[dict[str, Any]]) -> None:
-    """Make the environment print bound values and exhibits as links, and record each printed value."""
+    """Make the environment print bound values and exhibits as links, and append each printed value to `printed`."""
     show = environment.finalize
     assert show is not None
 
@@ -237,22 +236,23 @@ def _link(environment: jinja2.Environment, compiled: jinja2.Template, file: str,
             while frame and frame.f_code.co_filename != file:
                 frame = frame.f_back
             line = compiled.get_corresponding_lineno(frame.f_lineno) if frame else 0
-            printed.append({"line": line, "shown": str(text), "origins": [each.record() for each in origins]})
+            printed.append({"line": line, "shown": str(text), "origins": [source.record() for source in origins]})
         return link_to_origin(text, origins)
 
     environment.finalize = finalize
     for kind in ("table", "figure"):
         include = environment.globals[kind]
         compiled.globals[kind] = lambda name, /, kind=kind, include=include: Latex(
-            rf"\exhibit{{{kind}/{name}}}{include(name)}\ignorespaces"  # or a paragraph would have two spaces
+            rf"\exhibit{{{kind}/{name}}}{include(name)}\ignorespaces"  # else there would be two spaces
         )
 
 
-def _format_filter(make: Callable[..., Any]) -> Callable[..., Latex | Row]:
-    def show(value: object, *options: Any, **named: Any) -> Latex | Row:
+def _format_filter(format_of: Callable[..., Any]) -> Callable[..., Latex | Row]:
+    def show(value: object, *arguments: Any, **options: Any) -> Latex | Row:
+        form = format_of(*arguments, **options)
         if isinstance(value, Row):
-            return value.formatted(make(*options, **named))
-        return Latex.of(make(*options, **named).show(value, "latex"), origins_of(value))
+            return value.formatted(form)
+        return Latex.of(form.show(value, "latex"), origins_of(value))
 
     return show
 
@@ -264,6 +264,6 @@ def _require_frame(frames: Mapping[str, pd.DataFrame], artifact: str) -> pd.Data
 
 
 def _line(error: BaseException, file: str) -> int:
-    """Return the template line that raised an error, from Jinja2's traceback."""
+    """Return the line of the template that raised an error, from the traceback; 0 if it is unknown."""
     lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == file]
     return (lines[-1] if lines else 0) or 0

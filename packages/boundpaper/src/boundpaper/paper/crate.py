@@ -1,8 +1,8 @@
-"""Write an RO-Crate for an archive: a folder with the data package, results, ledger, PDF and site.
+"""Write an RO-Crate for an archive: a folder with the data package and its tables, the ledger, the PDF and the site.
 
-It contains only artifacts that the data package describes, and the manifests beside them. Every table is written as
-CSV, since the standard's reader converts integers with gaps in Parquet to floats. Authors and licence come from the
-paper (`paper/metadata.yaml`, else `CITATION.cff`). Nothing is uploaded, and crates are reproducible.
+Of the artifacts, it contains only tables that the data package describes, and their manifests. Every table is written
+as CSV, since the standard's reader converts integers with gaps in Parquet to floats. Authors and licence come from
+`paper/metadata.yaml`, else from `CITATION.cff`. Nothing is uploaded, and the same project gives the same crate.
 """
 
 import hashlib
@@ -35,7 +35,7 @@ _PERSON = (
     *("address", "affiliation", "alias", "city", "country", "email", "family-names", "fax", "given-names", "location"),
     *("name", "name-particle", "name-suffix", "orcid", "region", "tel", "website"),
 )
-_AUTHOR = mapping(  # keys of a person and of an entity
+_AUTHOR = mapping(  # keys of a person or an entity
     {
         **dict.fromkeys(_PERSON, text),
         "post-code": either(number, text),
@@ -55,20 +55,21 @@ _CFF = mapping(  # the keys of https://citation-file-format.github.io, version 1
         "date-released": anything,  # YAML may parse it as a date; a text is equally valid
     }
 )
-NOBODY = "Nobody yet"  # the placeholder author in a new paper
+NOBODY = "Nobody yet"  # the author in a new paper, to be replaced
 PROFILE = "1.2"
-SUMS = "checksums-sha256.txt"
+CHECKSUMS = "checksums-sha256.txt"
 TYPES = {".csv": "text/csv", ".yaml": "application/yaml", ".bib": "application/x-bibtex", ".md": "text/markdown"}
 LICENCE = "LICENSE"
 LEDGER = "artifacts/results/claims.csv"
+LEDGER_DESCRIPTION = "The claims ledger: every statement with its verdict and reason"
 PACKAGE = "artifacts/datapackage.json"
-PACKAGE_WORDS = "Data Package: fields, units, keys and origins of every table, each schema in full"
-ROOMS = {  # folders of tables, with descriptions
+PACKAGE_DESCRIPTION = "Data Package: fields, units, keys and origins of every table, each schema in full"
+FOLDERS = {  # folders of tables below `artifacts`, with descriptions
     "sources": "Transcribed and published values, as printed",
     "measurements": "Measurements, each with a manifest that says how it was made",
     "results": "Results, computed by the studies",
 }
-PARTS = (  # further files, with descriptions
+OTHER_FILES = (  # patterns of files that are no artifacts, with descriptions
     ("out/thesis.pdf", "The thesis"),
     ("out/site/**/*", "The site"),
     (LICENCE, "Licence of text and data"),
@@ -80,15 +81,15 @@ _SPDX = re.compile(r"[A-Za-z0-9][A-Za-z0-9.+-]*")
 
 @dataclass(frozen=True)
 class CrateFile:
-    """A file of the crate: source file or content, path in the crate, and description."""
+    """A file of the crate: the source file or content, the path in the crate, and a description."""
 
     source: Path | bytes
     name: str
-    words: str
+    description: str
 
     @property
     def content(self) -> bytes:
-        """Return the content of the file; a Parquet table as CSV."""
+        """Return the content of the file; a table in Parquet is returned as CSV."""
         if isinstance(self.source, bytes):
             return self.source
         return table_text(self.source).encode() if self.source.suffix == PARQUET else self.source.read_bytes()
@@ -100,38 +101,39 @@ def crate_files(root: Path) -> Iterator[CrateFile]:
     Raises SpecError when a file is a link, which might point outside the project.
     """
     yield from data_package_files(root)
-    for pattern, description in PARTS:
+    for pattern, description in OTHER_FILES:
         for path in sorted(root.glob(pattern)):
             name = path.relative_to(root).as_posix()
-            if path.is_file() and not any(each.startswith((".", "_")) for each in Path(name).parts):
+            if path.is_file() and not any(part.startswith((".", "_")) for part in Path(name).parts):
                 yield CrateFile(_refuse_link(root, path), name.removeprefix("out/"), description)
 
 
 def data_package_files(root: Path) -> Iterator[CrateFile]:
-    """Yield the complete data package, with size and hash of every table, then the tables and their manifests."""
+    """Yield the descriptor of the data package, with size and hash of every table, then the tables and manifests."""
     tables = list(_described_tables(root))
-    sums = {part.name.removeprefix("artifacts/"): part.content for part in tables if part.name.endswith(CSV)}
+    contents = {file.name.removeprefix("artifacts/"): file.content for file in tables if file.name.endswith(CSV)}
     package = standard_package(root)
-    for entry in package["resources"]:
-        content = sums[entry["path"]]
-        entry |= {"bytes": len(content), "hash": f"sha256:{hashlib.sha256(content).hexdigest()}"}
-    yield CrateFile(
-        f"{json.dumps(package, ensure_ascii=False, allow_nan=False, indent=1)}\n".encode(), PACKAGE, PACKAGE_WORDS
-    )
+    for resource in package["resources"]:
+        content = contents[resource["path"]]
+        resource |= {"bytes": len(content), "hash": f"sha256:{hashlib.sha256(content).hexdigest()}"}
+    descriptor = f"{json.dumps(package, ensure_ascii=False, allow_nan=False, indent=1)}\n".encode()
+    yield CrateFile(descriptor, PACKAGE, PACKAGE_DESCRIPTION)
     yield from tables
 
 
 def _described_tables(root: Path) -> Iterator[CrateFile]:
     """Yield every table that the data package describes, and the manifests beside measurements."""
-    paths = sorted(path for entry in full_package(root)["resources"] for path in files(root, entry["name"]))
-    for file in paths:
+    for file in sorted(_table_paths(root)):
         path, name = root / file, Path(file).with_suffix(CSV).as_posix()
-        description = "The claims ledger: every statement with its verdict and reason" if file == LEDGER else None
-        description = description or ROOMS[Path(file).parts[1]]
+        description = LEDGER_DESCRIPTION if file == LEDGER else FOLDERS[Path(file).parts[1]]
         yield CrateFile(_refuse_link(root, path), name, description)
         manifest = path.with_suffix(".json")
         if manifest.is_file():
             yield CrateFile(_refuse_link(root, manifest), manifest.relative_to(root).as_posix(), description)
+
+
+def _table_paths(root: Path) -> Iterator[str]:
+    return (path for resource in full_package(root)["resources"] for path in files(root, resource["name"]))
 
 
 def _refuse_link(root: Path, path: Path) -> Path:
@@ -141,15 +143,15 @@ def _refuse_link(root: Path, path: Path) -> Path:
 
 
 def files_left_out(root: Path) -> list[str]:
-    """Return the sorted files beside the tables that are left out, since no data package or manifest lists them."""
-    accounted = {file for entry in full_package(root)["resources"] for file in files(root, entry["name"])}
-    accounted |= {Path(file).with_suffix(".json").as_posix() for file in accounted if "/measurements/" in file}
-    tables = (path for room in ROOMS for path in (root / "artifacts" / room).rglob("*") if not path.is_dir())
-    return sorted({path.relative_to(root).as_posix() for path in tables} - accounted)
+    """Return the sorted files in folders of tables that a crate leaves out: neither described tables nor manifests."""
+    included = set(_table_paths(root))
+    included |= {Path(file).with_suffix(".json").as_posix() for file in included if "/measurements/" in file}
+    paths = (path for folder in FOLDERS for path in (root / "artifacts" / folder).rglob("*") if not path.is_dir())
+    return sorted({path.relative_to(root).as_posix() for path in paths} - included)
 
 
 def lay_out(root: Path, folder: Path) -> int:
-    """Empty `folder` and write the crate of a project to it; return the number of files.
+    """Write the crate of a project to `folder`, which is emptied first; return the number of files.
 
     Raises SpecError when the thesis has not been built, or author or licence is missing; MissingDependency without
     `rocrate`.
@@ -164,38 +166,37 @@ def lay_out(root: Path, folder: Path) -> int:
         raise MissingDependency.package("rocrate", "press") from None
     paper, edition = metadata.read(root), edition_of(root)
     cited = citation(root)
-    if NOBODY in [each.get("name") for each in cited.get("authors", [])]:
+    if NOBODY in [author.get("name") for author in cited.get("authors", [])]:
         raise SpecError(f"{CITATION}: its author is {NOBODY!r}; write the authors there and in {metadata.FILE}")
-    when = datetime.fromtimestamp(edition.time or int(latex.EPOCH), UTC).date().isoformat()
+    date = datetime.fromtimestamp(edition.time or int(latex.EPOCH), UTC).date().isoformat()
     shutil.rmtree(folder, ignore_errors=True)
     crate = ROCrate(version=PROFILE)
     crate.name = paper.title
     crate.description = str(full_package(root).get("description") or paper.title)
-    crate.datePublished = datetime.fromisoformat(when)
+    crate.datePublished = datetime.fromisoformat(date)
     crate.keywords = list(paper.keywords)
     crate.license = _licence_entity(crate, paper.licence, _only_licence(cited.get("license", "")))
     people = authors(root, paper)
-    creators = [_author_entity(crate, number, each) for number, each in enumerate(people, 1)]
+    creators = [_author_entity(crate, number, person) for number, person in enumerate(people, 1)]
     crate.creator = creators[0] if len(creators) == 1 else creators
-    ror = next((each.ror for each in people if each.ror and each.affiliation == paper.publisher), None)
+    ror = next((person.ror for person in people if person.ror and person.affiliation == paper.publisher), None)
     organisation = {"@type": "Organization", "name": paper.publisher, **({"url": ror} if ror else {})}
     publisher = paper.publisher and crate.add(ContextEntity(crate, ror or "#publisher", properties=organisation))
     crate.publisher = publisher or creators[0]
-    version = paper.version or str(cited.get("version", ""))
-    if version:
-        crate.root_dataset["version"] = version
+    if version_words := paper.version or str(cited.get("version", "")):
+        crate.root_dataset["version"] = version_words
     if identifier := _identifier_entity(crate, paper.identifier, edition.words):
         crate.root_dataset["identifier"] = identifier
-    sums = []
-    for part in crate_files(root):
-        content = part.content
-        digest = hashlib.sha256(content).hexdigest()
-        sums.append(f"{digest}  {part.name}\n")
-        crate.add_file(io.BytesIO(content), part.name, properties=_file_entity(part, content, digest))
+    digests: dict[str, str] = {}
+    for file in crate_files(root):
+        content = file.content
+        digests[file.name] = hashlib.sha256(content).hexdigest()
+        crate.add_file(io.BytesIO(content), file.name, properties=_file_entity(file, content, digests[file.name]))
     crate.write(folder)
-    write(folder / SUMS, "".join(sorted(sums, key=lambda line: line[66:])).encode())
-    file = folder / "ro-crate-metadata.json"
-    write(file, (json.dumps(_canonical(json.loads(file.read_text(encoding="utf-8")), when), indent=1) + "\n").encode())
+    write(folder / CHECKSUMS, "".join(f"{digest}  {name}\n" for name, digest in sorted(digests.items())).encode())
+    path = folder / "ro-crate-metadata.json"
+    description = _canonical(json.loads(path.read_text(encoding="utf-8")), date)
+    write(path, (json.dumps(description, indent=1) + "\n").encode())
     return sum(1 for path in folder.rglob("*") if path.is_file())
 
 
@@ -206,7 +207,7 @@ def _require_licence(root: Path) -> None:
             return
         fault = "is empty"
     except FileNotFoundError:
-        fault = "not there"
+        fault = "is missing"
     except OSError as error:
         fault = f"cannot be read ({error.strerror})"
     raise SpecError(
@@ -216,7 +217,7 @@ def _require_licence(root: Path) -> None:
 
 
 def citation(root: Path) -> dict[str, Any]:
-    """Return the content of `CITATION.cff`; empty if there is no such file.
+    """Return the content of `CITATION.cff`; empty if there is no file.
 
     Raises SpecError when the file is not YAML, or has keys that the format does not define.
     """
@@ -230,9 +231,8 @@ def citation(root: Path) -> dict[str, Any]:
 
 def cited_authors(root: Path) -> str:
     """Return the names of the authors in `CITATION.cff`, separated by commas; empty if it names nobody."""
-    entries = citation(root).get("authors")
-    people = [_cited_author(each) for each in entries if isinstance(each, dict)] if isinstance(entries, list) else []
-    return ", ".join(each.name for each in people if each.name)
+    people = map(_cited_author, citation(root).get("authors", []))
+    return ", ".join(person.name for person in people if person.name)
 
 
 def version(root: Path) -> str:
@@ -240,35 +240,35 @@ def version(root: Path) -> str:
     return str(described_project(root)["project"]["version"])
 
 
-def _file_entity(part: CrateFile, content: bytes, digest: str) -> dict[str, Any]:
-    kind = TYPES.get(Path(part.name).suffix) or mimetypes.guess_type(part.name)[0] or "text/plain"
+def _file_entity(file: CrateFile, content: bytes, digest: str) -> dict[str, Any]:
+    media_type = TYPES.get(Path(file.name).suffix) or mimetypes.guess_type(file.name)[0] or "text/plain"
     return {
-        "name": part.name.rpartition("/")[2],
-        "description": part.words,
-        "encodingFormat": kind,
+        "name": file.name.rpartition("/")[2],
+        "description": file.description,
+        "encodingFormat": media_type,
         "contentSize": str(len(content)),
         "sha256": digest,
     }
 
 
 def authors(root: Path, paper: metadata.Metadata) -> tuple[metadata.Author, ...]:
-    """Return the paper's authors: from its metadata, else from `CITATION.cff`.
+    """Return the authors in the paper's metadata, else those in `CITATION.cff`.
 
     Raises SpecError when neither names anybody.
     """
-    people = paper.authors or tuple(_cited_author(each) for each in citation(root).get("authors", []))
-    named = tuple(each for each in people if each.name and each.name != NOBODY)
-    if not named:
+    people = paper.authors or map(_cited_author, citation(root).get("authors", []))
+    named_people = tuple(person for person in people if person.name and person.name != NOBODY)
+    if not named_people:
         raise SpecError(f"{metadata.FILE}: `author` names nobody; name the author before publishing")
-    return named
+    return named_people
 
 
 def _cited_author(cited: dict[str, Any]) -> metadata.Author:
     """Return an author of `CITATION.cff`: a person with first and family name, or an entity with its name."""
-    person = " ".join(str(cited[each]) for each in ("given-names", "family-names") if cited.get(each))
-    words = {"affiliation": "affiliation", "email": "email", "website": "url", "orcid": "orcid"}
-    about = {name: str(cited[key]) for key, name in words.items() if cited.get(key)}
-    return metadata.Author(person or str(cited.get("name", "")), **about, is_person=bool(person))
+    full_name = " ".join(str(cited[key]) for key in ("given-names", "family-names") if cited.get(key))
+    attributes = {"affiliation": "affiliation", "email": "email", "website": "url", "orcid": "orcid"}
+    about = {name: str(cited[key]) for key, name in attributes.items() if cited.get(key)}
+    return metadata.Author(full_name or str(cited.get("name", "")), **about, is_person=bool(full_name))
 
 
 def _licence_entity(crate: Any, description: str, cited: str) -> Any:
@@ -282,7 +282,7 @@ def _licence_entity(crate: Any, description: str, cited: str) -> Any:
 
 
 def _only_licence(licence: str | list[str]) -> str:
-    """Return the licence's name if there is exactly one; empty otherwise."""
+    """Return the name of the licence if there is exactly one, else an empty text."""
     return licence if isinstance(licence, str) else licence[0] if len(licence) == 1 else ""
 
 
@@ -291,10 +291,10 @@ def _author_entity(crate: Any, number: int, author: metadata.Author) -> Any:
 
     about: dict[str, Any] = {"@type": "Person" if author.is_person else "Organization", "name": author.name}
     if author.affiliation:
-        where = author.ror or f"#organisation-{number}"
+        identifier = author.ror or f"#organisation-{number}"
         address = {"url": author.ror} if author.ror else {}
         organisation = {"@type": "Organization", "name": author.affiliation, **address}
-        about["affiliation"] = {"@id": crate.add(ContextEntity(crate, where, properties=organisation)).id}
+        about["affiliation"] = {"@id": crate.add(ContextEntity(crate, identifier, properties=organisation)).id}
     about |= {key: value for key, value in (("email", author.email), ("url", author.url)) if value}
     if author.email:
         contact_point = {"@type": "ContactPoint", "name": f"Contact of {author.name}", "email": author.email}
@@ -323,11 +323,11 @@ def _identifier_entity(crate: Any, address: str, edition: str) -> Any:
     )
 
 
-def _canonical(description: dict[str, Any], when: str) -> dict[str, Any]:
-    """Return the description in a fixed order, without the time of creation."""
+def _canonical(description: dict[str, Any], date: str) -> dict[str, Any]:
+    """Return the description of a crate in a fixed order, with `date` instead of the time of creation."""
     for entity in description["@graph"]:
         if entity["@id"] == "./":
-            entity["datePublished"] = when
+            entity["datePublished"] = date
             entity["hasPart"] = sorted(entity["hasPart"], key=lambda part: str(part["@id"]))
     description["@graph"].sort(
         key=lambda entity: (entity["@id"] != "ro-crate-metadata.json", entity["@id"] != "./", entity["@id"])

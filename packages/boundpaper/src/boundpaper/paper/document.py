@@ -1,4 +1,4 @@
-"""Build the thesis: write `out/thesis.tex` from its template, and compile it to a PDF."""
+"""Build the thesis: render `out/thesis.tex` from its template, and compile it to a PDF."""
 
 from __future__ import annotations
 
@@ -27,22 +27,22 @@ if TYPE_CHECKING:
 
     from boundpaper.build.job import Job
 
-STATE = "state/latex/thesis"  # below the output folder: files that speed up the next build
-DRAFT = "state/latex/draft"  # where a failed thesis is typeset despite errors
+STATE = "state/latex/thesis"  # folder, below `out`, of auxiliary files that speed up the next build
+DRAFT = "state/latex/draft"  # folder, below `out`, in which a thesis with errors is typeset
 MISSING = r"""\makeatletter\let\press@input\input
 \renewcommand*{\input}[1]{\IfFileExists{#1.tex}{\press@input{#1}}{\par\fbox{\texttt{\detokenize{#1}} is not built}\par}}
 \makeatother
-"""  # the note in a draft for a file that a failed step has not made
-RUNNING = "running"  # marks a run that has not ended, whose files may be incomplete
+"""  # makes a draft print a note in place of a file that is not built
+RUNNING = "running"  # a file that exists during a run, so that incomplete files of a killed run are known
 
 
 def build(job: Job) -> dict[str, str | bytes]:
     """Write `out/thesis.tex` and compile it to `out/thesis.pdf`.
 
     The `.tex` is written even if compilation fails or there is no LaTeX. Raises SpecError with all unknown citations
-    and references and all faults in the metadata, each with file and line; LatexError with LaTeX's error, or all
-    undefined references and citations, missing characters and boxes over 5 pt too wide; MissingDependency without
-    LaTeX.
+    and references and all faults in the metadata, each with file and line; MissingDependency without LaTeX. Raises
+    LatexError with LaTeX's errors, or, if there are none, with all undefined references and citations, missing
+    characters and boxes that are more than 5 pt too wide.
     """
     paper = metadata.read(job.root)
     text = render(job.root, paper)
@@ -64,7 +64,7 @@ def _precompile(out: Path, text: str) -> str:
 def render(root: Path, paper: Metadata, *, preview: int = 0) -> str:
     """Return the text of `thesis.tex`: preamble, title page, abstract, lists, chapters, appendices, bibliography.
 
-    A `preview`, the number of its one chapter, omits the title page and the lists.
+    A preview has only the chapter with the number `preview`, without title page and lists.
     """
     import jinja2
 
@@ -114,9 +114,9 @@ def _authors_with_places(paper: Metadata) -> list[tuple[str, str]]:
     """Return name and affiliation of each author in LaTeX; empty if no author has an affiliation."""
     from boundpaper.typeset.text import prose
 
-    if not any(each.affiliation for each in paper.authors):
+    if not any(author.affiliation for author in paper.authors):
         return []
-    return [(prose(each.name, "latex"), prose(each.affiliation, "latex")) for each in paper.authors]
+    return [(prose(author.name, "latex"), prose(author.affiliation, "latex")) for author in paper.authors]
 
 
 def compile_thesis(root: Path) -> bytes:
@@ -129,36 +129,38 @@ def compile_thesis(root: Path) -> bytes:
     if (state / RUNNING).exists():
         shutil.rmtree(state)
     while True:
-        clean = not (state / "thesis.aux").exists()
+        is_fresh = not (state / "thesis.aux").exists()
         try:
             return _run_latex(root)
         except LatexError:
-            if clean or state.exists():
+            if is_fresh or state.exists():
                 raise
 
 
 def _run_latex(root: Path) -> bytes:
-    """Run LaTeX; on failure remove the folder of LaTeX, except after a timeout or a PDF with faults."""
+    """Run LaTeX and return the PDF; an error of LaTeX also removes the folder of auxiliary files."""
     out = root / "out"
     state = out / STATE
     files.write(state / RUNNING, b"")
-    files.write(state / "references.bib", bibliography.read(root).sound().text.encode())
+    files.write(state / "references.bib", bibliography.read(root).checked().text.encode())
     process.require("pdflatex")
     text = (out / "thesis.tex").read_text(encoding="utf-8")
-    form = _precompile(out, text)
+    fmt = _precompile(out, text)
     if not (state / "thesis.aux").exists():
-        passes.first_passes(out, "thesis.tex", STATE, form=form, formats=formats.FOLDER)
-    done = _once(out, form) or latex.latexmk("thesis.tex", cwd=out, output=STATE, form=form, formats=formats.FOLDER)
+        passes.first_passes(out, "thesis.tex", STATE, fmt=fmt, formats=formats.FOLDER)
+    run = _run_single_pass(out, fmt) or latex.latexmk(
+        "thesis.tex", cwd=out, output=STATE, fmt=fmt, formats=formats.FOLDER
+    )
     report = log.read(out, f"{STATE}/thesis.log", "logs/thesis.log")
-    if done.timed_out or done.returncode or report.errors:
-        if done.timed_out:
+    if run.timed_out or run.returncode or report.errors:
+        if run.timed_out:
             raise LatexError("LaTeX took too long and was stopped", "out/thesis.tex", 0, looks.template(root)[0])
         complaints = bibtex.bibtex_complaints(state / "thesis.blg")
         # Incomplete auxiliary files of a stopped run would make the next run fail.
         shutil.rmtree(state)
         if complaints and not report.errors:
             raise LatexError("bibtex: " + "; ".join(complaints), bibliography.FILE)
-        raise log.latex_failure(_all_errors(out, report), "out/thesis.tex", done.output)
+        raise log.latex_failure(_all_errors(out, report), "out/thesis.tex", run.output)
     (state / RUNNING).unlink()
     faults = [f"out/{finding}" if finding.file else str(finding) for finding in report.warnings]
     faults += [f"{bibliography.FILE}: {complaint}" for complaint in bibtex.bibtex_complaints(state / "thesis.blg")]
@@ -169,48 +171,43 @@ def _run_latex(root: Path) -> bytes:
     return (state / "thesis.pdf").read_bytes()
 
 
-def _once(out: Path, form: str) -> process.CompletedProgram | None:
-    """Run a single pass; return None if auxiliary files are missing, or if they or the bibliography change.
+def _run_single_pass(out: Path, fmt: str) -> process.CompletedProgram | None:
+    """Run a single pass; return None if latexmk must run, since a pass failed or did not suffice.
 
-    This is enough if no page number changes, as with most tables and figures. latexmk handles all other cases, errors
-    included.
+    A single pass suffices if no page number changes, as with most changes of tables and figures. It does not if
+    auxiliary files are missing, or if they or the bibliography change.
     """
     state = out / STATE
     before = _auxiliary_hashes(state)
-    if not {".aux", ".bbl"} <= {path.suffix for path in before} or _is_stale(state):
+    entries, bbl = state / "references.bib", state / "thesis.bbl"
+    if not {".aux", ".bbl"} <= {path.suffix for path in before} or entries.stat().st_mtime_ns > bbl.stat().st_mtime_ns:
         return None
-    done = latex.pdflatex(
-        "thesis.tex", cwd=out, output=STATE, job="thesis", form=form, formats=formats.FOLDER, record=True
+    run = latex.pdflatex(
+        "thesis.tex", cwd=out, output=STATE, job="thesis", fmt=fmt, formats=formats.FOLDER, record=True
     )
     log_file = state / "thesis.log"
-    if done.timed_out or done.returncode or not log_file.is_file():
+    if run.timed_out or run.returncode or not log_file.is_file():
         return None
     report = log.parse(log_file.read_text(encoding="utf-8", errors="replace"), out)
     after = _auxiliary_hashes(state)
-    same = all(after.get(path) == known for path, known in before.items() if path.suffix != ".pdf")
-    return done if same and not report.errors and not report.rerun else None
+    is_unchanged = all(after.get(path) == digest for path, digest in before.items())
+    return run if is_unchanged and not report.errors and not report.rerun else None
 
 
 def _auxiliary_hashes(state: Path) -> dict[Path, str]:
-    """Return hashes of the auxiliary files that the next run reads, and of the PDF."""
-    names = (f"thesis.{end}" for end in ("aux", "toc", "lof", "lot", "out", "bbl", "pdf"))
-    return {state / name: files.digest(state / name) for name in names if (state / name).is_file()}
-
-
-def _is_stale(state: Path) -> bool:
-    """Return whether the entries have changed since the `.bbl` was made."""
-    entries, bbl = state / "references.bib", state / "thesis.bbl"
-    return entries.stat().st_mtime_ns > bbl.stat().st_mtime_ns
+    """Return hashes of the auxiliary files that the next run reads."""
+    paths = (state / f"thesis.{suffix}" for suffix in ("aux", "toc", "lof", "lot", "out", "bbl"))
+    return {path: files.digest(path) for path in paths if path.is_file()}
 
 
 def _all_errors(out: Path, report: log.Log) -> log.Log:
     """Return all errors of the document: those in `report`, and those after the error at which the run stopped."""
     if not report.errors:
         return report
-    full, _ = _run_past_errors(out, "thesis.tex")
-    listed = {(each.file, each.line, each.message) for each in report.errors}
-    others = tuple(each for each in full.errors if (each.file, each.line, each.message) not in listed)
-    return replace(report, errors=(*report.errors, *others))
+    full_report, _ = _run_past_errors(out, "thesis.tex")
+    keys = {(error.file, error.line, error.message) for error in report.errors}
+    further = tuple(error for error in full_report.errors if (error.file, error.line, error.message) not in keys)
+    return replace(report, errors=(*report.errors, *further))
 
 
 def draft_thesis(root: Path) -> list[str]:
@@ -227,7 +224,7 @@ def draft_thesis(root: Path) -> list[str]:
     report, pdf = _run_past_errors(out, name)
     if pdf:
         files.write(out / "thesis-draft.pdf", pdf)
-    return [f"out/{each}" if each.file else str(each) for each in report.errors]
+    return [f"out/{error}" if error.file else str(error) for error in report.errors]
 
 
 def _run_past_errors(out: Path, document: str) -> tuple[log.Log, bytes]:
@@ -246,11 +243,10 @@ def _run_past_errors(out: Path, document: str) -> tuple[log.Log, bytes]:
 
 
 def _check(root: Path, paper: Metadata) -> None:
-    listed = [*paper.chapters, *paper.appendices]
-    if "abstract" in metadata.templates(root):
-        listed.insert(0, "abstract")
-    files_of = [f"paper/chapters/{name}.tex.j2" for name in listed]
-    templates = {file: text_of(root, file, SpecError) for file in files_of}
+    names = ["abstract"] if "abstract" in metadata.templates(root) else []
+    names += [*paper.chapters, *paper.appendices]
+    paths = [f"paper/chapters/{name}.tex.j2" for name in names]
+    templates = {path: text_of(root, path, SpecError) for path in paths}
     references = bibliography.read(root)
     findings = [
         *references.faults,
@@ -263,7 +259,7 @@ def _check(root: Path, paper: Metadata) -> None:
 
 
 def _cited_by_exhibits(root: Path, templates: Mapping[str, str], lines: Mapping[str, int]) -> list[lint.ChapterFault]:
-    """Return citations in captions and notes that are not in the bibliography, with the file of the exhibit."""
+    """Return the citations in captions and notes that are not in the bibliography, as faults in files of exhibits."""
     findings = []
     for kind, name in dict.fromkeys(call[:2] for text in templates.values() for call in calls.dependencies(text)):
         path = root / "out" / f"{kind}s" / (f"{name}.tex" if kind == "table" else f"{name}.float.tex")

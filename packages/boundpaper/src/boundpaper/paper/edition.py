@@ -1,6 +1,6 @@
-"""Record the edition of a PDF: the commit of its artifacts and the address of its site.
+"""Record the edition of a PDF: the commit of its artifacts, and the address of its site.
 
-The file `out/edition.json` is an input of the thesis, so that a new commit or another site triggers a rebuild.
+The file `out/edition.json` is an input of the thesis, so that a new commit or another site leads to a new PDF.
 """
 
 import json
@@ -17,19 +17,19 @@ from boundpaper.store.files import write
 from boundpaper.typeset.addresses import fault_of_address
 
 FILE = "out/edition.json"
-WATCHED = tuple(f"artifacts/{each}" for each in ("sources", "measurements", "results", "datapackage.yaml"))
+ARTIFACTS = tuple(f"artifacts/{name}" for name in ("sources", "measurements", "results", "datapackage.yaml"))
 _ADDRESS = re.compile(r"(?:https?://)?[\w.~/:@+-]+", re.ASCII)
-_FULL = re.compile(r"[0-9a-f]{40,64}")
+_COMMIT = re.compile(r"[0-9a-f]{40,64}")
 
 
 @dataclass(frozen=True)
 class Edition:
-    """Commit and site address of an edition.
+    """An edition of a PDF.
 
     Attributes
     ----------
     commit : str
-        The last commit that changed the artifacts; empty without git, and in a shallow clone that lacks this commit.
+        The last commit that changed the artifacts; empty without git, and in a shallow clone.
     time : int
         Time of the commit in seconds since 1970; 0 without a commit.
     changed : bool
@@ -63,36 +63,36 @@ def read(root: Path) -> Edition:
 
 
 def store_edition(root: Path, edition: Edition) -> None:
-    """Write the edition for the thesis to read; an unchanged edition is not rewritten."""
+    """Write an edition to the file from which the thesis reads it; the file of an equal edition stays."""
     write(root / FILE, json.dumps(asdict(edition), indent=1).encode() + b"\n")
 
 
 def ensure_edition(root: Path) -> None:
-    """Write an empty edition if there is none, since the graph needs the file."""
+    """Write an empty edition if there is no file, since the graph of steps needs it."""
     if not (root / FILE).is_file():
         store_edition(root, Edition())
 
 
 def ask_commit(root: Path, site: str) -> Callable[[], Edition]:
-    """Ask git for the commit of the artifacts in the background; the returned function waits for the answer."""
+    """Ask git in the background for the commit of the artifacts; return a function that waits for the edition."""
     commands = (
-        ("log", "-1", "--format=%H %ct", "--", *WATCHED),
-        ("status", "--porcelain", "--untracked-files=normal", "--", *WATCHED),
+        ("log", "-1", "--format=%H %ct", "--", *ARTIFACTS),
+        ("status", "--porcelain", "--untracked-files=normal", "--", *ARTIFACTS),
         ("rev-parse", "--is-shallow-repository", "--show-toplevel"),
     )
     try:
-        running = [
-            subprocess.Popen(("git", *each), cwd=root, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
-            for each in commands
+        processes = [
+            subprocess.Popen(("git", *words), cwd=root, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+            for words in commands
         ]
     except OSError:
         return lambda: Edition(site=site)
 
     def wait_for_commit() -> Edition:
-        logged, status, inside = (each.communicate()[0].split("\n") for each in running)
-        commit, _, time = logged[0].partition(" ")
-        own = len(inside) > 1 and inside[0] == "false" and Path(inside[1]).resolve() == root.resolve()
-        if not own or not _FULL.fullmatch(commit):
+        log, status, (is_shallow, *folders) = (process.communicate()[0].split("\n") for process in processes)
+        commit, _, time = log[0].partition(" ")
+        is_complete = is_shallow == "false" and Path(folders[0]).resolve() == root.resolve()
+        if not is_complete or not _COMMIT.fullmatch(commit):
             return Edition(site=site)
         return Edition(commit, int(time), bool(status[0]), site)
 

@@ -24,10 +24,10 @@ def limit_resources(seconds: float, memory: int) -> Iterator[None]:
         yield
         return
 
-    def end(number: int, frame: FrameType | None) -> None:
+    def stop(number: int, frame: FrameType | None) -> None:
         raise SpecError(f"takes more than {seconds:g} s; a loop in it is endless or much too long")
 
-    before, (soft, hard) = signal.signal(signal.SIGVTALRM, end), resource.getrlimit(resource.RLIMIT_AS)
+    old_handler, (soft, hard) = signal.signal(signal.SIGVTALRM, stop), resource.getrlimit(resource.RLIMIT_AS)
     signal.setitimer(signal.ITIMER_VIRTUAL, seconds)
     try:
         if _STATUS.exists():
@@ -37,4 +37,4 @@ def limit_resources(seconds: float, memory: int) -> Iterator[None]:
     finally:
         resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
         signal.setitimer(signal.ITIMER_VIRTUAL, 0)
-        signal.signal(signal.SIGVTALRM, before)
+        signal.signal(signal.SIGVTALRM, old_handler)

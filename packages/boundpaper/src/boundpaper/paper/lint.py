@@ -1,4 +1,4 @@
-"""Lint chapters: numbers must come from artifacts, citations from the bibliography, references from existing labels."""
+"""Lint chapters: numbers must come from artifacts, and citations and references must name what exists."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -24,8 +24,9 @@ _WORD = re.compile(r"\S+")
 _DIGIT = re.compile(r"\d")
 _BARE = re.compile(r"(?:[-+<>=\u2248]|\\pm|\\approx|\\sim|\\le|\\ge|\\leq|\\geq)*\d[\d.,]*(?:\\%|\\times|\^\\circ)?")
 _VALUE = re.compile(r"(?:[=<>]|\\approx|\\leq?|\\geq?|\\sim)[-+]?\d*\.\d|(?<![A-Za-z\\])[nN](?:=|\\approx)\d")
-_APART = re.compile(r"(?:>>|\d|\$)(?:[ ~\n]|\\[,;: ])+\\%")
+_SPACED_PERCENT = re.compile(r"(?:>>|\d|\$)(?:[ ~\n]|\\[,;: ])+\\%")
 _LITERAL = re.compile(r"\s*[-+]?\d")
+_PREFIXES = {"table": "tab", "figure": "fig"}  # of the labels of exhibits
 
 
 @dataclass(frozen=True)
@@ -47,20 +48,17 @@ def check_chapters(
 
     `entries` maps keys of the bibliography to their lines; `names` and `terms` are as in `find_typed_digits`.
     """
-    findings = [item for file, text in chapters.items() for item in find_typed_digits(text, file, names, terms)]
-    findings += [item for file, text in chapters.items() for item in find_spaced_percents(text, file)]
+    findings = [fault for file, text in chapters.items() for fault in find_typed_digits(text, file, names, terms)]
+    findings += [fault for file, text in chapters.items() for fault in find_spaced_percents(text, file)]
     findings += find_unknown_citations(chapters, entries) + uncited_entries(chapters, entries)
     return findings + find_unknown_references(chapters) + find_label_faults(chapters) + find_uncalled_exhibits(chapters)
 
 
 def find_spaced_percents(text: str, file: str) -> list[ChapterFault]:
-    r"""Find percent signs that are separated from their number, since number formats print `27.0\%`."""
-    return [
-        ChapterFault(
-            file, line_of(text, match.start()), "a space before \\%: put the percent sign directly after its number"
-        )
-        for match in _APART.finditer(without_hidden(text))
-    ]
+    r"""Find percent signs that are separated from their number, unlike those of number formats (`27.0\%`)."""
+    fault = "a space before \\%: put the percent sign directly after its number"
+    matches = _SPACED_PERCENT.finditer(without_hidden(text))
+    return [ChapterFault(file, line_of(text, match.start()), fault) for match in matches]
 
 
 def find_uncalled_exhibits(chapters: Mapping[str, str]) -> list[ChapterFault]:
@@ -68,46 +66,44 @@ def find_uncalled_exhibits(chapters: Mapping[str, str]) -> list[ChapterFault]:
     called = {
         key for text in chapters.values() for match in _REFERENCE.finditer(_code(text)) for key in _keys(match["keys"])
     }
-    prefixes = {"table": "tab", "figure": "fig"}
     return [
-        ChapterFault(file, 1, f"the {kind} {name!r} has no reference: write \\cref{{{prefixes[kind]}:{name}}}")
+        ChapterFault(file, 1, f"the {kind} {name!r} has no reference: write \\cref{{{_PREFIXES[kind]}:{name}}}")
         for file, text in chapters.items()
         for kind, name, _ in calls.dependencies(text, file)
-        if kind in prefixes and f"{prefixes[kind]}:{name}" not in called
+        if kind in _PREFIXES and f"{_PREFIXES[kind]}:{name}" not in called
     ]
 
 
 def find_typed_digits(text: str, file: str, names: Iterable[str] = (), terms: Iterable[str] = ()) -> list[ChapterFault]:
     """Find digits that are typed into prose instead of read from an artifact.
 
-    Digits are allowed in years from 1900 to 2099, headings, mathematics, labels, citations, lengths, comments, template
-    expressions, and in `names` and `terms`. A formula that only states a value (`$0.87$`, `$r = 0.87$`) counts as a
-    typed number, unless it is in `terms`. `names` are regular expressions, matched as whole words; `terms` are fixed
-    words.
+    Digits are allowed in years from 1900 to 2099, headings, mathematics, labels, citations, lengths, comments and
+    template expressions. They are also allowed in `names`, which are regular expressions for whole words, and in the
+    fixed words `terms`. A formula that only states a value (`$0.87$`, `$r = 0.87$`) counts as a typed number, unless
+    it is in `terms`.
     """
     findings = [
         ChapterFault(file, line_of(text, offset), "a number typed into << >>: read it with n('artifact', ...)")
         for offset, code in calls.expressions(text, file)
         if text[offset - 2 : offset] == "<<" and _LITERAL.match(code)
     ]
-    listed = {re.sub(r"\s", "", term) for term in terms}
+    formulas = {re.sub(r"\s", "", term) for term in terms}
     for match in _MATH.finditer(_code(text)):
-        if _states_value(match[0]) and re.sub(r"\s", "", match[0]) not in listed:
+        if _states_value(match[0]) and re.sub(r"\s", "", match[0]) not in formulas:
             findings.append(ChapterFault(file, line_of(text, match.start()), _typed_fault(match[0])))
     prose = words_of(text)
-    allowed = [*names, *(re.escape(term) for term in terms), _YEAR]
+    patterns = [*names, *(re.escape(term) for term in terms), _YEAR]
     # A name must not be part of a longer number: 2-D does not allow 12-D, nor 2026 allow 2026.5.
-    known = re.compile(rf"(?<![\w.])(?:{'|'.join(f'(?:{item})' for item in allowed)})(?![\w%]|[.,]\d)")
-    prose = known.sub(lambda match: blank_out(match[0]), prose)
-    for match in _WORD.finditer(prose):
-        if not _DIGIT.search(match[0]):
-            continue
-        findings.append(ChapterFault(file, line_of(text, match.start()), _typed_fault(match[0].strip("()[]{},.;:'`~"))))
+    allowed = re.compile(rf"(?<![\w.])(?:{'|'.join(f'(?:{pattern})' for pattern in patterns)})(?![\w%]|[.,]\d)")
+    for match in _WORD.finditer(allowed.sub(_blank_match, prose)):
+        if _DIGIT.search(match[0]):
+            fault = _typed_fault(match[0].strip("()[]{},.;:'`~"))
+            findings.append(ChapterFault(file, line_of(text, match.start()), fault))
     return sorted(findings, key=lambda finding: finding.line)
 
 
 def find_unknown_citations(chapters: Mapping[str, str], entries: Mapping[str, int]) -> list[ChapterFault]:
-    r"""Find `\cite` keys that are not in the bibliography; `entries` maps its keys to lines."""
+    r"""Find `\cite` keys that are not in the bibliography; `entries` maps the keys of the bibliography to lines."""
     findings = []
     for file, text in chapters.items():
         for match in CITE.finditer(_code(text)):
@@ -119,7 +115,7 @@ def find_unknown_citations(chapters: Mapping[str, str], entries: Mapping[str, in
 
 
 def cited_by_tables(root: Path, entries: Mapping[str, int]) -> list[str]:
-    """Return messages on keys that the bibliography lacks, in columns that the data package marks as citations."""
+    """Return messages on keys that the bibliography lacks, in columns that the data package marks with `cites`."""
     from boundpaper.store.descriptor import files, full_package
     from boundpaper.store.missing import missing_markers
     from boundpaper.store.table_file import rows
@@ -156,14 +152,12 @@ def uncited_entries(chapters: Mapping[str, str], entries: Mapping[str, int]) -> 
 
 
 def find_unknown_references(chapters: Mapping[str, str]) -> list[ChapterFault]:
-    r"""Find `\ref` and similar commands to labels that no chapter and no included exhibit defines."""
+    r"""Find references, such as `\ref`, to labels that no chapter and no included exhibit defines."""
     labels: set[str] = set()
     for file, text in chapters.items():
         labels.update(match["key"] for match in _LABEL.finditer(_code(text)))
-        prefixes = {"table": "tab", "figure": "fig"}
-        labels.update(
-            f"{prefixes[kind]}:{name}" for kind, name, _ in calls.dependencies(text, file) if kind in prefixes
-        )
+        exhibits = ((kind, name) for kind, name, _ in calls.dependencies(text, file) if kind in _PREFIXES)
+        labels.update(f"{_PREFIXES[kind]}:{name}" for kind, name in exhibits)
     findings = []
     for file, text in chapters.items():
         for match in _REFERENCE.finditer(_code(text)):
@@ -174,22 +168,22 @@ def find_unknown_references(chapters: Mapping[str, str]) -> list[ChapterFault]:
 
 
 def find_label_faults(chapters: Mapping[str, str]) -> list[ChapterFault]:
-    r"""Find labels defined twice and exhibits shown twice, with both places."""
-    first: dict[str, str] = {}
+    r"""Find labels that are defined twice, and exhibits that are shown twice; each fault names both places."""
+    first_places: dict[str, str] = {}
     findings = []
-    prefixes = {"table": "tab", "figure": "fig"}
     for file, text in chapters.items():
-        places = [(line_of(text, match.start()), match["key"].strip()) for match in _LABEL.finditer(_code(text))]
-        shown = [(line, item, name) for item, name, line in calls.dependencies(text, file) if item in prefixes]
-        places += [(line, f"{prefixes[item]}:{name}") for line, item, name in shown]
-        for line, key in sorted(places):
-            if key in first:
-                fault = f"the label {key!r} is already defined in {first[key]}: rename one of them"
-                if key.startswith(("tab:", "fig:")):
-                    fault = f"{key!r} is already shown or defined in {first[key]}: show an exhibit once and refer to it"
-                findings.append(ChapterFault(file, line, fault))
-            else:
-                first[key] = f"{file}:{line}"
+        labels = [(line_of(text, match.start()), match["key"].strip()) for match in _LABEL.finditer(_code(text))]
+        exhibits = [call for call in calls.dependencies(text, file) if call[0] in _PREFIXES]
+        labels += [(line, f"{_PREFIXES[kind]}:{name}") for kind, name, line in exhibits]
+        for line, key in sorted(labels):
+            if key not in first_places:
+                first_places[key] = f"{file}:{line}"
+                continue
+            place = first_places[key]
+            fault = f"the label {key!r} is already defined in {place}: rename one of them"
+            if key.startswith(("tab:", "fig:")):
+                fault = f"{key!r} is already shown or defined in {place}: show an exhibit once and refer to it"
+            findings.append(ChapterFault(file, line, fault))
     return findings
 
 
@@ -201,9 +195,9 @@ def _states_value(formula: str) -> bool:
     return bool(_BARE.fullmatch(inner) or _VALUE.search(inner))
 
 
-def _typed_fault(shown: str) -> str:
+def _typed_fault(number: str) -> str:
     return (
-        f"'{shown}' is typed: read it with << n('artifact', ...) | fixed(2) >>, write a small count as a word, or, "
+        f"'{number}' is typed: read it with << n('artifact', ...) | fixed(2) >>, write a small count as a word, or, "
         "if it is a name, add it to names or terms in paper/metadata.yaml"
     )
 
@@ -224,7 +218,7 @@ def _code(text: str) -> str:
 def words_of(text: str) -> str:
     """Return the text that readers see as words, with blanks for headings, labels, mathematics and calls."""
     text = _MATH.sub(_blank_match, _code(text))
-    text = CITE.sub(_blank_match, text)  # also the notes of citations: `Table 2` names a part of the cited work
+    text = CITE.sub(_blank_match, text)  # with its notes: `Table 2` there is a part of the cited work
     return without_commands(_LENGTH.sub(_blank_match, text), SILENT)
 
 

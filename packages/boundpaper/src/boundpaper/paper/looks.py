@@ -1,4 +1,4 @@
-"""Select a paper's preamble and document template: the engine's files, with additions or replacements of the paper."""
+"""Select the preamble and the document template: the engine's files, which a paper may extend or replace."""
 
 from pathlib import Path
 
@@ -25,14 +25,12 @@ def template(root: Path) -> tuple[str, str]:
 
 
 def preamble(root: Path) -> str:
-    """Return the engine's and the paper's preamble, each after a comment with its file name.
+    """Return the engine's preamble and then the paper's, each after a comment with its file name.
 
     Raises SpecError when the paper's file is not readable text.
     """
-    parts = {PREAMBLE: (_FOLDER / "preamble.tex").read_text(encoding="utf-8")}
-    if own := own_preamble(root):
-        parts[OWN_PREAMBLE] = own
-    return "\n".join(f"% source: {file}\n{text.rstrip()}" for file, text in parts.items())
+    texts = {PREAMBLE: (_FOLDER / "preamble.tex").read_text(encoding="utf-8"), OWN_PREAMBLE: own_preamble(root)}
+    return "\n".join(f"% source: {file}\n{text.rstrip()}" for file, text in texts.items() if text)
 
 
 def own_preamble(root: Path) -> str:

@@ -1,8 +1,8 @@
-"""Read the paper's metadata (`paper/metadata.yaml`): title page, order of chapters, names that look like numbers."""
+"""Read the paper's metadata (`paper/metadata.yaml`): its title page, order of chapters, and names with digits."""
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -37,10 +37,10 @@ FIELDS: Rule = mapping(
         "site": text,
     }
 )
-"""Fields that the file may have."""
+"""Rule for the content of the file."""
 
-CLASSES = ("class", "documentclass", "document_class", "journal", "venue", "style")
-OWN_CLASS = (
+CLASS_KEYS = ("class", "documentclass", "document_class", "journal", "venue", "style")
+CLASS_ADVICE = (
     "a paper built from chapters uses the engine's class. To use a journal's class, run `boundpaper init` in the "
     "folder of a LaTeX paper, which binds its numbers to its data (docs/adopt.md)"
 )
@@ -80,18 +80,18 @@ class Metadata:
     ----------
     title, subtitle, author, institution, date, version, licence : str
         Lines of the title page, as plain text with `$math$` and `*emphasis*`; all but title and date are optional.
-        Several authors are joined.
+        `author` joins the names of several authors.
     authors : tuple of Author
-        The authors one by one, for publishing: `author` in the file is a string, or a list of strings and of mappings
-        with the attributes of `Author`.
+        Each author, for publishing. In the file, `author` is a name, or a list of names and of mappings with the
+        attributes of `Author`.
     publisher, identifier : str
         For publishing: the publisher (by default the first author), and the DOI or other address.
     keywords : tuple of str
         Keywords in the PDF's metadata.
     chapters, appendices : tuple of str
-        Names of templates in `paper/chapters`, in order; `abstract`, if it exists, is printed before them.
+        Names of templates in `paper/chapters`, in order. A template `abstract` is printed before them.
     supplement : tuple of str
-        Tables and figures that no chapter shows: they are built on request, and printed only in the supplement.
+        Tables and figures that no chapter shows. They are built on request, and printed only in the supplement.
     names : tuple of str
         Regular expressions of names that contain digits.
     terms : tuple of str
@@ -121,27 +121,26 @@ class Metadata:
 
 
 def read(root: Path) -> Metadata:
-    """Read the metadata of a project.
+    """Return the metadata of a project.
 
     Raises SpecError when the file is missing or not a YAML mapping, a field is unknown, missing or of the wrong type,
     or a chapter is listed twice or has no template.
     """
     try:
-        loaded = yaml_of(root, FILE, SpecError)
+        content = yaml_of(root, FILE, SpecError)
     except FileNotFoundError:
         raise SpecError(f"{FILE}: no such file; write it with title, date and the order of the chapters") from None
-    if not isinstance(loaded, dict):
+    if not isinstance(content, dict):
         raise SpecError(f"{FILE}: must contain fields, as in `title: ...`")
-    if refused := next((word for word in CLASSES if word in loaded), None):
-        raise SpecError(f"{FILE}: {refused}: {OWN_CLASS}")
-    require(loaded, FIELDS, FILE, SpecError)
+    if class_key := next((key for key in CLASS_KEYS if key in content), None):
+        raise SpecError(f"{FILE}: {class_key}: {CLASS_ADVICE}")
+    require(content, FIELDS, FILE, SpecError)
     for name in ("title", "date"):
-        if not loaded.get(name):
+        if not content.get(name):
             raise SpecError(f"{FILE}: {name} is missing")
-    data: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in loaded.items()}
-    data["authors"] = _read_authors(loaded.get("author", ""))
-    data["author"] = _joined_names([each.name for each in data["authors"]])
-    metadata = Metadata(**data)
+    fields = {name: tuple(value) if isinstance(value, list) else value for name, value in content.items()}
+    authors = _authors_of(content.get("author", ""))
+    metadata = Metadata(**{**fields, "authors": authors, "author": _join_names([author.name for author in authors])})
     for pattern in metadata.names:
         if fault := pattern_fault(pattern):
             raise SpecError(f"{FILE}: {pattern!r} in names {fault}")
@@ -149,15 +148,15 @@ def read(root: Path) -> Metadata:
     return metadata
 
 
-def _read_authors(value: str | Sequence[str | dict[str, Any]]) -> tuple[Author, ...]:
+def _authors_of(value: str | Sequence[str | dict[str, Any]]) -> tuple[Author, ...]:
     entries = [value] if isinstance(value, str) else value
-    made = [Author(each) if isinstance(each, str) else Author(**each) for each in entries if each]
-    return tuple(Author(**{**vars(each), "orcid": re.sub(ORCID, r"https://orcid.org/\1", each.orcid)}) for each in made)
+    authors = [Author(entry) if isinstance(entry, str) else Author(**entry) for entry in entries if entry]
+    return tuple(replace(author, orcid=re.sub(ORCID, r"https://orcid.org/\1", author.orcid)) for author in authors)
 
 
-def _joined_names(names: Sequence[str]) -> str:
+def _join_names(names: Sequence[str]) -> str:
     """Return names joined for print: `A`, `A and B`, `A, B and C`."""
-    return " and ".join(part for part in (", ".join(names[:-1]), *names[-1:]) if part)
+    return " and ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))
 
 
 def templates(root: Path) -> list[str]:
@@ -172,10 +171,10 @@ def chapters(root: Path) -> dict[str, str]:
 
 
 def _check_chapters(root: Path, metadata: Metadata) -> None:
-    present = templates(root)
+    template_names = templates(root)
     listed = [*metadata.chapters, *metadata.appendices]
     for name in listed:
-        if name not in present:
-            raise SpecError(f"{FILE}: no chapter {name!r} in paper/chapters{or_known(name, present)}")
+        if name not in template_names:
+            raise SpecError(f"{FILE}: no chapter {name!r} in paper/chapters{or_known(name, template_names)}")
         if listed.count(name) > 1 or name == "abstract":
             raise SpecError(f"{FILE}: the chapter {name!r} is listed twice (`abstract` is added by itself)")

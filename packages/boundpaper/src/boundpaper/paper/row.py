@@ -1,20 +1,21 @@
 r"""Print rows of artifacts in chapters: an estimate with interval and p-value in a fixed notation.
 
 `r('height_tests', 'light', 'pearson')` is the row that contains these words, in any column. It is printed as its
-estimate: `-0.67 [-0.95, 0.16], p = 0.067, Holm p = 0.49`; a format applies to the value and both ends (`| percent(0)`),
-`.bare` omits p, and `.ci_low` and so on are cells. `use('height_tests', test='pearson')` returns a function for an
-artifact that a chapter reads often: `<% set tests = use(...) %>`, then `<< tests('light') >>`.
+estimate: `-0.67 [-0.95, 0.16], p = 0.067, Holm p = 0.49`. A format (`| percent(0)`) applies to the value and both ends
+of the interval, `.bare` omits p, and an attribute such as `.ci_low` is the cell of that column. For an artifact that a
+chapter reads often, `use('height_tests', test='pearson')` returns a function: after `<% set tests = use(...) %>`,
+`<< tests('light') >>` is a row.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 from boundpaper.errors import SpecError
 from boundpaper.paper.bound import Origin, bound
-from boundpaper.paper.lookup import cells_equal, one_row
+from boundpaper.paper.lookup import cells_equal, is_empty, one_row
 from boundpaper.suggestions import or_known
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
     from boundpaper.typeset.glyphs import Output
 
-# Columns in results of a value, the ends of its interval, its p-value, and the p-value corrected for its family.
+# Columns of an estimate, the ends of its interval, its p-value, and its p-value corrected for a family of tests.
 SHAPES = (
     ("estimate", "ci_low", "ci_high", "p_value", "p_adjusted"),
     ("difference", "low", "high", "p", "p_holm"),
@@ -38,7 +39,7 @@ class Format(Protocol):
     """A number format of `boundpaper.typeset.numbers`."""
 
     def show(self, value: object, format: Output = "latex") -> str:
-        """Return a number as LaTeX."""
+        """Return a number as text in an output format."""
         ...
 
 
@@ -49,7 +50,7 @@ class Row:
     Attributes
     ----------
     artifact : str
-        Name of the artifact, for messages.
+        Name of the artifact.
     cells : mapping of str to object
         The row's cells by column.
     where : tuple of (str, str)
@@ -57,7 +58,7 @@ class Row:
     format : Format or None
         Format of value and interval; by default two digits after the point.
     p : bool
-        Whether the p-value follows.
+        Whether the p-value is printed.
     """
 
     artifact: str
@@ -90,17 +91,18 @@ class Row:
 
         shapes = [shape for shape in SHAPES if shape[0] in self.cells]
         if not shapes:
-            wanted = ", ".join(shape[0] for shape in SHAPES)
-            raise SpecError(f"{self.artifact} has no estimate (a column {wanted}): name the cell, as in .{self._any()}")
-        value, low, high, p, adjusted = shapes[0]
-        form, show_p = self.format or fixed(DIGITS), pvalue(relation=True)
+            columns = ", ".join(shape[0] for shape in SHAPES)
+            example = next(self._filled_columns())
+            raise SpecError(f"{self.artifact} has no estimate (a column {columns}): name the cell, as in .{example}")
+        value, low, high, p, adjusted_p = shapes[0]
+        form, p_form = self.format or fixed(DIGITS), pvalue(relation=True)
         text = form.show(self._require_cell(value), "latex")
-        if not self._empty(low) and not self._empty(high):
+        if not self._is_empty(low) and not self._is_empty(high):
             text += f" [{form.show(self._require_cell(low), 'latex')}, {form.show(self._require_cell(high), 'latex')}]"
-        if self.p and not self._empty(p):
-            text += f", $p$~{show_p.show(self._require_cell(p), 'latex')}"
-            if not self._empty(adjusted) and self._require_cell(adjusted) != self._require_cell(p):
-                text += f", Holm $p$~{show_p.show(self._require_cell(adjusted), 'latex')}"
+        if self.p and not self._is_empty(p):
+            text += f", $p$~{p_form.show(self._require_cell(p), 'latex')}"
+            if not self._is_empty(adjusted_p) and self._require_cell(adjusted_p) != self._require_cell(p):
+                text += f", Holm $p$~{p_form.show(self._require_cell(adjusted_p), 'latex')}"
         return text
 
     def __getattr__(self, column: str) -> Any:
@@ -111,64 +113,58 @@ class Row:
     def _require_cell(self, column: str) -> Any:
         if column not in self.cells:
             raise SpecError(f"{self.artifact} has no column {column!r}{or_known(column, self.cells)}")
-        if self._empty(column):
-            why = "" if self._empty("reason") else f" ({self.cells['reason']})"
-            raise SpecError(f"{self.artifact}: {column} is empty for {self._any(shown=True)}{why}")
+        if self._is_empty(column):
+            reason = "" if self._is_empty("reason") else f" ({self.cells['reason']})"
+            name = next(self._filled_columns())
+            raise SpecError(f"{self.artifact}: {column} is empty for {name}={self.cells[name]!r}{reason}")
         cell = self.cells[column]
         return bound(cell.item() if hasattr(cell, "item") else cell, [Origin(self.artifact, column, self.where)])
 
-    def _empty(self, column: str) -> bool:
-        cell = self.cells.get(column)
-        return cell is None or cell != cell or str(cell) in ("", "<NA>")
+    def _is_empty(self, column: str) -> bool:
+        return is_empty(self.cells.get(column))
 
-    def _any(self, *, shown: bool = False) -> str:
-        """Return the first column that is not empty, as an example for a message; with `shown`, also its value."""
-        column = next(name for name, cell in self.cells.items() if name != "study" and not self._empty(name))
-        return f"{column}={self.cells[column]!r}" if shown else column
+    def _filled_columns(self) -> Iterator[str]:
+        return (column for column in self.cells if column != "study" and not self._is_empty(column))
 
 
 def row(frame: pd.DataFrame, artifact: str, words: tuple[str, ...], where: dict[str, Any]) -> Row:
     """Return the only row that contains `words` and whose columns have the values of `where`.
 
-    Raises SpecError for a word in no column (it suggests the nearest) or in several columns, for no row, or for several
-    rows.
+    Raises SpecError when a word is in no column (the message suggests the nearest word) or in several columns, and when
+    no row or several rows match.
     """
     keys = dict(where)
     for word in words:
-        columns = [name for name in frame.columns if name not in keys and name != "study" and _holds_names(frame[name])]
-        holding = [name for name in columns if cells_equal(frame[name], word).any()]
-        if not holding:
-            known = dict.fromkeys(str(cell) for name in columns for cell in frame[name])
+        names = [name for name in frame.columns if name not in keys and name != "study" and _has_names(frame[name])]
+        matches = [name for name in names if cells_equal(frame[name], word).any()]
+        if not matches:
+            known = dict.fromkeys(str(cell) for name in names for cell in frame[name])
             raise SpecError(f"{artifact} has no {word!r}{or_known(word, known)}")
-        if len(holding) > 1:
-            shown = " or ".join(f"{name}={word!r}" for name in holding)
-            raise SpecError(f"{artifact} has {word!r} in {len(holding)} columns: write {shown}")
-        keys[holding[0]] = word
-    only = one_row(frame, artifact, keys)
-    cells = {str(name): only[name].iloc[0] for name in only.columns}
-    return Row(artifact, cells, tuple((name, str(wanted)) for name, wanted in keys.items()))
+        if len(matches) > 1:
+            conditions = " or ".join(f"{name}={word!r}" for name in matches)
+            raise SpecError(f"{artifact} has {word!r} in {len(matches)} columns: write {conditions}")
+        keys[matches[0]] = word
+    match = one_row(frame, artifact, keys)
+    cells = {str(name): match[name].iloc[0] for name in match.columns}
+    return Row(artifact, cells, tuple((name, str(cell)) for name, cell in keys.items()))
 
 
 def row_reader(frame: pd.DataFrame, artifact: str, fixed: dict[str, Any]) -> Callable[..., Row]:
-    """Return a function that returns rows of one artifact, with some columns fixed.
+    """Return a function that returns rows of one artifact in which the columns `fixed` have the given values.
 
     Raises SpecError at once if a fixed column or its value does not exist.
     """
-    for column, wanted in fixed.items():
+    for column, value in fixed.items():
         if column not in frame.columns:
             raise SpecError(f"{artifact} has no column {column!r}{or_known(column, frame.columns)}")
-        if not cells_equal(frame[column], wanted).any():
+        if not cells_equal(frame[column], value).any():
             known = dict.fromkeys(str(cell) for cell in frame[column])
-            raise SpecError(f"{artifact} has no {column} {str(wanted)!r}{or_known(str(wanted), known)}")
-
-    def rows(*words: str, **where: Any) -> Row:
-        return row(frame, artifact, words, {**fixed, **where})
-
-    return rows
+            raise SpecError(f"{artifact} has no {column} {str(value)!r}{or_known(str(value), known)}")
+    return lambda *words, **where: row(frame, artifact, words, {**fixed, **where})
 
 
-def _holds_names(column: pd.Series[Any]) -> bool:
-    """Return whether a column holds names rather than numbers."""
+def _has_names(column: pd.Series[Any]) -> bool:
+    """Return whether a column has names rather than numbers."""
     from pandas.api.types import is_numeric_dtype
 
     return not is_numeric_dtype(column)

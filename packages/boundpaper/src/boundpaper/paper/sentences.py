@@ -2,18 +2,20 @@
 
 import re
 
-_SHORT = "al ca cf ed eds e.g i.e etc vs resp Dr Prof No Nos Eq Eqs Fig Figs Tab Tabs Sec Secs Ch App Ref Refs Vol pp"
-_ABBREVIATIONS = frozenset(_SHORT.split())
+_ABBREVIATIONS = frozenset(
+    "al ca cf ed eds e.g i.e etc vs resp Dr Prof No Nos Eq Eqs Fig Figs Tab Tabs Sec Secs Ch App Ref Refs Vol "
+    "pp".split()
+)
 _EXPRESSION = re.compile(r"<<(?:(?!<<).)*?>>")
 _MARK = re.compile(r"<<\s*mark\(")
 _STOP = re.compile(r"(?<![\w.])(?P<word>[\w.]*)[.?!][)\]}']*+\0*(?P<gap> ++)(?=[A-Z`(\\<$\1\u201c])")
 
 
 def split_sentences(line: str) -> tuple[str, ...]:
-    """Return the sentences of a line: each ends at a full stop before a space and a capital, formula or expression.
+    """Return the sentences of a line, which end at a full stop before a space and a capital, formula or expression.
 
-    A verdict mark belongs to the sentence before it. Full stops of abbreviations, inline headings and citation notes do
-    not end a sentence.
+    A verdict's mark belongs to the sentence before it. A full stop in an abbreviation, an inline heading or the note of
+    a citation ends no sentence.
     """
     masked = _EXPRESSION.sub(lambda match: ("\0" if _MARK.match(match[0]) else "\1") * len(match[0]), line)
     if heading := re.match(r"\\paragraph\*?\{[^}]*\}", masked):

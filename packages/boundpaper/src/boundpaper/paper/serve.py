@@ -1,4 +1,4 @@
-"""Serve the PDF and the site to a browser on this machine, and reload them after every build."""
+"""Serve the PDF and the site to a browser on this machine, where they are reloaded after every build."""
 
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
@@ -35,7 +35,7 @@ class Server(ThreadingHTTPServer):
     Parameters
     ----------
     out : Path
-        The output folder, of which only `thesis.pdf` and `site/` are served.
+        The output folder; only its `thesis.pdf` and `site/` are served.
     port : int
         The port; 0 for any free port.
     """
@@ -52,7 +52,7 @@ class Server(ThreadingHTTPServer):
         return f"http://{HOST}:{self.server_address[1]}/"
 
     def built(self) -> None:
-        """Make open pages reload."""
+        """Make open pages reload, since a build has ended."""
         self.version += 1
 
     def begin(self) -> None:
@@ -71,7 +71,7 @@ class Handler(SimpleHTTPRequestHandler):
         try:
             self._answer_request(path)
         except ConnectionError:
-            self.close_connection = True  # the browser has gone
+            self.close_connection = True  # the browser closed it
         except (ValueError, OSError):  # not a valid file name
             self.send_error(404)
 
@@ -92,23 +92,23 @@ class Handler(SimpleHTTPRequestHandler):
             self.send_error(404)
 
     def do_HEAD(self) -> None:
-        """Answer HEAD requests like GET requests."""
+        """Refuse a request for headers alone."""
         self.send_error(405)
 
     def end_headers(self) -> None:
-        """Tell the browser to cache nothing, since it would show old builds."""
+        """Tell the browser to cache nothing; else it would show old builds."""
         self.send_header("Cache-Control", "no-store")
         super().end_headers()
 
     def log_message(self, format: str, *args: object) -> None:
-        """Log nothing: the terminal is for builds."""
+        """Log nothing, since the terminal shows builds."""
 
-    def _file_at(self, path: str, within: str) -> Path | None:
-        """Return the file at a path, following links; None if it is a folder or outside `within`."""
-        place = Path(self.directory).resolve() / within
+    def _file_at(self, path: str, served: str) -> Path | None:
+        """Return the file that an address names; None if there is none, or its links lead outside `served`."""
+        root = Path(self.directory).resolve() / served
         file = Path(self.translate_path(path)).resolve()
         file = (file / "index.html").resolve() if file.is_dir() else file
-        return file if file.is_file() and file.is_relative_to(place) else None
+        return file if file.is_file() and file.is_relative_to(root) else None
 
     def _send_page(self, file: Path) -> None:
         if file.suffix == ".html":

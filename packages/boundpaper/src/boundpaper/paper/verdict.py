@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from boundpaper.errors import SpecError
 from boundpaper.paper.bound import Origin, Word, bound
+from boundpaper.paper.lookup import is_empty
 from boundpaper.suggestions import or_known
 
 if TYPE_CHECKING:
@@ -27,12 +28,12 @@ MARKS = {
     "not supported": "unsupported",
     "contradicted": "contradicted",
     "not testable": "untestable",
-}  # the mark of each verdict, defined in `templates/preamble.tex`
-PROSE = frozenset({"statement", "reason"})  # ledger columns with text written by an author
+}  # the mark of each verdict, which `templates/preamble.tex` defines
+PROSE = frozenset({"statement", "reason"})  # ledger columns that an author writes, with markup
 
 
 class Latex(Word):
-    """Text that is LaTeX, perhaps with the origins of its values; all other text is escaped when printed."""
+    """Text that is already LaTeX; all other text is escaped when it is printed."""
 
     @classmethod
     def of(cls, text: str, origins: tuple[Origin, ...]) -> Latex:
@@ -44,9 +45,9 @@ class Latex(Word):
 
 @dataclass(frozen=True)
 class Claim:
-    """A ledger row for use in a template.
+    """A row of the ledger, for use in a template.
 
-    `shown` collects the claims whose verdict the chapter has printed so far.
+    `shown` collects the names of the claims whose verdicts the chapter has printed so far.
     """
 
     name: str
@@ -57,19 +58,19 @@ class Claim:
     def phrase(self) -> Latex:
         """Return the verdict as a verb phrase: "is not supported"."""
         self.shown.add(self.name)
-        verdict = str(self.row["verdict"])
-        if verdict not in PHRASES:
-            raise SpecError(f"claim {self.name!r} has the unknown verdict {verdict!r}{or_known(verdict, PHRASES)}")
-        return Latex.of(PHRASES[verdict], self.origins)
+        return Latex.of(self._verdict_in(PHRASES), self.origins)
 
     @property
     def mark(self) -> Latex:
-        """Return the verdict as a mark that links to its ledger row, in the paper or the supplement."""
+        """Return the verdict as a mark that links to its row of the ledger."""
         self.shown.add(self.name)
+        return Latex.of(rf"\verdictmark{{{self.name}}}{{{self._verdict_in(MARKS)}}}", self.origins)
+
+    def _verdict_in(self, terms: Mapping[str, str]) -> str:
         verdict = str(self.row["verdict"])
-        if verdict not in MARKS:
-            raise SpecError(f"claim {self.name!r} has the unknown verdict {verdict!r}{or_known(verdict, MARKS)}")
-        return Latex.of(rf"\verdictmark{{{self.name}}}{{{MARKS[verdict]}}}", self.origins)
+        if verdict not in terms:
+            raise SpecError(f"claim {self.name!r} has the unknown verdict {verdict!r}{or_known(verdict, terms)}")
+        return terms[verdict]
 
     @property
     def words(self) -> Latex:
@@ -81,7 +82,7 @@ class Claim:
 
     @property
     def origins(self) -> tuple[Origin, ...]:
-        """Return the origin of the verdict: a cell of the ledger."""
+        """Return the origin of the verdict, which is a cell of the ledger."""
         return (Origin("claims", "verdict", (("claim", self.name),)),)
 
     def __getattr__(self, column: str) -> Any:
@@ -92,7 +93,7 @@ class Claim:
         if column not in self.row:
             raise SpecError(f"a claim has no {column!r}{or_known(column, self.row)}")
         cell = self.row[column]
-        if cell is None or cell != cell or str(cell) in ("", "<NA>"):
+        if is_empty(cell):
             raise SpecError(f"claim {self.name!r} has no {column}: it is empty in the ledger")
         if column in PROSE:
             from boundpaper.typeset.text import prose

@@ -45,7 +45,7 @@ def without_hidden(text: str) -> str:
 
 
 def without_commands(text: str, silent: Mapping[str, int]) -> str:
-    """Return a text with blanks for command names, options, and the number of arguments that `silent` has for each."""
+    """Return a text with blanks for command names, their options, and as many arguments as `silent` says for each."""
     closing = closing_places(text)
     pieces, position = [], 0
     for match in _COMMAND.finditer(text):
@@ -54,8 +54,8 @@ def without_commands(text: str, silent: Mapping[str, int]) -> str:
         name, end = match["name"] or "", match.end()
         count = silent.get(name, 0)
         if name == "begin":
-            inner = re.compile(r"\s*\{([^{}]*)\}").match(text, end)
-            count = 4 if inner and inner[1] in _LAID_OUT else 1
+            environment = re.compile(r"\s*\{([^{}]*)\}").match(text, end)
+            count = 4 if environment and environment[1] in _LAID_OUT else 1
         if name in ("newcommand", "renewcommand", "providecommand"):
             count = 1
         if name == "def":
@@ -65,14 +65,13 @@ def without_commands(text: str, silent: Mapping[str, int]) -> str:
             if (count or name not in _WORDS_IN_BRACKETS) and (bracket := _BRACKET.match(text, end)):
                 end = bracket.end()
                 continue
-            opened = re.compile(r"\s*").match(text, end)
-            at = opened.end() if opened else end
-            if count > 0 and at in closing:
-                end, count = closing[at], count - 1
+            brace = re.compile(r"\s*").match(text, end).end()  # type: ignore[union-attr]  # always matches
+            if count > 0 and brace in closing:
+                end, count = closing[brace], count - 1
                 continue
             break
-        kept = text[match.start() : end]
-        pieces += [text[position : match.start()], kept if name in _SIGNS else blank_out(kept)]
+        command = text[match.start() : end]
+        pieces += [text[position : match.start()], command if name in _SIGNS else blank_out(command)]
         position = end
     return "".join([*pieces, text[position:]])
 

@@ -1,6 +1,6 @@
-"""Watch files: after each save, build the dependents of the file and reload open pages.
+"""Watch files, and build what depends on each file that is saved.
 
-Each build is a new process, which loads the present code; the engine decides which steps it runs.
+Each build is a new process, so that it loads the saved code; the engine decides which steps it runs.
 """
 
 import time
@@ -11,52 +11,60 @@ from threading import Event
 from boundpaper.build import process
 from boundpaper.errors import MissingDependency
 
-ROOMS = ("analysis", "artifacts", "figures", "packages", "paper", "tables")
-MADE = ("out", "artifacts/results")  # what builds write
-DRAFTS = ("~", ".part", ".swp", ".swx", ".tmp", ".bak", ".orig", ".pyc", ".crdownload", "___jb_tmp___", "___jb_old___")
+FOLDERS = ("analysis", "artifacts", "figures", "packages", "paper", "tables")
+OUTPUTS = ("out", "artifacts/results")  # folders that builds write
+DRAFTS = (
+    "~",
+    ".part",
+    ".swp",
+    ".swx",
+    ".tmp",
+    ".bak",
+    ".orig",
+    ".pyc",
+    ".crdownload",
+    "___jb_tmp___",
+    "___jb_old___",
+)
 QUIET = 200  # milliseconds without another change before a build starts
 
 
 def is_source(root: Path, path: str) -> bool:
-    """Return whether a change of this file requires a build: true for the project's sources, not for editors' drafts.
-
-    Temporary files of editors may have any name, so only known endings in each folder count.
-    """
-    place = Path(path)
-    try:
-        name = place.relative_to(root).as_posix()
-    except ValueError:
+    """Return whether a changed file is a source of the project, which requires a build, and no draft of an editor."""
+    file = Path(path)
+    if not file.is_relative_to(root):
         return False
-    hidden = any(part.startswith(".") or part == "__pycache__" for part in Path(name).parts)
-    draft = place.name.endswith(DRAFTS) or place.name.startswith("#") or not (place.suffix or place.is_dir())
-    return not hidden and not draft and not any(name == made or name.startswith(f"{made}/") for made in MADE)
+    relative = file.relative_to(root)
+    is_hidden = any(name.startswith(".") or name == "__pycache__" for name in relative.parts)
+    is_draft = file.name.endswith(DRAFTS) or file.name.startswith("#") or not (file.suffix or file.is_dir())
+    return not is_hidden and not is_draft and not any(map(relative.is_relative_to, OUTPUTS))
 
 
 def watch(
     root: Path,
     command: Sequence[str],
     say: Callable[[str], None],
-    done: Callable[[], None],
+    on_build: Callable[[], None],
     stop: Event | None = None,
     *,
-    of: Callable[[str], bool] | None = None,
+    needs_build: Callable[[str], bool] | None = None,
 ) -> None:
     """Run `command` now and after every change, until stopped.
 
-    `say` receives lines on changes and on the end of builds, `done` is called after every build, and setting `stop`
-    ends the watch. `of` returns whether a change of a file requires a build; by default `is_source`. Raises
-    MissingDependency without `watchfiles`.
+    `say` receives lines on changes and on the end of builds, `on_build` is called after every build, and setting `stop`
+    ends the watch. `needs_build` returns whether a change of a file requires a build. By default, this is `is_source`,
+    and only the folders of sources are watched. Raises MissingDependency without `watchfiles`.
     """
     try:
         import watchfiles
     except ModuleNotFoundError:
         raise MissingDependency.package("watchfiles", "press") from None
-    rooms = [root] if of else [root / room for room in ROOMS if (root / room).is_dir()]
+    folders = [root] if needs_build else [root / name for name in FOLDERS if (root / name).is_dir()]
     _run_build(root, command, say)
-    done()
+    on_build()
     changes = watchfiles.watch(
-        *rooms,
-        watch_filter=lambda _, path: of(path) if of else is_source(root, path),
+        *folders,
+        watch_filter=lambda _, path: needs_build(path) if needs_build else is_source(root, path),
         debounce=5 * QUIET,
         step=QUIET,
         stop_event=stop,
@@ -65,7 +73,7 @@ def watch(
     for batch in changes:
         say(f"changed: {_some_names({Path(path).relative_to(root).as_posix() for _, path in batch})}")
         _run_build(root, command, say)
-        done()
+        on_build()
 
 
 def _run_build(root: Path, command: Sequence[str], say: Callable[[str], None]) -> None:
@@ -76,5 +84,5 @@ def _run_build(root: Path, command: Sequence[str], say: Callable[[str], None]) -
 
 
 def _some_names(names: Iterable[str], most: int = 4) -> str:
-    known = sorted(names)
-    return ", ".join(known[:most]) + (f" and {len(known) - most} more" if len(known) > most else "")
+    ordered = sorted(names)
+    return ", ".join(ordered[:most]) + (f" and {len(ordered) - most} more" if len(ordered) > most else "")

@@ -1,7 +1,7 @@
-r"""Write a PDF's XMP metadata, equal to its Info dictionary, as PDF/A (ISO 19005-2, 6.6) requires.
+r"""Write a PDF's XMP metadata, which must equal its Info dictionary by PDF/A (ISO 19005-2, 6.6).
 
 The `.tex` contains the metadata as the text of a stream. Characters other than letters, digits and plain punctuation
-are numeric references, so that neither TeX nor XML interprets them.
+are written as numeric references, so that neither TeX nor XML interprets them.
 """
 
 import string
@@ -18,8 +18,8 @@ NAMESPACES = {
 def packet(*, title: str, author: str, subject: str, keywords: str, creator: str, producer: str) -> str:
     r"""Return the XMP of a PDF/A-2b document.
 
-    Arguments are as in the PDF's Info dictionary; empty ones are omitted. The packet is ASCII, for `\pdfobj stream`
-    with `#` and `&` of category "other".
+    Arguments are as in the PDF's Info dictionary; an empty argument is omitted. The packet is ASCII text for
+    `\pdfobj stream`, where `#` and `&` must have category "other".
 
     Examples
     --------
@@ -28,7 +28,7 @@ def packet(*, title: str, author: str, subject: str, keywords: str, creator: str
     >>> "Beans &#38; sun" in text, "dc:creator" in text
     (True, False)
     """
-    parts = [
+    properties = [
         "<pdfaid:part>2</pdfaid:part><pdfaid:conformance>B</pdfaid:conformance>",
         _xml_list("dc:title", "Alt", title),
         _xml_list("dc:creator", "Seq", author),
@@ -41,18 +41,18 @@ def packet(*, title: str, author: str, subject: str, keywords: str, creator: str
     return (
         '<?xpacket begin="" id="W5M0MpCehiHzreSzNTczkc9d"?><x:xmpmeta xmlns:x="adobe:ns:meta/">'
         '<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#">'
-        + f'<rdf:Description rdf:about="" {names}>{"".join(parts)}</rdf:Description></rdf:RDF></x:xmpmeta>'
+        + f'<rdf:Description rdf:about="" {names}>{"".join(properties)}</rdf:Description></rdf:RDF></x:xmpmeta>'
         '<?xpacket end="r"?>'
     )
 
 
 def _xml_element(name: str, text: str) -> str:
-    escaped = "".join(sign if sign in PLAIN else f"&#{ord(sign)};" for sign in text)
+    escaped = "".join(char if char in PLAIN else f"&#{ord(char)};" for char in text)
     return f"<{name}>{escaped}</{name}>" if text else ""
 
 
 def _xml_list(name: str, kind: str, text: str) -> str:
-    item = _xml_element("rdf:li", text)
+    element = _xml_element("rdf:li", text)
     if kind == "Alt":
-        item = item.replace("<rdf:li>", '<rdf:li xml:lang="x-default">', 1)
-    return f"<{name}><rdf:{kind}>{item}</rdf:{kind}></{name}>" if text else ""
+        element = element.replace("<rdf:li>", '<rdf:li xml:lang="x-default">', 1)
+    return f"<{name}><rdf:{kind}>{element}</rdf:{kind}></{name}>" if text else ""

@@ -1,7 +1,7 @@
 """Cache values in files with a hash, so that a later run notices any change of the file.
 
-A value is stored in a separate JSON file, `{"hash": ..., "value": ...}`. A record that people read, or a file with
-several records, stores the hash of each record's other keys under the key `SEAL`.
+A cached value has its own JSON file, `{"hash": ..., "value": ...}`. In a file that people read, or that has several
+records, each record stores the hash of its other keys under the key `SEAL`.
 """
 
 import hashlib
@@ -57,13 +57,13 @@ def hash_bytes(content: bytes) -> bytes:
 
 
 def with_hash(record: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a record with the hash of its content added."""
+    """Return a record with the hash of its other keys under the key `SEAL`."""
     content = {key: value for key, value in record.items() if key != SEAL}
     return {**content, SEAL: hash_bytes(json.dumps(content, sort_keys=True).encode()).decode()}
 
 
 def broken(record: Mapping[str, Any]) -> str:
-    """Return the fault of a record from `with_hash` that was stored as JSON; empty if it is unchanged."""
+    """Return why a stored record differs from what `with_hash` returned; empty if it is unchanged."""
     if SEAL not in record:
         return f"has no hash of its content under the key `{SEAL}`"
     return "" if with_hash(record)[SEAL] == record[SEAL] else "was changed since it was written: its hash differs"

@@ -1,7 +1,7 @@
 """Make numbers canonical, so that they are written, compared and hashed equally on every processor.
 
-BLAS kernels sum in different orders, so the last digits of a result, and all digits of a number that should be zero,
-differ between processors. A column is therefore rounded to `DIGITS` significant digits, and numbers smaller than
+BLAS kernels sum in different orders. The last digits of a result therefore differ between processors, as do all digits
+of a number that should be zero. A column is rounded to `DIGITS` significant digits, and numbers smaller than
 `FLOOR` times its largest number become zero, except p-values, which may be tiny.
 """
 
@@ -39,7 +39,7 @@ def largest_magnitude(values: Floats) -> float:
 
 
 def round_column(column: str, values: Floats, digits: int = DIGITS, floor: float = FLOOR) -> Floats:
-    """Return a column's numbers rounded to `digits` significant digits; rounding noise and -0 become 0; NaN stays.
+    """Return a column's numbers rounded to `digits` significant digits; noise and -0 become 0, and NaN stays.
 
     A column of probabilities, recognised by name, keeps tiny numbers. `floor` is the fraction of the column's scale
     below which a number becomes zero.
@@ -62,7 +62,7 @@ def canonical_frame(frame: pd.DataFrame, digits: int = DIGITS) -> pd.DataFrame:
 
 
 def equal_numbers(column: str, left: Floats, right: Floats, tolerance: float = TOLERANCE) -> npt.NDArray[np.bool_]:
-    """Return a mask of numbers in two columns that differ by at most `tolerance` of the larger, or by noise.
+    """Return a mask of the rows in which two columns differ by at most `tolerance` of the larger number, or by noise.
 
     Noise is up to ten times `FLOOR` of the columns' scale, or 0 for p-values. Two missing numbers are equal, but a
     missing and a present number are not.
@@ -74,7 +74,7 @@ def equal_numbers(column: str, left: Floats, right: Floats, tolerance: float = T
 
 
 def same_cells(column: str, left: pd.Series, right: pd.Series, tolerance: float = TOLERANCE) -> npt.NDArray[np.bool_]:
-    """Return a mask of cells in two text columns that are equal as text or by `equal_numbers`."""
+    """Return a mask of the rows in which two text columns are equal as text or by `equal_numbers`."""
     equal = np.asarray(left.to_numpy() == right.to_numpy(), dtype=np.bool_)
     if equal.all():
         return equal
@@ -99,8 +99,8 @@ def agree(old: bytes, new: bytes, tolerance: float = TOLERANCE) -> bool:
 def content_hash(text: str) -> tuple[int, str]:
     """Return the number of rows in a CSV, without header, and the hash of its content, 32 hexadecimal digits.
 
-    The hash is of the cells, with floats to `HASHED_DIGITS` digits, so that processor, line ends and quoting do not
-    matter.
+    The cells are hashed with floats rounded to `HASHED_DIGITS` digits, so that the processor, line ends and quoting do
+    not change the hash.
     """
     return records_hash(csv.reader(io.StringIO(text, newline="")))
 
@@ -124,12 +124,12 @@ def _hashed_cells(column: tuple[str, ...]) -> list[str]:
     if not any(has_point):
         return [name, *cells]
     numbers = _as_numbers(pd.Series(cells, dtype=object))
-    floats = np.array(has_point, dtype=bool) & np.isfinite(numbers)
+    are_floats = np.array(has_point, dtype=bool) & np.isfinite(numbers)
     noise = 0.0 if is_probability(name) else 10 * FLOOR * largest_magnitude(numbers)
     denoised = np.where(np.abs(numbers) <= noise, 0.0, numbers)
-    texts = (f"%.{HASHED_DIGITS}g\n" * len(cells) % tuple(denoised.tolist())).splitlines()  # one call, not one per cell
-    choices = zip(cells, texts, floats.tolist(), strict=True)
-    return [name, *(text if is_float else cell for cell, text, is_float in choices)]
+    rounded = (f"%.{HASHED_DIGITS}g\n" * len(cells) % tuple(denoised.tolist())).splitlines()  # one call for all
+    triples = zip(cells, rounded, are_floats.tolist(), strict=True)
+    return [name, *(number if is_float else cell for cell, number, is_float in triples)]
 
 
 def _as_numbers(cells: pd.Series) -> Floats:

@@ -1,4 +1,4 @@
-"""Check coverage: a table must have certain rows for each row of another table, so that studies find all they need."""
+"""Find rows that a table lacks, because the schema requires them for each row of another table (`covers`)."""
 
 from pathlib import Path
 from typing import Any
@@ -8,12 +8,12 @@ from boundpaper.store.table_file import rows
 
 
 def missing_rows(root: Path, resource: dict[str, Any], path: str) -> list[str]:
-    """Return messages on missing rows that `covers` requires, one line per row of the other table.
+    """Return messages on rows that the table at `path` lacks, one for each key of the other table.
 
-    Rows of documents that the thesis does not examine require nothing, since no study reads them. In the table's
-    resource, `covers` has `resource`, the other table (or this table, if each key needs all values); `when`, cells that
-    select rows of the other table; `key`, the common column; `field`, a column of this table, and `values`, its
-    required values for each key. `path` is the table's file below `root`.
+    The table's resource states its duty as `covers`: `resource` is the other table, or this table if each of its keys
+    needs all values. `when` selects rows of the other table by their cells. `key` is the column that both tables have.
+    For each key of the selected rows, this table must have a row for each of `values` in its column `field`. Rows of
+    documents that the thesis does not examine require nothing, since no study reads them.
     """
     covers = resource.get("covers")
     if not covers:
@@ -23,17 +23,17 @@ def missing_rows(root: Path, resource: dict[str, Any], path: str) -> list[str]:
     for _, row in rows(root / path):
         values_by_key.setdefault(row[covers["key"]], set()).add(row[covers["field"]])
     scope = document_scope(root)
-    lacks: dict[str, str] = {}
+    messages: dict[str, str] = {}
     for number, row in rows(root / other_path):
-        is_required = all(row[name] == word for name, word in covers["when"].items())
-        name = row[covers["key"]]
-        if not is_required or name in lacks or scope.foreign(row.get("source", "")):
+        is_selected = all(row[column] == cell for column, cell in covers["when"].items())
+        key = row[covers["key"]]
+        if not is_selected or key in messages or scope.is_foreign(row.get("source", "")):
             continue
-        missing = [value for value in covers["values"] if value not in values_by_key.get(name, set())]
+        missing = [value for value in covers["values"] if value not in values_by_key.get(key, set())]
         if missing:
-            kind = " and ".join(covers["when"].values())
-            lacks[name] = (
-                f"no {covers['field']} {', '.join(missing)} of {name!r}, which {other_path}, row {number}, "
-                f"{f'says is {kind}' if kind else 'has'}; add the rows, with a reason for unknown values"
+            condition = " and ".join(covers["when"].values())
+            messages[key] = (
+                f"no {covers['field']} {', '.join(missing)} of {key!r}, which {other_path}, row {number}, "
+                f"{f'says is {condition}' if condition else 'has'}; add the rows, with a reason for unknown values"
             )
-    return list(lacks.values())
+    return list(messages.values())

@@ -1,12 +1,13 @@
 """Read the descriptor `datapackage.yaml` and expand its abbreviations.
 
-A resource is as in a Data Package or abbreviated; the head of the file explains the notation. `full_package` returns
-every resource in full; `standard_package` returns the package in standard form for other programs.
+A resource is described as in a Data Package, or in the shorter notation that the head of the file explains.
+`full_package` returns every resource in full, and `standard_package` the package in standard form for other programs.
 """
 
 import functools
 import math
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -21,18 +22,18 @@ from boundpaper.store.text_file import yaml_of
 from boundpaper.suggestions import or_known, suggest
 
 COVERS = ("resource", "key", "when", "field", "values")
-ROOMS = {"source": "sources/{}.csv", "result": "results/{}.csv", "measurement": "measurements/{}"}
+PATHS = {"source": "sources/{}.csv", "result": "results/{}.csv", "measurement": "measurements/{}"}
 MARKS = ("!", "*", "~")  # marks of a column: required; part of the primary key; empty cells need no reason
 CONSTRAINTS = tuple(name for name in standard_words.CONSTRAINTS if name != "required")
-TOLD = tuple(name for name in standard_words.FIELD if name not in ("name", "type", "constraints", "optional"))
-PROPERTIES = ("type", *TOLD, "refers", *CONSTRAINTS)
+FIELD_KEYS = tuple(name for name in standard_words.FIELD if name not in ("name", "type", "constraints", "optional"))
+PROPERTIES = ("type", *FIELD_KEYS, "refers", *CONSTRAINTS)
 SUMS = ("bytes", "hash")
 PROFILE = "https://datapackage.org/profiles/2.0/datapackage.json"
-OWN = ("columns", "shared")  # keys of this file's notation, which are not in a Data Package
+NOTATION_KEYS = ("columns", "shared")  # keys of the short notation, which no Data Package has
 
 
 def full_package(root: Path) -> dict[str, Any]:
-    """Return the data package's descriptor, with every resource in full.
+    """Return the content of the descriptor, with every resource in full.
 
     Raises DataError, with the line, when the file is absent or not a data package.
     """
@@ -41,13 +42,13 @@ def full_package(root: Path) -> dict[str, Any]:
 
 
 def package_hash(root: Path) -> str:
-    """Return a hash of the content of every file from which `full_package` reads; raise DataError if it is absent."""
+    """Return a hash of all files that `full_package` reads; raise DataError if the descriptor is absent."""
     hashes = [hash_bytes((folder / file).read_bytes()) for folder, file in _description_files(root)]
     return hash_bytes(b"".join(hashes)).decode()
 
 
 def _description_files(root: Path) -> list[tuple[Path, str]]:
-    """Return the descriptor's file, then those of installed packages, each as folder and name."""
+    """Return the files of descriptions as (folder, name): the paper's, then those of installed packages."""
     if not (root / SCHEMA).is_file():
         raise DataError(f"{SCHEMA} is missing; restore it (`git checkout {SCHEMA}`)")
     return [(root, SCHEMA)] + [
@@ -62,20 +63,21 @@ def _file_stamp(path: Path) -> tuple[int, int]:
 
 def resource(root: Path, name: str) -> dict[str, Any] | None:
     """Return the description of the table called `name`, or None."""
-    for entry in full_package(root)["resources"]:
-        if entry.get("name") == name:
-            return entry  # type: ignore[no-any-return]
-    return None
+    return _description_called(name, full_package(root))
 
 
 def packaged_description(root: Path, name: str) -> dict[str, Any] | None:
     """Return an installed package's description of a table, for use outside a project; None if there is none."""
     for folder in package_folders(root).values():
         if (root / folder / TABLES).is_file():
-            for entry in _read_descriptions(root / folder, TABLES, f"{Path(folder).name}/{TABLES}", {})["resources"]:
-                if entry["name"] == name:
-                    return entry  # type: ignore[no-any-return]
+            package = _read_descriptions(root / folder, TABLES, f"{Path(folder).name}/{TABLES}", {})
+            if description := _description_called(name, package):
+                return description
     return None
+
+
+def _description_called(name: str, package: dict[str, Any]) -> dict[str, Any] | None:
+    return next((description for description in package["resources"] if description["name"] == name), None)
 
 
 def files(root: Path, name: str) -> list[str]:
@@ -83,8 +85,8 @@ def files(root: Path, name: str) -> list[str]:
 
     Raises DataError when a measurement exists as both CSV and Parquet.
     """
-    single = [f"artifacts/{room}/{name}.csv" for room in ("sources", "results")]
-    present = [path for path in single if (root / path).is_file()]
+    single_files = [f"artifacts/{folder}/{name}.csv" for folder in ("sources", "results")]
+    present = [path for path in single_files if (root / path).is_file()]
     if present:
         return present
     folder = root / "artifacts/measurements" / name
@@ -99,7 +101,7 @@ def files(root: Path, name: str) -> list[str]:
 
 
 def fields_of(described: dict[str, Any], path: str, header: list[str]) -> list[dict[str, Any]]:
-    """Return the fields of a table's file; a measurement's file may omit `model`, which is in the file name."""
+    """Return the fields of a file; a measurement's file may omit the column `model`, since its name says the model."""
     fields: list[dict[str, Any]] = described["schema"]["fields"]
     if path.startswith("artifacts/measurements/") and "model" not in header:
         return [field for field in fields if field["name"] != "model"]
@@ -107,57 +109,57 @@ def fields_of(described: dict[str, Any], path: str, header: list[str]) -> list[d
 
 
 def standard_package(root: Path) -> dict[str, Any]:
-    """Return the package in the form that any reader of Data Packages accepts; its paths start in `artifacts/`.
+    """Return the package in the form of version 2 of the standard, with paths relative to `artifacts/`.
 
     Every resource has a full schema, and every path is a CSV, since `publish` writes every table as CSV. Each file of
-    an experiment's measurements is a separate resource, since files of one resource would form one table, without the
-    model. Tables without rows are omitted. The package declares version 2 of the standard.
+    an experiment's measurements is a separate resource: readers would join the files of one resource to one table, in
+    which the name of the model is lost. Tables without files are omitted.
     """
     package = {"$schema": PROFILE, **full_package(root)}
-    resources = [resource for entry in package["resources"] for resource in _standard_resources(root, entry)]
-    return {**{key: value for key, value in package.items() if key not in OWN}, "resources": resources}
+    resources = [standard for full in package["resources"] for standard in _standard_resources(root, full)]
+    return {**{key: value for key, value in package.items() if key not in NOTATION_KEYS}, "resources": resources}
 
 
-def _standard_resources(root: Path, entry: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    for path in files(root, entry["name"]):
-        fields = fields_of(entry, path, header_of(root / path))
-        schema, names = {**entry["schema"], "fields": fields}, [field["name"] for field in fields]
+def _standard_resources(root: Path, description: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    for path in files(root, description["name"]):
+        fields = fields_of(description, path, header_of(root / path))
+        schema, names = {**description["schema"], "fields": fields}, [field["name"] for field in fields]
         if key := [name for name in as_list(schema.get("primaryKey")) if name in names]:
             schema["primaryKey"] = key
-        is_measurement = entry["path"].startswith("measurements/")
-        name = f"{entry['name']}-{Path(path).stem}".lower() if is_measurement else entry["name"]
+        is_measurement = description["path"].startswith("measurements/")
+        name = f"{description['name']}-{Path(path).stem}".lower() if is_measurement else description["name"]
         file = Path(path).with_suffix(CSV).as_posix().removeprefix("artifacts/")
-        resource = {**entry, "name": name, "path": file, "schema": schema}
-        resource.pop("awaits", None)  # a table with rows does not await data
-        if "range" in entry:  # JSON has no infinity: an open end is null
-            resource["range"] = {key: [_finite_or_none(end) for end in ends] for key, ends in entry["range"].items()}
+        resource = {**description, "name": name, "path": file, "schema": schema}
+        resource.pop("awaits", None)  # the table has rows
+        if "range" in description:  # JSON has no infinity: an open end is null
+            resource["range"] = {
+                metric: [end if math.isfinite(end) else None for end in ends]
+                for metric, ends in description["range"].items()
+            }
         yield resource
-
-
-def _finite_or_none(number: float) -> float | None:
-    return number if math.isfinite(number) else None
 
 
 @functools.lru_cache(maxsize=4)
 def _descriptor(stamps: tuple[tuple[str, str, tuple[int, int]], ...]) -> dict[str, Any]:
-    """Return the paper's descriptor (the first file), with the tables that other packages describe."""
-    (root, file, _), *other_stamps = stamps
-    folders = [(Path(folder), name) for folder, name, _ in other_stamps]
-    packaged = [_read_descriptions(folder, name, f"{folder.name}/{name}", {}) for folder, name in folders]
-    shared = {name: schema for package in packaged for name, schema in package["shared"].items()}
+    """Return the descriptor of the paper, which is the first file, with the tables that the other files describe."""
+    (root, file, _), *package_stamps = stamps
+    packages = [
+        _read_descriptions(Path(folder), name, f"{Path(folder).name}/{name}", {}) for folder, name, _ in package_stamps
+    ]
+    shared = {name: schema for package in packages for name, schema in package["shared"].items()}
     descriptor = _read_descriptions(Path(root), file, SCHEMA, shared)
-    names = {entry["name"] for entry in descriptor["resources"]}
+    names = {description["name"] for description in descriptor["resources"]}
     descriptor["resources"] += [
-        {"awaits": "its first row", **entry}
-        for package in packaged
-        for entry in package["resources"]
-        if entry["name"] not in names
+        {"awaits": "its first row", **description}
+        for package in packages
+        for description in package["resources"]
+        if description["name"] not in names
     ]
     return descriptor
 
 
 def _read_descriptions(root: Path, file: str, source: str, shared: dict[str, Any]) -> dict[str, Any]:
-    """Return a file of descriptions with every resource in full; it may also use the schemas `shared`."""
+    """Return a file of descriptions with every resource in full; `shared` has schemas of other files by name."""
     descriptor = yaml_of(root, file)
     if isinstance(descriptor, dict) and descriptor.get("resources", ()) is None:
         descriptor["resources"] = []  # an empty `resources:`
@@ -167,11 +169,11 @@ def _read_descriptions(root: Path, file: str, source: str, shared: dict[str, Any
     if not isinstance(columns, dict) or not all(isinstance(column, dict) for column in columns.values()):
         raise DataError(f"{source}: `columns` is not a mapping of a column's name to {{type: ..., description: ...}}")
     require(descriptor, standard_words.package, source)
-    schemas = {name: _schema(item, columns, f"{source}: {name}") for name, item in descriptor.get("shared", {}).items()}
-    all_schemas = {**shared, **schemas}
+    shared_here = descriptor.get("shared", {}).items()
+    schemas = shared | {name: _schema(schema, columns, f"{source}: {name}") for name, schema in shared_here}
     entries = enumerate(descriptor["resources"], 1)
-    resources = [_full_resource(entry, number, columns, all_schemas, source) for number, entry in entries]
-    return {**descriptor, "shared": all_schemas, "resources": resources}
+    resources = [_full_resource(entry, number, columns, schemas, source) for number, entry in entries]
+    return {**descriptor, "shared": schemas, "resources": resources}
 
 
 def _full_resource(
@@ -184,21 +186,23 @@ def _full_resource(
     where = f"{source}: {name}"
     require(entry, standard_words.resource, where)
     kind = entry.get("kind", "source" if "origin" in entry else "result")
-    if "path" not in entry and kind not in ROOMS:
-        raise DataError(f"{where}: `kind` is {str(kind)[:80]!r}; a table is a {', a '.join(ROOMS)}")
-    described = {"path": ROOMS[kind].format(name) if "path" not in entry else entry["path"], **entry}
+    if "path" not in entry and kind not in PATHS:
+        raise DataError(f"{where}: `kind` is {str(kind)[:80]!r}; a table is a {', a '.join(PATHS)}")
+    described = {"path": entry["path"] if "path" in entry else PATHS[kind].format(name), **entry}
     if "path" not in entry:
         described["kind"] = kind
-    if described["path"] not in [room.format(name) for room in ROOMS.values()]:
-        several = "is a list of files; put their rows into one" if isinstance(described["path"], list) else ""
-        problem = several or f"is {str(described['path'])[:80]!r}"
+    kind_by_path = {path.format(name): kind for kind, path in PATHS.items()}
+    path = described["path"]
+    if not isinstance(path, str) or path not in kind_by_path:
+        problem = "is a list of files; put their rows into one" if isinstance(path, list) else f"is {str(path)[:80]!r}"
         raise DataError(f"{where}: `path` {problem}; write sources/{name}.csv or similar")
-    if described["path"].startswith("measurements/") and (sums := [key for key in SUMS if key in described]):
+    if path.startswith("measurements/") and (sums := [key for key in SUMS if key in described]):
         raise DataError(f"{where}: leave out `{sums[0]}`; the manifests beside measurements have it for each file")
-    described.setdefault("kind", next(kind for kind, path in ROOMS.items() if path.format(name) == described["path"]))
-    short = {key: described.pop(key) for key in ("fields", "key", "refers") if key in described}
-    schema = described.get("schema", short)
-    described["schema"] = _shared(schema, shared, where) if isinstance(schema, str) else _schema(schema, columns, where)
+    described.setdefault("kind", kind_by_path[path])
+    short_schema = {key: described.pop(key) for key in ("fields", "key", "refers") if key in described}
+    schema = described.get("schema", short_schema)
+    is_name = isinstance(schema, str)
+    described["schema"] = _shared_schema(schema, shared, where) if is_name else _schema(schema, columns, where)
     if not isinstance(described.get("range", {}), dict):
         raise DataError(f"{where}: `range` must map metrics to [low, high]")
     require(described.get("range", {}), standard_words.RANGE, f"{where}.range")
@@ -207,8 +211,7 @@ def _full_resource(
     return described
 
 
-def _shared(name: str, shared: dict[str, Any], where: str) -> dict[str, Any]:
-    """Return a shared schema by name."""
+def _shared_schema(name: str, shared: dict[str, Any], where: str) -> dict[str, Any]:
     if name not in shared:
         raise DataError(
             f"{where}: `schema` is {name!r}, which is not in `shared`; {suggest(name, shared)}"
@@ -222,16 +225,16 @@ def _schema(raw: Any, columns: dict[str, dict[str, Any]], where: str) -> dict[st
         raise DataError(f"{where}: `schema` has no list of `fields`")
     require(raw, standard_words.schema, f"{where}.schema")
     schema = {key: value for key, value in raw.items() if key not in ("key", "refers")}
-    items = [item for entry in raw["fields"] for item in (entry if isinstance(entry, list) else [entry])]
-    columns_here = [_full_field(item, place, columns, where) for place, item in enumerate(items, 1)]
-    schema["fields"] = [column.field for column in columns_here]
-    key = raw.get("key", [column.field["name"] for column in columns_here if column.mark == "*"])
+    entries = [entry for member in raw["fields"] for entry in (member if isinstance(member, list) else [member])]
+    described_fields = [_full_field(entry, number, columns, where) for number, entry in enumerate(entries, 1)]
+    schema["fields"] = [column.field for column in described_fields]
+    key = raw.get("key", [column.field["name"] for column in described_fields if column.mark == "*"])
     if key:
         schema["primaryKey"] = key
     refers = raw.get("refers", {})
     if not isinstance(refers, dict):
         raise DataError(f"{where}: `refers` must map a column to the table, or table.column, that it names")
-    refers = {**refers, **{column.field["name"]: column.refers for column in columns_here if column.refers}}
+    refers = {**refers, **{column.field["name"]: column.refers for column in described_fields if column.refers}}
     if refers:
         schema["foreignKeys"] = [_foreign_key(column, str(target)) for column, target in refers.items()]
     names = [field["name"] for field in schema["fields"]]
@@ -245,7 +248,7 @@ def _schema(raw: Any, columns: dict[str, dict[str, Any]], where: str) -> dict[st
         *schema.get("uniqueKeys", []),
         *(as_list(key["fields"]) for key in keys),
     ]
-    for column in (column for group in key_columns for column in group):
+    for column in chain.from_iterable(key_columns):
         if column not in names:
             raise DataError(
                 f"{where}: a key names the column {column!r}, which is not a field; "
@@ -255,7 +258,7 @@ def _schema(raw: Any, columns: dict[str, dict[str, Any]], where: str) -> dict[st
 
 
 def as_list(value: Any) -> list[Any]:
-    """Return a name or a list of names, both allowed by Table Schema, as a list."""
+    """Return a property of Table Schema that is one name, a list of names or absent (None) as a list of names."""
     return value if isinstance(value, list) else [] if value is None else [value]
 
 
@@ -272,18 +275,18 @@ class DescribedField(NamedTuple):
     refers: str = ""
 
 
-def _full_field(item: Any, place: int, columns: dict[str, dict[str, Any]], where: str) -> DescribedField:
-    """Return a column in full, given its name, its name with changes, or a full field."""
-    if isinstance(item, str):
-        name, mark = _split_mark(item)
+def _full_field(entry: Any, number: int, columns: dict[str, dict[str, Any]], where: str) -> DescribedField:
+    """Return a field in full, from a column's name, its name with changes (`{height: words, unit: mm}`), or a field."""
+    if isinstance(entry, str):
+        name, mark = _split_mark(entry)
         if name not in columns:
             suggestion = suggest(name, list(columns))
             raise DataError(
-                f"{where}: no {name!r} among `columns`; {suggestion}or describe it: {{{item}: words, type: ...}}"
+                f"{where}: no {name!r} among `columns`; {suggestion}or describe it: {{{entry}: words, type: ...}}"
             )
         return _build_column(name, columns[name], mark, where)
-    if isinstance(item, dict) and item and "name" not in item and "constraints" not in item:
-        (marked_name, words), *changes = item.items()
+    if isinstance(entry, dict) and entry and "name" not in entry and "constraints" not in entry:
+        (marked_name, words), *changes = entry.items()
         name, mark = _split_mark(str(marked_name))
         unknown_key = next((str(key) for key, _ in changes if key not in PROPERTIES), None)
         if unknown_key is not None:
@@ -292,14 +295,14 @@ def _full_field(item: Any, place: int, columns: dict[str, dict[str, Any]], where
             raise DataError(f"{where}, {name}: {str(words)!r} is not a text; describe the column")
         description = columns.get(name, {}) | dict(changes) | ({"description": words} if words else {})
         return _build_column(name, description, mark, where)
-    if not isinstance(item, dict) or not isinstance(item.get("name"), str):
-        raise DataError(f"{where}: field {place} has no `name`")
-    if not isinstance(item.get("type"), str) or not isinstance(item.get("constraints", {}), dict):
-        raise DataError(f"{where}, {item['name']}: no `type`, or `constraints` that are not a mapping")
-    require(item, standard_words.field, f"{where}, {item['name']}")
-    if item["type"] in ("integer", "number"):
-        require(item.get("constraints", {}), standard_words.LIMITS, f"{where}, {item['name']}")
-    return DescribedField(item)
+    if not isinstance(entry, dict) or not isinstance(entry.get("name"), str):
+        raise DataError(f"{where}: field {number} has no `name`")
+    if not isinstance(entry.get("type"), str) or not isinstance(entry.get("constraints", {}), dict):
+        raise DataError(f"{where}, {entry['name']}: no `type`, or `constraints` that are not a mapping")
+    require(entry, standard_words.field, f"{where}, {entry['name']}")
+    if entry["type"] in ("integer", "number"):
+        require(entry.get("constraints", {}), standard_words.LIMITS, f"{where}, {entry['name']}")
+    return DescribedField(entry)
 
 
 def _split_mark(word: str) -> tuple[str, str]:
@@ -307,10 +310,10 @@ def _split_mark(word: str) -> tuple[str, str]:
 
 
 def _build_column(name: str, description: dict[str, Any], mark: str, where: str) -> DescribedField:
-    """Return a column built from its description; a null property removes the property of the column dictionary."""
+    """Return a field built from its description; a property that is null there is left out."""
     limits = {"required": True} if mark in ("!", "*") else {}
     limits |= {key: description[key] for key in CONSTRAINTS if description.get(key) is not None}
-    properties = {key: description[key] for key in TOLD if description.get(key) is not None}
+    properties = {key: description[key] for key in FIELD_KEYS if description.get(key) is not None}
     field = {"name": name, "type": description.get("type") or "string", **properties}
     field |= {"constraints": limits} if limits else {}
     field |= {"optional": True} if mark == "~" else {}

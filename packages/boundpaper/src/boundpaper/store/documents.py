@@ -1,8 +1,8 @@
-"""Read the table of judged documents, and find which rows of the sources belong to which document.
+"""Read the table of judged documents, and select the rows of the sources that belong to a document.
 
-Documents of one group report the same work and are judged on the same rows. The row `thesis` names the group that this
-thesis examines: studies, and claims on the thesis or on documents of this group, get this group's rows. A claim whose
-decorator names a document of another group (`@claim("CODE, Section")`) gets the rows of the other group.
+Documents of one group report the same work and are judged on the same rows. A claim gets the rows of the group of the
+document that its decorator names (`@claim("CODE, Section")`). The row `thesis` names the group that this thesis
+examines: studies, and claims on the thesis itself, get the rows of this group.
 """
 
 import functools
@@ -31,7 +31,7 @@ class JudgedDocument:
     key : str
         Code of the document in claims and in places of sources.
     group : str
-        Documents of one group are judged on the same rows.
+        Name of the group; its documents report the same work and are judged on the same rows.
     title, citation : str
         Title of the document, and its key in the bibliography.
     coverage : str
@@ -73,12 +73,12 @@ def judged_sources(root: Path) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class DocumentScope:
-    """The documents whose rows a step receives, `own`, among all `known` documents."""
+    """The keys of the documents whose rows a step receives (`own`), and of all judged documents (`known`)."""
 
     own: frozenset[str]
     known: frozenset[str]
 
-    def foreign(self, source: object) -> bool:
+    def is_foreign(self, source: object) -> bool:
         """Return whether a `source` cell such as `005 T1` names another document; a path in `data/` does not.
 
         A three-digit code that is not in the table also counts as another document.
@@ -86,30 +86,30 @@ class DocumentScope:
         code = str(source).partition(" ")[0]
         return code not in self.own and (code in self.known or bool(_CODE.fullmatch(code)))
 
-    def others(self, frame: pd.DataFrame, key: str) -> frozenset[str]:
-        """Return the keys of the table's rows whose column `source` names other documents."""
+    def foreign_keys(self, frame: pd.DataFrame, key: str) -> frozenset[str]:
+        """Return the cells of the column `key` in rows whose column `source` names another document."""
         if not {"source", key} <= set(frame.columns):
             return frozenset()
-        return frozenset(frame.loc[frame["source"].map(self.foreign).astype(bool), key])
+        return frozenset(frame.loc[frame["source"].map(self.is_foreign).astype(bool), key])
 
     def examined(self, frame: pd.DataFrame, foreign_keys: Mapping[str, Collection[str]]) -> pd.DataFrame:
-        """Return a source's rows for a step, without rows of other documents and rows on items that only those have.
+        """Return the rows of a source that a step receives; rows of other documents and on their items are left out.
 
-        Thus a row or document that is added to the sources appears in exhibits that read the sources, but changes no
-        result or verdict about other documents. `foreign_keys` maps columns to keys of items that only other documents
+        Thus a document that is added to the sources appears in exhibits that read the sources, but changes no result
+        or verdict about other documents. `foreign_keys` maps a column to the keys of items that only other documents
         have. A frame without these columns and without the column `source` stays unchanged.
         """
         keep = pd.Series(True, index=frame.index)
         if "source" in frame.columns:
-            keep &= ~frame["source"].map(self.foreign).astype(bool)
-        for key, names in foreign_keys.items():
-            if names and key in frame.columns:
-                keep &= ~frame[key].isin(names)
+            keep &= ~frame["source"].map(self.is_foreign).astype(bool)
+        for column, keys in foreign_keys.items():
+            if keys and column in frame.columns:
+                keep &= ~frame[column].isin(keys)
         return frame if keep.all() else frame[keep].reset_index(drop=True)
 
 
 def document_scope(root: Path, document: str = THESIS) -> DocumentScope:
-    """Return which documents' rows a step about `document` receives.
+    """Return the documents whose rows a step about `document` receives.
 
     Raises DataError when the table has no such document.
     """

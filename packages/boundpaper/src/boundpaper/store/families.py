@@ -1,7 +1,7 @@
 """Read families: the looks and order of related entities in figures.
 
-A paper's vocabulary names the tables: the first has a row per family, the second has the members, and an optional third
-has the members' names in figures and the entities whose looks they share.
+A paper's vocabulary names the tables. The first has a row per family and the second a row per member. An optional third
+table has the names of members in figures, and the entities whose looks they share.
 """
 
 import functools
@@ -17,7 +17,7 @@ from boundpaper.store.paths import SOURCES, VOCABULARY
 from boundpaper.store.table_file import rows
 from boundpaper.suggestions import or_known
 
-LOOKS = ("family", "order", "entity", "color", "mark", "dash", "hatch")
+COLUMNS = ("family", "order", "entity", "color", "mark", "dash", "hatch")
 Stamp = tuple[int, int]
 
 
@@ -25,8 +25,8 @@ Stamp = tuple[int, int]
 class Member:
     """A member of a family.
 
-    `label` is its name in figures, empty if the printed name is used; `like` is the vocabulary entity whose look it
-    shares, empty for a separate look.
+    `label` is its name in figures, or empty if figures show the printed name. `like` is the entity of the vocabulary
+    whose look the member shares, or empty if it has its own look.
     """
 
     key: str
@@ -73,7 +73,7 @@ def families(root: Path) -> tuple[Family, ...]:
 
 
 def vocabulary_stamps(root: Path) -> tuple[Stamp, ...]:
-    """Return sizes and times of the tables that the vocabulary names; cached content is valid until they change."""
+    """Return (time of change, size) of each table that the vocabulary names; a cache is valid until one changes."""
     stamps = []
     for path in read(root).tables():
         try:
@@ -88,42 +88,42 @@ def vocabulary_stamps(root: Path) -> tuple[Stamp, ...]:
 def _read_families(root: Path, stamp: tuple[Stamp, ...]) -> tuple[Family, ...]:
     vocabulary = read(root)
     settings = vocabulary.families
-    named = next(table for table in vocabulary.named if table.table == settings["members"])
+    table = next(table for table in vocabulary.named if table.table == settings["members"])
     column = settings["column"]
-    member_rows = _rows(root, named.table, named.key, named.name, column)
-    labels = _member_maker(root, vocabulary)
+    member_rows = _rows(root, table.table, table.key, table.name, column)
+    make_member = _member_maker(root, vocabulary)
     found_families = []
-    for words in _rows(root, settings["table"], *LOOKS):
-        name = words.pop("family")
-        members = tuple(labels(row[named.key], row[named.name]) for row in member_rows if row[column] == name)
+    for looks in _rows(root, settings["table"], *COLUMNS):
+        name = looks.pop("family")
+        members = tuple(make_member(row[table.key], row[table.name]) for row in member_rows if row[column] == name)
         for look_key in ("color", "mark", "dash", "hatch"):
-            if broken := LOOK[look_key](words[look_key]):
+            if broken := LOOK[look_key](looks[look_key]):
                 raise DataError(f"{_table_path(settings['table'])}: {look_key} of {name!r}: {broken.words}")
-        order = _whole_number(words.pop("order"), settings["table"])
-        found_families.append(Family(name=name, order=order, members=members, **words))
+        order = _whole_number(looks.pop("order"), settings["table"])
+        found_families.append(Family(name=name, order=order, members=members, **looks))
     return tuple(sorted(found_families, key=lambda family: family.order))
 
 
 def _member_maker(root: Path, vocabulary: Vocabulary) -> Callable[[str, str], Member]:
     """Return a function that makes a member from its key and its name."""
-    label_table = vocabulary.families.get("labels")
-    if not label_table:
+    settings = vocabulary.families.get("labels")
+    if not settings:
         return Member
-    like = label_table.get("like")
-    by_key = {
-        row[label_table["key"]]: row
-        for row in _rows(root, label_table["table"], label_table["key"], label_table["label"], *filter(None, [like]))
+    like = settings.get("like")
+    row_by_key = {
+        row[settings["key"]]: row
+        for row in _rows(root, settings["table"], settings["key"], settings["label"], *filter(None, [like]))
     }
 
     def member(key: str, name: str) -> Member:
-        row = by_key.get(key, {})
+        row = row_by_key.get(key, {})
         entity = row.get(like, "") if like else ""
         if entity and entity not in vocabulary.entities:
             raise DataError(
-                f"{_table_path(label_table['table'])}: {key!r} looks like {entity!r}, which is not an entity of "
+                f"{_table_path(settings['table'])}: {key!r} looks like {entity!r}, which is not an entity of "
                 f"the vocabulary{or_known(entity, vocabulary.entities)}"
             )
-        return Member(key, name, row.get(label_table["label"], ""), entity)
+        return Member(key, name, row.get(settings["label"], ""), entity)
 
     return member
 
@@ -139,9 +139,7 @@ def _rows(root: Path, table: str, *columns: str) -> list[dict[str, Any]]:
         try:
             selected.append({column: row[column] or "" for column in columns})
         except KeyError as error:
-            raise DataError(
-                f"{_table_path(table)}: no column {error}; it has {', '.join(str(name) for name in row)}"
-            ) from None
+            raise DataError(f"{_table_path(table)}: no column {error}; it has {', '.join(map(str, row))}") from None
     return selected
 
 

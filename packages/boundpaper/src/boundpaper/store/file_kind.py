@@ -21,11 +21,11 @@ _BEGINNINGS = (
 )
 START = 400
 """Number of bytes at the beginning of a file that identify its format."""
-_PAGES = ("<!doctype html", "<html")
+_HTML_BEGINNINGS = ("<!doctype html", "<html")
 
 
 def foreign_kind(content: bytes) -> str:
-    """Return the format of a file's bytes, and what to do; empty if they may be UTF-8 text."""
+    """Return the format of bytes that are not UTF-8 text, and what to do about it; empty if they may be such text."""
     for beginning, kind, mend in _BEGINNINGS:
         if content.startswith(beginning):
             return f"{kind}; {mend}"
@@ -37,4 +37,4 @@ def foreign_kind(content: bytes) -> str:
 
 def is_page(text: str) -> bool:
     """Return whether a text is an HTML page, which a server may send instead of a missing file."""
-    return text.lstrip()[:20].lower().startswith(_PAGES)
+    return text.lstrip()[:20].lower().startswith(_HTML_BEGINNINGS)

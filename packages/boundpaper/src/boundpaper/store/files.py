@@ -23,7 +23,7 @@ FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 PART = ".part"
 _DRAFT = re.compile(r"\.(\d{1,9})-(?:([0-9a-f]{6})-)?.*" + re.escape(PART))
 _HOST = hashlib.blake2b(os.uname().nodename.encode(), digest_size=3).hexdigest()
-_DAY = 86_400  # seconds after which a draft of another machine, whose processes are unknown here, counts as abandoned
+_DAY = 86_400  # seconds after which a draft of another machine, whose processes cannot be seen, counts as abandoned
 
 
 def digest(path: Path | str) -> str:
@@ -53,10 +53,10 @@ def write(path: Path, content: bytes, *, lasting: bool = False) -> bool:
     """Write `content` to `path` atomically; return whether the file changed.
 
     The content is written to a temporary file in the same folder and then moved, so that readers see the old or the new
-    file even after a kill, never a partial one. An equal file is not touched, so that its time stamp stays. A new file
-    has the permissions of the umask; an existing file keeps its permissions. `lasting` content is synced to disk before
-    the move, so that it also survives a power failure; this is for measurements that took hours. Outputs of a build do
-    not need it, since a changed hash triggers a rebuild. Raises ThesisError when the disk is full or the folder cannot
+    file even after a kill, never a partial file. If the content is equal, the file and its time stamp stay. A new file
+    has the permissions of the umask; an existing file keeps its permissions. With `lasting`, the content is synced to
+    disk before the move, so that measurements that took hours also survive a power failure. Outputs of a build do not
+    need this, since a changed hash triggers a rebuild. Raises ThesisError when the disk is full or the folder cannot
     be written.
     """
     try:
@@ -66,18 +66,18 @@ def write(path: Path, content: bytes, *, lasting: bool = False) -> bool:
             return False
         path.parent.mkdir(parents=True, exist_ok=True)
         mode = stat.S_IMODE(path.stat().st_mode) if path.exists() else None
-        name = path.with_name(f".{os.getpid()}-{_HOST}-{secrets.token_hex(6)}{PART}")
+        temporary_path = path.with_name(f".{os.getpid()}-{_HOST}-{secrets.token_hex(6)}{PART}")
         try:
-            with open(name, "xb") as stream:
+            with open(temporary_path, "xb") as stream:
                 stream.write(content)
                 if lasting:
                     stream.flush()
                     os.fsync(stream.fileno())
             if mode is not None:
-                os.chmod(name, mode)
-            os.replace(name, path)
+                os.chmod(temporary_path, mode)
+            os.replace(temporary_path, path)
         except BaseException:
-            name.unlink(missing_ok=True)
+            temporary_path.unlink(missing_ok=True)
             raise
     except OSError as error:
         raise ThesisError(unwritable_message(path, error)) from error
@@ -85,7 +85,7 @@ def write(path: Path, content: bytes, *, lasting: bool = False) -> bool:
 
 
 def draft(path: Path) -> Path:
-    """Return the path of a draft, to be written and then renamed to `path`; `remove_drafts` removes it after a kill."""
+    """Return the path of a draft, to be written and renamed to `path`; `remove_drafts` removes abandoned drafts."""
     return path.with_name(f".{os.getpid()}-{_HOST}-{path.name}{PART}")
 
 
@@ -93,7 +93,7 @@ def draft(path: Path) -> Path:
 def temporary(parent: Path | None = None) -> Iterator[Path]:
     """Yield an empty folder in `parent`, or by default in the system's temporary folder, removed after the block.
 
-    Such folders left there by killed processes are removed first, but never folders of other programs.
+    Folders that killed processes left there are removed first, but never folders of other programs.
     """
     parent = parent or Path(tempfile.gettempdir())
     for path in parent.iterdir():
@@ -125,14 +125,14 @@ def new_folder(folder: Path) -> Iterator[Path]:
             shutil.rmtree(path, ignore_errors=True)
     if folder.exists() and any(folder.iterdir()):
         raise SpecError(f"{folder}: is not empty; name a folder that does not exist yet")
-    # keep an empty folder, which may be the working directory
+    # an existing empty folder is filled, not replaced: it may be the working directory
     new_draft = draft(folder / folder.resolve().name if folder.exists() else folder)
     try:
         new_draft.mkdir(parents=True)
         yield new_draft
         if folder.exists():
-            for entry in sorted(new_draft.iterdir()):
-                entry.rename(folder / entry.name)
+            for path in sorted(new_draft.iterdir()):
+                path.rename(folder / path.name)
             new_draft.rmdir()
         else:
             new_draft.rename(folder)
@@ -143,9 +143,9 @@ def new_folder(folder: Path) -> Iterator[Path]:
 @cache
 def process_folder() -> Path:
     """Return a temporary folder that is removed with this process; every call returns the same one."""
-    at_end = ExitStack()
-    atexit.register(at_end.close)
-    return at_end.enter_context(temporary())
+    stack = ExitStack()
+    atexit.register(stack.close)
+    return stack.enter_context(temporary())
 
 
 def remove_drafts(folder: Path) -> list[Path]:
@@ -154,16 +154,16 @@ def remove_drafts(folder: Path) -> list[Path]:
     On a shared file system, drafts of other machines are kept until they are a day old.
     """
     removed = []
-    for place, _, names in os.walk(folder):
+    for directory, _, names in os.walk(folder):
         for name in names:
-            if is_abandoned(path := Path(place) / name):
+            if is_abandoned(path := Path(directory) / name):
                 path.unlink(missing_ok=True)
                 removed.append(path)
     return removed
 
 
 def is_abandoned(path: Path) -> bool:
-    """Return whether a path is a draft of a file or folder whose process has ended."""
+    """Return whether a path is a draft that a process left behind when it ended."""
     match = _DRAFT.fullmatch(path.name)
     if not match:
         return False
@@ -186,7 +186,7 @@ def _is_running(process: int) -> bool:
 
 
 def unwritable_message(path: Path | str, error: OSError, state: str = "no file is incomplete") -> str:
-    """Return the message for a file that cannot be written; `state` describes the state after the failure."""
+    """Return the message for a file that cannot be written; `state` says in what state the failure leaves the files."""
     if error.errno == errno.EFBIG:
         return (
             f"{path}: larger than a file may be here; raise the limit (`ulimit -f unlimited`) and run again ({state})"
@@ -197,5 +197,5 @@ def unwritable_message(path: Path | str, error: OSError, state: str = "no file i
 
 
 def no_room_message(error: OSError) -> str:
-    """Return the message for a full disk reported by a library; without a file name, a cache or the output is meant."""
+    """Return the message for a full disk; if the error names no file, the message names the output and caches."""
     return unwritable_message(error.filename or "the output, or a cache or temporary file below out/", error)

@@ -1,4 +1,4 @@
-"""Make frames: long sources with parsed numbers, and pivots with one column per metric."""
+"""Parse the printed numbers of a source, pivot a source to one column per metric, and pick a row."""
 
 from collections.abc import Sequence
 
@@ -13,7 +13,7 @@ _NOT_KEYS = {"printed", "reason", "source", "as_number", *PARSED}
 
 
 def parsed(frame: pd.DataFrame, words: bool = False) -> pd.DataFrame:
-    """Return a frame with `value`, `decimals`, `low` and `high` added to its column `printed`.
+    """Return a frame with columns `value`, `decimals`, `low` and `high`, parsed from its column `printed`.
 
     With `words`, `printed` may have texts that are not numbers; these have no value.
     """
@@ -31,22 +31,22 @@ def parsed(frame: pd.DataFrame, words: bool = False) -> pd.DataFrame:
 
 
 def wide(frame: pd.DataFrame, metric: str = "metric", value: str = "value", by: Sequence[str] = ()) -> pd.DataFrame:
-    """Return a long source as a pivot: one row per key, one column of `value` per `metric`.
+    """Return a long source with one row per key and one column per metric.
 
-    Values of the column `metric` become columns with cells from `value`. `by` are the key columns; if empty, all other
-    columns except printed, reason, source and the parsed numbers. Rows are in order of first appearance. Raises
-    DataError when a key has a metric twice, or a column is missing.
+    Each value of the column `metric` becomes a column, whose cells are from the column `value`. `by` lists the key
+    columns; by default, these are all other columns except `printed`, `reason`, `source` and the parsed numbers. Rows
+    are in order of first appearance. Raises DataError when a key has a metric twice, or a column is missing.
     """
     absent = [name for name in (metric, value, *by) if name not in frame.columns]
     if absent:
         raise DataError(f"no column {', '.join(absent)} to pivot on; the frame has {', '.join(frame.columns)}")
     keys = list(by) or [name for name in frame.columns if name not in _NOT_KEYS | {metric, value}]
-    twice = frame[frame.duplicated([*keys, metric], keep=False)]
-    if len(twice):
-        repeated = twice.iloc[0]
-        place = ", ".join(f"{name}={repeated[name]}" for name in [*keys, metric])
-        count = int((twice[[*keys, metric]] == repeated[[*keys, metric]]).all(axis=1).sum())
-        raise DataError(f"{place} occurs {count} times; filter the frame before wide()")
+    duplicates = frame[frame.duplicated([*keys, metric], keep=False)][[*keys, metric]]
+    if len(duplicates):
+        first = duplicates.iloc[0]
+        cells = ", ".join(f"{name}={cell}" for name, cell in first.items())
+        count = int((duplicates == first).all(axis=1).sum())
+        raise DataError(f"{cells} occurs {count} times; filter the frame before wide()")
     metrics = list(dict.fromkeys(frame[metric]))
     table = frame.pivot(index=keys, columns=metric, values=value)[metrics].reset_index()
     table.columns.name = None
@@ -82,13 +82,13 @@ def pick(frame: pd.DataFrame, **where: object) -> pd.Series:
     matches = np.ones(len(frame), dtype=bool)
     for name, value in where.items():
         cells = frame[name]
-        if isinstance(value, str) and getattr(cells.dtype, "na_value", None) is np.nan:  # as the store reads texts
-            matches &= cells.to_numpy() == value  # equal to the other case, and four times as fast
+        if isinstance(value, str) and getattr(cells.dtype, "na_value", None) is np.nan:
+            matches &= cells.to_numpy() == value  # texts as the store reads them: same result, four times as fast
         else:
             matches &= (cells == value).to_numpy(dtype=bool, na_value=False)
-    places = np.flatnonzero(matches)
-    if len(places) != 1:
-        words = ", ".join(f"{name}={value!r}" for name, value in where.items())
-        raise DataError(f"{len(places)} rows have {words}; exactly one is needed")
-    row: pd.Series = frame.iloc[places[0]]
+    positions = np.flatnonzero(matches)
+    if len(positions) != 1:
+        condition = ", ".join(f"{name}={value!r}" for name, value in where.items())
+        raise DataError(f"{len(positions)} rows have {condition}; exactly one is needed")
+    row: pd.Series = frame.iloc[positions[0]]
     return row

@@ -1,4 +1,4 @@
-"""Read JSON lines: one value per line; every fault names the file and the line."""
+"""Read files of JSON lines, which have one value per line; every error names the file and the line."""
 
 import codecs
 import gzip
@@ -16,7 +16,7 @@ GZIP = b"\x1f\x8b"
 
 
 def open_unpacked(path: Path) -> IO[bytes]:
-    """Open a binary file, decompressed if it is gzip, whatever the file name."""
+    """Open a file for reading bytes, decompressed if its content is gzip, whatever its name."""
     stream = path.open("rb")
     is_gzip = stream.read(len(GZIP)) == GZIP
     stream.seek(0)
@@ -24,7 +24,7 @@ def open_unpacked(path: Path) -> IO[bytes]:
 
 
 def line_values(path: Path) -> Iterator[tuple[str, Any]]:
-    """Yield each value of a file with its place `FILE:LINE`; skip blank lines, and decompress gzip.
+    """Yield the place `FILE:LINE` and the value of each line; skip blank lines, and decompress gzip.
 
     Raises DataError when the file cannot be read or has another format, or a line is not JSON in UTF-8.
     """
@@ -43,10 +43,10 @@ def line_values(path: Path) -> Iterator[tuple[str, Any]]:
 
 
 def value_of_line(line: bytes, place: str) -> Any:
-    """Return the value of one line; `place` is its place in messages.
+    """Return the value of one line; `place` names the line in messages.
 
-    Raises DataError when the line is not UTF-8 or not JSON, is nested too deeply, or has a lone surrogate, half of a
-    character.
+    Raises DataError when the line is not UTF-8 or not JSON, is nested too deeply, or has a lone surrogate, which is
+    half of a character.
     """
     try:
         text = line.decode("utf-8")

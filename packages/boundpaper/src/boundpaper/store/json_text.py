@@ -11,7 +11,7 @@ class DoubledKeyError(ValueError):
 
 
 def parsed(text: str | bytes, decimal: Callable[[str], Any] | None = None) -> Any:
-    """Return the value of a JSON text; numbers with a point or exponent go through `decimal` if given.
+    """Return the value of a JSON text; if given, `decimal` parses numbers with a point or an exponent.
 
     Raises ValueError when the text is not JSON, its subclass `DoubledKeyError` when an object has a key twice, and
     RecursionError when the JSON is nested too deeply.

@@ -1,4 +1,4 @@
-"""Define rules that check looks of figures, in a paper's vocabulary and its table of families."""
+"""Define rules for looks in figures, as given in a paper's vocabulary and in its table of families."""
 
 from collections.abc import Mapping
 
@@ -9,7 +9,7 @@ COLORS = ("okblack", "okorange", "oksky", "okgreen", "okyellow", "okblue", "okve
 _SHAPES = ("square", "triangle", "diamond", "pentagon", "otimes", "oplus")
 MARKS = ("*", "o", *_SHAPES, *(f"{shape}*" for shape in _SHAPES))  # marks of PGFPlots that have a filled form
 _BROKEN = ("dotted", "dashed", "dash dot", "dash dot dot")
-DASHES = ("solid", *_BROKEN, *(f"{how} {dash}" for how in ("densely", "loosely") for dash in _BROKEN))
+DASHES = ("solid", *_BROKEN, *(f"{density} {dash}" for density in ("densely", "loosely") for dash in _BROKEN))
 HATCHES = (
     *("", "north east lines", "north west lines", "horizontal lines", "vertical lines", "grid", "crosshatch"),
     *("dots", "crosshatch dots", "bricks", "checkerboard"),

@@ -1,6 +1,6 @@
-"""Read and seal the manifest beside a measurement: how it was measured, and a seal that shows later changes.
+"""Read and seal the manifest beside a measurement, which says how the measurement was made.
 
-The seal has one hash of the table and one of the manifest's other facts, so that changes of either are noticed.
+The seal has a hash of the table and a hash of the manifest's other facts, so that a change of either is noticed.
 """
 
 import hashlib
@@ -17,24 +17,25 @@ from boundpaper.store.text_file import json_of
 SEAL = "table"
 FACTS = "facts"  # key in the seal: the hash of the manifest's other facts
 WIDTH = 120  # most characters of a line in a manifest
-_FREE = by_name(anything)
+_ANY_MAPPING = by_name(anything)
 _RULE: Rule = mapping(
     {
         SEAL: mapping({"blake2": text, "rows": whole, FACTS: text}),
         "versions": by_name(text),
-        "hashes": by_name(_FREE),
+        "hashes": by_name(_ANY_MAPPING),
         # What was measured, how, and with what; each experiment has different settings.
-        **dict.fromkeys(("model", "capture", "options", "settings", "thresholds", "recipe", "blocks", "modes"), _FREE),
+        **dict.fromkeys(
+            ("model", "capture", "options", "settings", "thresholds", "recipe", "blocks", "modes"), _ANY_MAPPING
+        ),
         **dict.fromkeys(("command", "device", "texts", "items", "positional", "arm", "teacher", "windows"), text),
-        **dict.fromkeys(("step", "threads", "training_length"), either(one_of(None), whole)),
-        "training_seed": either(one_of(None), whole),
+        **dict.fromkeys(("step", "threads", "training_length", "training_seed"), either(one_of(None), whole)),
         "seconds": number,
     }
 )
 
 
 def manifest(root: Path, table: str) -> dict[str, Any]:
-    """Return the manifest of a table file, whose path is relative to `root`; empty if there is none.
+    """Return the manifest of the file `table`, a path relative to `root`; empty if there is no manifest.
 
     Raises DataError when the file is not a JSON object, or has invalid keys or values.
     """
@@ -47,16 +48,16 @@ def manifest(root: Path, table: str) -> dict[str, Any]:
     return content
 
 
-def _facts(content: dict[str, Any]) -> str:
+def _facts_hash(content: dict[str, Any]) -> str:
     """Return the hash of a manifest's facts without the seal, 32 hexadecimal digits, whatever the layout."""
     facts = {key: value for key, value in content.items() if key != SEAL}
     return hashlib.blake2b(json.dumps(facts, sort_keys=True).encode(), digest_size=16).hexdigest()
 
 
 def sealed_text(content: dict[str, Any], path: Path) -> bytes:
-    """Return a manifest's text with row count and content hash of its table at `path`, and the hash of its facts."""
+    """Return a manifest's text, sealed with a hash of its facts, and the hash and row count of the table at `path`."""
     facts = json.loads(json.dumps(content))
-    seal = {"blake2": table_hash(path), FACTS: _facts(facts), "rows": sum(1 for _ in rows(path))}
+    seal = {"blake2": table_hash(path), FACTS: _facts_hash(facts), "rows": sum(1 for _ in rows(path))}
     return manifest_text({**facts, SEAL: seal})
 
 
@@ -67,39 +68,42 @@ def manifest_text(content: dict[str, Any]) -> bytes:
 
 
 def _value_text(value: Any, depth: int, start: str) -> str:
-    """Return the JSON of a value that begins after `start` characters of a line; a long value is wrapped."""
+    """Return the text `start` followed by the JSON of a value, which is wrapped if the line would be too long."""
     line = start + json.dumps(value, sort_keys=True)
     if len(line) < WIDTH or not value or not isinstance(value, dict | list):
         return line
-    edge, ends = " " * (depth + 1), "{}" if isinstance(value, dict) else "[]"
-    keyed = isinstance(value, dict)
-    parts = [(f"{json.dumps(key)}: ", value[key]) for key in sorted(value)] if keyed else [("", item) for item in value]
+    indent = " " * (depth + 1)
+    if isinstance(value, dict):
+        brackets, members = "{}", [(f"{json.dumps(key)}: ", value[key]) for key in sorted(value)]
+    else:
+        brackets, members = "[]", [("", member) for member in value]
     lines: list[str] = []
     is_plain = False
-    for name, member in parts:
-        text, previous_was_plain = _value_text(member, depth + 1, edge + name), is_plain
+    for name, member in members:
+        text, previous_was_plain = _value_text(member, depth + 1, indent + name), is_plain
         is_plain = not isinstance(member, dict | list)
         if previous_was_plain and is_plain and len(lines[-1]) + len(text) - depth < WIDTH:
             lines[-1] += ", " + text[depth + 1 :]
         else:
             lines.append(text)
-    return start + ends[0] + "\n" + ",\n".join(lines) + "\n" + edge[1:] + ends[1]
+    return start + brackets[0] + "\n" + ",\n".join(lines) + "\n" + indent[1:] + brackets[1]
 
 
 def contradiction(root: Path, table: str) -> str:
-    """Describe a contradiction between a manifest and its table; empty if they agree or there is no manifest."""
+    """Return how a manifest contradicts its table; empty if they agree or there is no manifest."""
     file = Path(table).with_suffix(".json").as_posix()
     content = manifest(root, table)
     if not content and not (root / file).is_file():
         return ""
     seal = content.get(SEAL)
     if not isinstance(seal, dict):
-        return f"{file} has no seal; when the table is whole, run: python -m boundpaper.store.manifest {table}"
-    if seal.get(FACTS, _facts(content)) != _facts(content):
+        return f"{file} has no seal; if the table is complete, run: python -m boundpaper.store.manifest {table}"
+    if seal.get(FACTS, _facts_hash(content)) != _facts_hash(content):
         return f"{file} was changed since it was sealed; restore it from version control"
     if seal.get("blake2") != table_hash(root / table):
-        count, sealed = sum(1 for _ in rows(root / table)), seal.get("rows")
-        change = f"{count} rows of {sealed}" if count != sealed else f"cells of its {count} rows were changed"
+        count, sealed_count = sum(1 for _ in rows(root / table)), seal.get("rows")
+        is_same_count = count == sealed_count
+        change = f"cells of its {count} rows were changed" if is_same_count else f"{count} rows of {sealed_count}"
         return (
             f"not the measured table ({change}, according to the seal in {file}); restore it from version control, or "
             "measure again"
@@ -108,15 +112,14 @@ def contradiction(root: Path, table: str) -> str:
 
 
 def main(tables: list[str]) -> None:
-    """Seal the given tables, or all whose manifest has no seal or an old seal without `facts`."""
+    """Seal the manifests of `tables`, by default of all tables without a seal or with an old seal without `facts`."""
     root = Path.cwd()
     paths = (path for suffix in SUFFIXES for path in root.glob(f"artifacts/measurements/*/*{suffix}"))
-    paths_to_seal = tables or sorted(path.relative_to(root).as_posix() for path in paths)
-    for table in paths_to_seal:
+    for table in tables or sorted(path.relative_to(root).as_posix() for path in paths):
         content = manifest(root, table)
         seal: dict[str, Any] = content.get(SEAL, {})
-        older = bool(seal) and FACTS not in seal and seal.get("blake2") == table_hash(root / table)
-        if content and (tables or not seal or older):
+        is_old_seal = bool(seal) and FACTS not in seal and seal.get("blake2") == table_hash(root / table)
+        if content and (tables or not seal or is_old_seal):
             write((root / table).with_suffix(".json"), sealed_text(content, root / table))
             print(table)
 

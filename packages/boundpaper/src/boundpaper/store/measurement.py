@@ -1,7 +1,7 @@
-"""Store a measurement as readable CSV if it is small, else as Parquet.
+"""Store a measurement as CSV if it is small enough to be read by people, else as Parquet.
 
-`python -m boundpaper.store.measurement` converts every table below `artifacts/measurements` to the format for its size,
-such as large CSV files written by hand or by another version.
+`python -m boundpaper.store.measurement` converts tables below `artifacts/measurements` that have the wrong format for
+their size, such as a large CSV that was written by hand or by another version.
 """
 
 import csv
@@ -16,33 +16,33 @@ from boundpaper.store.manifest import SEAL, manifest, manifest_text
 from boundpaper.store.paths import CSV, PARQUET, SCHEMA, SUFFIXES
 from boundpaper.store.table_file import table_hash, table_text
 
-MOST = 150  # most rows of a CSV, which people can read; larger tables have nine tenths of all rows
+MOST = 150  # most rows of a CSV
 FOLDER = "artifacts/measurements"
 
 
 def path_of(root: Path, name: str, model: str) -> Path:
-    """Return the file of a model's measurement: the existing file, else the path of a new CSV."""
-    forms = [root / FOLDER / name / f"{model}{suffix}" for suffix in SUFFIXES]
-    return next((path for path in forms if path.is_file()), forms[0])
+    """Return the path of a model's measurement, or the path for a new CSV if there is no file yet."""
+    paths = [root / FOLDER / name / f"{model}{suffix}" for suffix in SUFFIXES]
+    return next((path for path in paths if path.is_file()), paths[0])
 
 
 def put(root: Path, name: str, model: str, text: str) -> Path:
-    """Write a measurement as CSV or Parquet by its size, atomically; return the file.
+    """Write a measurement atomically, as CSV or Parquet by its size; return the path of the file.
 
     `text` is the table as CSV: a header and at least one row, lines ended by line feeds. Raises DataError when the rows
     have more or fewer cells than the header; ThesisError when the file cannot be written.
     """
     from boundpaper.store.parquet_file import pack_table
 
-    large = sum(1 for _ in csv.reader(io.StringIO(text, newline=""))) > MOST + 1
-    path = root / FOLDER / name / f"{model}{PARQUET if large else CSV}"
-    types = _column_types(root, name) if large else {}
+    is_large = sum(1 for _ in csv.reader(io.StringIO(text, newline=""))) > MOST + 1
+    path = root / FOLDER / name / f"{model}{PARQUET if is_large else CSV}"
+    types = _column_types(root, name) if is_large else {}
     try:
-        content = pack_table(text, types) if large else text.encode()
+        content = pack_table(text, types) if is_large else text.encode()
     except DataError as error:
         raise DataError(f"{path.relative_to(root)}: {error}") from None
     write(path, content, lasting=True)
-    path.with_suffix(CSV if large else PARQUET).unlink(missing_ok=True)
+    path.with_suffix(CSV if is_large else PARQUET).unlink(missing_ok=True)
     return path
 
 
@@ -52,7 +52,7 @@ def _column_types(root: Path, name: str) -> dict[str, str]:
 
 
 def convert_all(root: Path) -> list[Path]:
-    """Convert all measurements and manifests to the format that their size requires; return the changed files.
+    """Convert every measurement to the format for its size and every manifest to its layout; return the changed files.
 
     If a CSV and a Parquet have the same name, the file that the manifest seals is kept. Raises DataError when the
     manifest seals neither.

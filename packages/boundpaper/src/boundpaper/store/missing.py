@@ -1,7 +1,7 @@
-"""Handle missing values: cells that mean a missing value (`missingValues`), as declared for a schema or a field.
+"""Find and clear the cells that mean a missing value, as listed by `missingValues` of a schema or of a field.
 
-By default this is the empty cell, as in the standard. If a list omits `""`, the empty cell is a value, namely an empty
-text, which is not a number. A declared missing value is deliberate and needs no `reason`; an empty cell does.
+Without a list, only the empty cell means a missing value, as in the standard. If a list omits `""`, an empty cell is an
+empty text, and an error in a column of numbers. An empty cell needs a `reason`; a listed marker such as `n/a` does not.
 """
 
 import csv
@@ -37,9 +37,9 @@ def clear_missing(text: str, fields: Sequence[Mapping[str, Any]], schema: Mappin
     Columns without a field are unchanged. Raises DataError for an empty cell in a column of numbers or booleans whose
     list of missing values lacks the empty cell.
     """
-    by_name = {str(field["name"]): field for field in fields}
-    sets = {name: missing_markers(field, schema) for name, field in by_name.items()}
-    if all(markers == EMPTY for markers in sets.values()):
+    fields_by_name = {str(field["name"]): field for field in fields}
+    markers = {name: missing_markers(field, schema) for name, field in fields_by_name.items()}
+    if all(cells == EMPTY for cells in markers.values()):
         return text
     header, *rows = csv.reader(io.StringIO(text, newline=""))
     buffer = io.StringIO(newline="")
@@ -47,7 +47,9 @@ def clear_missing(text: str, fields: Sequence[Mapping[str, Any]], schema: Mappin
     writer.writerow(header)
     for number, row in enumerate(rows, 2):
         for name, cell in zip(header, row, strict=False):
-            if not cell and "" not in sets.get(name, EMPTY) and by_name[name]["type"] != "string":
-                raise DataError(f"row {number}, {name}: empty, but {KEY} of the schema does not list ''")
-        writer.writerow("" if cell in sets.get(name, ()) else cell for name, cell in zip(header, row, strict=False))
+            if not cell and "" not in markers.get(name, EMPTY) and fields_by_name[name]["type"] != "string":
+                raise DataError(
+                    f"row {number}, {name}: empty, but {KEY} of the schema does not list ''; fill the cell, or list ''"
+                )
+        writer.writerow("" if cell in markers.get(name, ()) else cell for name, cell in zip(header, row, strict=False))
     return buffer.getvalue()

@@ -1,7 +1,7 @@
 """Read a paper's vocabulary: printed names of keys in its data, and looks in its figures.
 
-`paper/vocabulary.yaml` and every part of it are optional; the engine contains no metric, subject or look of one
-paper. A step that reads the file depends on it.
+`paper/vocabulary.yaml` and every part of it are optional; the engine itself knows no metric, subject or
+look of a paper. A build step that reads the file runs again when the file changes.
 """
 
 import functools
@@ -20,14 +20,14 @@ from boundpaper.store.rules import BrokenRule, Rule, by_name, listed, mapping, m
 from boundpaper.store.text_file import text_of, yaml_in
 from boundpaper.suggestions import or_known, suggest
 
-METRIC = "metric"  # the kind of words that name quantities
+METRIC = "metric"  # the kind of the keys that name quantities
 
 
 def _check_expression(value: Any) -> BrokenRule | None:
     """Check that the value is a regular expression without catastrophic backtracking (a rule)."""
     if broken := text(value):
         return broken
-    return BrokenRule("", f"{value!r} {words}") if (words := pattern_fault(value)) else None
+    return BrokenRule("", f"{value!r} {fault}") if (fault := pattern_fault(value)) else None
 
 
 def _check_replacement(value: Any) -> BrokenRule | None:
@@ -41,7 +41,7 @@ def _check_replacement(value: Any) -> BrokenRule | None:
     return None
 
 
-_TABLE = matching(r"[\w-]+", "is not a name of a table of artifacts/sources")
+_TABLE = matching(r"[\w-]+", "is not the name of a table in artifacts/sources")
 _NAMED = mapping({"key": text, "name": text}, ("key", "name"))
 _LABELS = mapping({"table": _TABLE, "key": text, "label": text, "like": text}, ("table", "key", "label"))
 _FAMILIES = mapping(
@@ -59,7 +59,7 @@ RULE: Rule = mapping(
         "families": _FAMILIES,
     }
 )
-"""Keys that the file may have."""
+"""Rule for the content of the file."""
 
 
 @dataclass(frozen=True)
@@ -78,12 +78,12 @@ class Vocabulary:
     Attributes
     ----------
     words : mapping of str to mapping of str to str
-        By kind of key (`metric`, `mode`), the printed words for each key; prose with `$math$`.
+        Printed words of each key, by kind of key (`metric`, `mode`); the words may contain `$math$`.
     numbers : mapping of str to float
         Words that mean a number in stated values (`bilingual: 2`), in addition to `zero` to `ten`.
     stated_of : mapping of str to str
-        Columns of stated values that name what a value belongs to, and how each column writes quantities: as
-        `heading`, with a capital, or as `phrase`.
+        Columns that name the subject of a stated value, each with the way in which it writes quantities: `heading`
+        begins with a capital letter, `phrase` does not.
     headlines : tuple of str
         Titles of further sections whose statements are headlines, besides abstracts, summaries and conclusions.
     ledger : tuple of (str, str)
@@ -93,7 +93,7 @@ class Vocabulary:
     named : tuple of NamedTable
         Source tables with the names of the paper's subjects.
     families : mapping
-        The tables that define the looks of families in figures; empty for none.
+        The tables that define the looks of families in figures; empty if the paper has no families.
     """
 
     words: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
@@ -159,13 +159,13 @@ def _vocabulary_of_text(file_text: str) -> Vocabulary:
     )
 
 
-def tables_named(content: str) -> list[tuple[str, str, int]]:
+def tables_named(file_text: str) -> list[tuple[str, str, int]]:
     """Return the tables that a vocabulary's text names, listed like the calls of a template: ("table", file, line 0).
 
     Raises SpecError when the text is not a vocabulary.
     """
     try:
-        return [("table", path, 0) for path in _vocabulary_of_text(content).tables()]
+        return [("table", path, 0) for path in _vocabulary_of_text(file_text).tables()]
     except DataError as error:
         raise SpecError(str(error)) from None
 
@@ -180,7 +180,7 @@ def vocabulary() -> Vocabulary:
 
 
 def words(kind: str) -> Mapping[str, str]:
-    """Return the words of all keys of a kind, in order.
+    """Return the printed words of all keys of a kind, in the order of the file.
 
     Raises DataError when the vocabulary lacks the kind.
     """
@@ -204,10 +204,10 @@ def printed_word(kind: str, key: str) -> str:
 
 
 def metric_names(vocabulary: Vocabulary) -> dict[str, str]:
-    """Return printed names of metrics by key, without metrics whose key is a common word or whose name is a formula."""
+    """Return printed names of metrics by key; metrics with a common word as key, or a formula as name, are omitted."""
     return {key: name for key, name in vocabulary.words.get(METRIC, {}).items() if "_" in key and "$" not in name}
 
 
 def names_of(rows: Sequence[Mapping[str, Any]], table: NamedTable) -> dict[str, str]:
-    """Return printed names by key, for the rows of a table that have both."""
+    """Return printed names by key, from the rows of a table that have both a key and a name."""
     return {row[table.key]: row[table.name] for row in rows if row.get(table.key) and row.get(table.name)}

@@ -1,4 +1,4 @@
-"""Store a table as Parquet: the same cells as in CSV, but typed, with checksums per page, and much smaller.
+"""Store a table as Parquet, with the same cells as in CSV, but with types and checksums, and in a much smaller file.
 
 Checks, seals and hashes use the CSV text of a table, whatever the file format, so that they do not depend on the
 library that wrote the file or its version. The library is loaded when a file is read or written.
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
 
-BEGINNING = b"PAR1"  # of every Parquet file
+BEGINNING = b"PAR1"  # the first bytes of every Parquet file
 LEVEL = 19  # zstd level: high, since a table is written once
 _BOOLEANS = {"True": True, "False": False}
 
@@ -33,9 +33,9 @@ _BOOLEANS = {"True": True, "False": False}
 def pack_table(text: str, types: Mapping[str, str]) -> bytes:
     """Return a CSV text as Parquet, from which `unpack_table` restores every cell exactly.
 
-    `types` maps columns to types of Table Schema. A column without a type, or whose cells would be written differently
-    after conversion, is stored as text. Raises DataError when a column appears twice, or a row has more or fewer cells
-    than the header.
+    `types` maps columns to types of Table Schema. A column is stored as text if it has no type, or if its cells would
+    be written differently after conversion. Raises DataError when a column appears twice, or a row has more or fewer
+    cells than the header.
     """
     import pyarrow as pa
     from pyarrow import parquet
@@ -55,7 +55,7 @@ def pack_table(text: str, types: Mapping[str, str]) -> bytes:
         stream,
         compression="zstd",
         compression_level=LEVEL,
-        use_byte_stream_split=floats,  # a sixth smaller: the first bytes of floats are similar, the last are noise
+        use_byte_stream_split=floats,  # a sixth smaller, since the first bytes of floats are similar
         use_dictionary=[name for name in header if name not in floats],
         write_statistics=False,
         write_page_checksum=True,
@@ -65,7 +65,7 @@ def pack_table(text: str, types: Mapping[str, str]) -> bytes:
 
 
 def unpack_table(path: Path) -> tuple[list[Sequence[str]], str]:
-    """Return the header and the rows of a Parquet file as text, not to be changed, and its CSV text.
+    """Return the header and rows of a Parquet file as texts, which the caller must not change, and its CSV text.
 
     Raises DataError when the file is not Parquet, is truncated or damaged, or has values that no table can have;
     FileNotFoundError when there is no such file.
@@ -75,7 +75,7 @@ def unpack_table(path: Path) -> tuple[list[Sequence[str]], str]:
 
 
 def typed_columns(path: Path, types: Mapping[str, Any]) -> dict[str, pd.Series] | None:
-    """Return a file's columns as pandas types; None if a column has no type, or the file stores it as another.
+    """Return a file's columns with the pandas `types`; None if a column has none, or is stored as another type.
 
     Raises DataError or FileNotFoundError as `unpack_table` does.
     """
@@ -86,12 +86,12 @@ def typed_columns(path: Path, types: Mapping[str, Any]) -> dict[str, pd.Series] 
     with _faults_named(path):
         table = _table(path)
         for name, column in zip(table.column_names, table.columns, strict=True):
-            kind, wanted = _column_kind(path, name, column), types.get(name, "")
+            kind, dtype = _column_kind(path, name, column), types.get(name, "")
             checks = {"float64": pa.types.is_floating, "Int64": pa.types.is_integer, "boolean": pa.types.is_boolean}
-            if not checks.get(str(wanted), pa.types.is_string)(kind) or not wanted:
+            if not checks.get(str(dtype), pa.types.is_string)(kind) or not dtype:
                 return None
             values = column.cast(kind)
-            columns[name] = pd.Series(values.to_numpy() if wanted == "float64" else values.to_pylist(), dtype=wanted)
+            columns[name] = pd.Series(values.to_numpy() if dtype == "float64" else values.to_pylist(), dtype=dtype)
     return columns
 
 
@@ -115,17 +115,17 @@ def rows_that_fit(
                     matches |= fits_number(_numbers_of(column.cast(kind)).astype(float))
             elif not pa.types.is_boolean(kind):
                 texts = column.cast(kind).combine_chunks().dictionary_encode("encode")
-                fitting = [bool(text) and fits(text) for text in texts.dictionary.to_pylist()]
-                if any(fitting):
-                    matches |= np.array(fitting)[_numbers_of(pa.chunked_array([texts.indices]))]
-        places = np.flatnonzero(matches).tolist()
-        matching_rows = [[_cell_as_csv(column[place].as_py()) for column in table.columns] for place in places]
-    for place, row in zip(places, matching_rows, strict=True):
-        yield place + 2, dict(zip(table.column_names, row, strict=True))
+                are_fitting = [bool(text) and fits(text) for text in texts.dictionary.to_pylist()]
+                if any(are_fitting):
+                    matches |= np.array(are_fitting)[_numbers_of(pa.chunked_array([texts.indices]))]
+        indices = np.flatnonzero(matches).tolist()
+        matching_rows = [[_csv_cell(column[index].as_py()) for column in table.columns] for index in indices]
+    for index, row in zip(indices, matching_rows, strict=True):
+        yield index + 2, dict(zip(table.column_names, row, strict=True))
 
 
 def numbers_in(path: Path, number_of: Callable[[str], float]) -> Iterator[npt.NDArray[np.float64]]:
-    """Yield the numbers of each column, those of a text as `number_of` reads it.
+    """Yield the numbers of each column; `number_of` parses the distinct cells of a column of texts.
 
     Raises DataError or FileNotFoundError as `unpack_table` does.
     """
@@ -143,7 +143,7 @@ def numbers_in(path: Path, number_of: Callable[[str], float]) -> Iterator[npt.ND
 
 
 def _numbers_of(column: pa.ChunkedArray) -> npt.NDArray[Any]:
-    """Return a column's numbers, with arbitrary numbers for empty cells; pyarrow's function would import pandas."""
+    """Return a column's numbers, with arbitrary numbers for empty cells; pyarrow's own function would import pandas."""
     import numpy as np
 
     kind = column.type.to_pandas_dtype()
@@ -175,7 +175,7 @@ def _table(path: Path) -> pa.Table:
             raise DataError(f"{path.name}: {fault}")
         if content.strip() and content[:400].isascii() and b"\0" not in content[:400]:
             raise DataError(f"{path.name}: is text, not Parquet; give it the ending .csv, or restore it")
-    # threads of Arrow may still run when the process ends, and abort it
+    # threads of Arrow that still run when the process ends would abort it
     table = parquet.ParquetFile(pa.BufferReader(content), page_checksum_verification=True).read(use_threads=False)
     table.validate(full=True)
     return table
@@ -202,12 +202,12 @@ def _damage_error(path: Path, error: Exception) -> DataError:
 
 
 def _typed_column(cells: list[str], kind: str) -> pa.Array:
-    """Return cells as a typed column, empty cells as null; as text if conversion would change their spelling."""
+    """Return cells as a typed column, or as text if conversion would change their spelling; empty cells are null."""
     import pyarrow as pa
 
     try:
         values: Sequence[Any] = [_typed_value(cell, kind) if cell else None for cell in cells]
-        if kind != "string" and [_cell_as_csv(value) for value in values] == cells:
+        if kind != "string" and [_csv_cell(value) for value in values] == cells:
             arrow_type = {"number": pa.float64(), "integer": pa.int64(), "boolean": pa.bool_()}[kind]
             return pa.array(values, arrow_type)
     except (ValueError, KeyError, OverflowError, pa.ArrowException):
@@ -216,12 +216,12 @@ def _typed_column(cells: list[str], kind: str) -> pa.Array:
 
 
 def _typed_value(cell: str, kind: str) -> object:
-    reading: dict[str, Callable[[str], object]] = {"number": float, "integer": int, "boolean": _BOOLEANS.__getitem__}
-    return reading[kind](cell) if kind in reading else cell
+    parsers: dict[str, Callable[[str], object]] = {"number": float, "integer": int, "boolean": _BOOLEANS.__getitem__}
+    return parsers[kind](cell) if kind in parsers else cell
 
 
 def _column_kind(path: Path, name: str, column: pa.ChunkedArray) -> pa.DataType:
-    """Return the type of a column's cells: text, numbers or booleans; raise DataError for any other."""
+    """Return the Arrow type of a column's cells; raise DataError if they are not texts, numbers or booleans."""
     import pyarrow as pa
 
     kind, types = column.type, pa.types
@@ -234,18 +234,18 @@ def _column_kind(path: Path, name: str, column: pa.ChunkedArray) -> pa.DataType:
 
 
 def _text_cells(path: Path, table: pa.Table) -> list[list[str]]:
-    """Return the cells as text, column by column."""
+    """Return the cells of each column as texts."""
     cells = []
     for name, column in zip(table.column_names, table.columns, strict=True):
         encoded = column.cast(_column_kind(path, name, column)).combine_chunks().dictionary_encode("encode")
-        texts = [_cell_as_csv(value) for value in encoded.dictionary.to_pylist()]  # once for each distinct value
+        texts = [_csv_cell(value) for value in encoded.dictionary.to_pylist()]  # once for each distinct value
         cells.append([texts[code] for code in encoded.indices.to_pylist()])
     return cells
 
 
-def _cell_as_csv(value: object) -> str:
-    """Return a cell as in CSV."""
+def _csv_cell(value: object) -> str:
+    """Return the text of a cell in CSV."""
     if not isinstance(value, float):
         return "" if value is None else str(value)
-    short = f"{value:.{DIGITS}g}"  # the digits that the store writes, or all digits if there are more
+    short = f"{value:.{DIGITS}g}"  # as the store writes numbers
     return short if float(short) == value or value != value else repr(value)

@@ -1,7 +1,7 @@
-"""List paths of tables that code reads by name, relative to the project's folder, and the endings of table files."""
+"""Name the files that the engine reads by name, relative to the project's folder, and the endings of tables."""
 
 SCHEMA = "artifacts/datapackage.yaml"
-TABLES = "tables.yaml"  # file in a package with descriptions of the tables that it reads or writes by name
+TABLES = "tables.yaml"  # in the folder of a package: describes the tables that the package reads or writes
 SOURCES = "artifacts/sources"
 VOCABULARY = "paper/vocabulary.yaml"
 DOCUMENTS = "artifacts/sources/documents.csv"

@@ -7,8 +7,8 @@ from typing import Any
 
 # The parsed form of a pattern has no public API, but has not changed since Python 1.6.
 _parser = importlib.import_module("re._parser")
-VARIABLE = 12  # most repeats of variable length: each may double the ways to match a word
-UNBOUNDED = 4  # most unbounded repeats: each may add a factor of the word's length
+REPEATS = 12  # most repeats of variable length: each may double the number of ways to match a word
+UNBOUNDED = 4  # most unbounded repeats: each may multiply the time by the length of the word
 
 
 def pattern_fault(pattern: str) -> str:
@@ -22,32 +22,32 @@ def pattern_fault(pattern: str) -> str:
     except re.error as error:
         return f"is not a regular expression: {error}"
     repeats = list(_long_repeats(tree))
-    endless = [inside for _, high, inside in repeats if high == _parser.MAXREPEAT]
-    if any(True for inside in endless for low, high, _ in _long_repeats(inside) if low != high):
+    unbounded = [content for _, high, content in repeats if high == _parser.MAXREPEAT]
+    if any(True for content in unbounded for low, high, _ in _long_repeats(content) if low != high):
         return "repeats an unbounded repeat; give a limit, as in {1,3}, or remove one of them"
-    if any(_may_begin_alike(inside) for inside in endless):
+    if any(_may_begin_alike(content) for content in unbounded):
         return "has an unbounded repeat that can match in two ways; let its alternatives begin with different letters"
-    if len(repeats) > VARIABLE or len(endless) > UNBOUNDED:
-        return f"has more than {VARIABLE} repeats, or {UNBOUNDED} unbounded ones; split it into several patterns"
+    if len(repeats) > REPEATS or len(unbounded) > UNBOUNDED:
+        return f"has more than {REPEATS} repeats, or {UNBOUNDED} unbounded ones; split it into several patterns"
     if any(str(kind) in ("GROUPREF", "GROUPREF_EXISTS") for kind, _ in _pattern_parts(tree)):
         return "has a backreference to a group; write its content instead"
     return ""
 
 
 def _pattern_parts(tree: Any) -> Iterator[tuple[Any, Any]]:
-    """Yield every part of a parsed pattern, outer parts before inner ones."""
+    """Yield the kind and the value of every part of a parsed pattern, outer parts before inner ones."""
     for kind, value in tree:
         yield kind, value
-        for inside in _inner_patterns(value):
-            yield from _pattern_parts(inside)
+        for subpattern in _inner_patterns(value):
+            yield from _pattern_parts(subpattern)
 
 
 def _inner_patterns(value: Any) -> Iterator[Any]:
     if isinstance(value, _parser.SubPattern):
         yield value
     elif isinstance(value, tuple | list):
-        for item in value:
-            yield from _inner_patterns(item)
+        for member in value:
+            yield from _inner_patterns(member)
 
 
 def _long_repeats(tree: Any) -> Iterator[tuple[int, int, Any]]:
@@ -57,11 +57,11 @@ def _long_repeats(tree: Any) -> Iterator[tuple[int, int, Any]]:
             yield value
 
 
-def _may_begin_alike(inside: Any) -> bool:
-    """Return whether any two alternatives inside may begin with the same character; true if unknown."""
-    for kind, value in _pattern_parts(inside):
+def _may_begin_alike(content: Any) -> bool:
+    """Return whether two alternatives in `content` may begin with the same character; true if unknown."""
+    for kind, value in _pattern_parts(content):
         if str(kind) == "BRANCH":
-            firsts = [str(branch[0]) if len(branch) and str(branch[0][0]) == "LITERAL" else "" for branch in value[1]]
-            if "" in firsts or len(set(firsts)) < len(firsts):
+            starts = [str(branch[0]) if len(branch) and str(branch[0][0]) == "LITERAL" else "" for branch in value[1]]
+            if "" in starts or len(set(starts)) < len(starts):
                 return True
     return False

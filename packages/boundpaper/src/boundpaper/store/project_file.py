@@ -23,7 +23,7 @@ _RULE = mapping({"project": _PROJECT, "tool": _TOOL}, ("project",), any_key=True
 
 
 def described_project(root: Path) -> dict[str, Any]:
-    """Return the content of the file, except the tables of other tools.
+    """Return the content of a paper's `pyproject.toml`; tables of other tools are not checked.
 
     Raises SpecError when the file is missing or not TOML, lacks a needed key, or has an unknown key below
     `[tool.boundpaper]`.

@@ -24,8 +24,9 @@ _TYPES: dict[str, Any] = {**_NUMBERS, "string": _TEXT}
 def read(root: Path, name: str) -> pd.DataFrame:
     """Return an artifact as a DataFrame.
 
-    Empty text cells are `""`, empty numbers NaN (integers `<NA>`). A source with a column `printed` also gets `value`,
-    `decimals`, `low` and `high`; measurements are joined from one file per model, whose name fills the column `model`.
+    An empty cell is `""` in a column of texts, NaN among numbers, and `<NA>` among integers. A source with a column
+    `printed` gets the parsed columns `value`, `decimals`, `low` and `high`. Measurements are joined from one file per
+    model, and the file's name fills the column `model`.
     Raises DataError when the artifact is unknown, or a file does not match the schema.
     """
     paths = files(root, name)

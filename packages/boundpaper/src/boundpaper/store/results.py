@@ -12,7 +12,7 @@ _REASONS = ("reason", "note")
 
 
 def text(frame: pd.DataFrame, name: str) -> str:
-    """Return a frame as CSV, with canonical numbers and stable line ends.
+    """Return a frame as CSV, with canonical numbers and lines that end with line feeds.
 
     Raises DataError when the frame is empty, a number is infinite, or a cell is missing in a row without `reason` or
     `note`.
@@ -22,11 +22,9 @@ def text(frame: pd.DataFrame, name: str) -> str:
     if frame.columns.duplicated().any():
         raise DataError(f"result {name}: column {frame.columns[frame.columns.duplicated()][0]!r} appears twice")
     has_reason = pd.Series(False, index=frame.index)
-    for column in (column for column in _REASONS if column in frame.columns):
+    for column in frame.columns.intersection(_REASONS):
         has_reason |= frame[column].fillna("").astype(str).str.len() > 0
-    for column in frame.columns:
-        if column in _REASONS:
-            continue
+    for column in frame.columns.difference(_REASONS, sort=False):
         if pd.api.types.is_float_dtype(frame[column]) and np.isinf(frame[column].to_numpy(dtype=float)).any():
             raise DataError(f"result {name}: column {column!r} has an infinity; leave the cell empty and give a note")
         lacks_reason = frame[column].isna() & ~has_reason
@@ -37,7 +35,7 @@ def text(frame: pd.DataFrame, name: str) -> str:
 
 
 def bytes_to_keep(path: Path, new: bytes) -> bytes:
-    """Return the bytes to write to `path`: the old bytes if they `agree` with the new, else the new."""
+    """Return what to write to `path`: its old bytes if their numbers `agree` with those in `new`, else `new`."""
     if not path.is_file():
         return new
     old = path.read_bytes()

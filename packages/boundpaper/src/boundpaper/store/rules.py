@@ -1,4 +1,4 @@
-"""Define rules that check, key by key, mappings written in YAML or JSON, and find what is wrong.
+"""Define rules that check the content of YAML and JSON files key by key, and say what is wrong.
 
 A rule is a function of a value. It returns None if the value is valid, else the path from the value to the fault
 (`.fields[height].format`) and what is wrong there. `mapping` combines rules by key, and rejects unknown keys: a
@@ -28,10 +28,9 @@ Rule = Callable[[Any], "BrokenRule | None"]
 
 
 def require(content: Any, rule: Rule, place: str, error: type[ThesisError] = DataError) -> None:
-    """Raise an error if a rule finds a fault.
+    """Raise `error`, with the text `PLACE: PATH: what is wrong`, if the content of a file or of its part breaks a rule.
 
-    `content` is the content of a file or a part of it, and `place` names the file and the part. Raises `error` with the
-    text `PLACE: PATH: what is wrong`.
+    `place` names the file and the part in the message.
     """
     if broken := rule(content):
         path = broken.path.removeprefix(".")
@@ -82,7 +81,7 @@ def number(value: Any) -> BrokenRule | None:
 
 
 def number_or_infinite(value: Any) -> BrokenRule | None:
-    """Check that the value is a number; infinities, which mean an open end, are allowed (a rule)."""
+    """Check that the value is a number; an infinity is allowed, and means that a range is open there (a rule)."""
     is_valid = isinstance(value, (int, float)) and not isinstance(value, bool)
     return None if is_valid else BrokenRule("", f"{quoted(value)} is not a number")
 
@@ -98,7 +97,7 @@ def positive(value: Any) -> BrokenRule | None:
 
 
 def one_of(*values: Any, mend: str = "") -> Rule:
-    """Return a rule for a choice of values; `mend` says how to replace other values."""
+    """Return a rule that allows only `values`; `mend` says in the message what to write instead of another value."""
     advice = mend or f"it is one of {', '.join(map(str, values))}"
 
     def rule(value: Any) -> BrokenRule | None:
@@ -120,27 +119,27 @@ def matching(pattern: str, words: str) -> Rule:
 
 
 def unsupported(mend: str) -> Rule:
-    """Return a rule that allows no value, for a property of the standard that is not supported here."""
+    """Return a rule that rejects a property of the standard, whatever its value; `mend` says what to write instead."""
     return lambda value: BrokenRule("", f"a property of the standard that is not supported here; {mend}")
 
 
 def listed(item: Rule) -> Rule:
-    """Return a rule for lists whose items satisfy `item`; a path uses the `name` of an item if it has one."""
+    """Return a rule for lists whose members satisfy the rule `item`; the path names a member by its `name`, if any."""
 
     def rule(value: Any) -> BrokenRule | None:
         if not isinstance(value, list):
             return BrokenRule("", f"{quoted(value)} is not a list")
-        for place, member in enumerate(value):
+        for index, member in enumerate(value):
             if broken := item(member):
                 name = member.get("name") if isinstance(member, dict) else None
-                return BrokenRule(f"[{name if isinstance(name, str) else place}]{broken.path}", broken.words)
+                return BrokenRule(f"[{name if isinstance(name, str) else index}]{broken.path}", broken.words)
         return None
 
     return rule
 
 
 def either(*rules: Rule) -> Rule:
-    """Return a rule for values that satisfy one of several rules; the fault of the last rule is reported."""
+    """Return a rule for values that satisfy any of `rules`; if none is satisfied, the fault of the last is reported."""
 
     def rule(value: Any) -> BrokenRule | None:
         broken = None
@@ -154,7 +153,7 @@ def either(*rules: Rule) -> Rule:
 
 
 def by_name(item: Rule) -> Rule:
-    """Return a rule for mappings from any text to values that satisfy `item`."""
+    """Return a rule for mappings from any text to values that satisfy the rule `item`."""
 
     def rule(value: Any) -> BrokenRule | None:
         if not isinstance(value, dict):
@@ -172,8 +171,8 @@ def mapping(
 ) -> Rule:
     """Return a rule for mappings with known keys.
 
-    `keys` maps each key to its rule, and `required` lists required keys. `with_colon` allows keys with a colon
-    (`dc:subject`), which belong to other vocabularies; `any_key` allows any other key, for files that other programs
+    `keys` maps each key to its rule, and `required` lists required keys. `with_colon` allows unknown keys with a colon
+    (`dc:subject`), which belong to other vocabularies. `any_key` allows all unknown keys, for files that other programs
     also read.
     """
 
@@ -187,7 +186,7 @@ def mapping(
                 return BrokenRule("", f"unknown key {quoted(key)}{or_known(str(key), keys)}")
             if broken := keys[key](content):
                 return BrokenRule(f".{key}{broken.path}", broken.words)
-        lacking = [key for key in required if key not in value]
-        return BrokenRule("", f"the required key `{lacking[0]}` is missing") if lacking else None
+        missing = [key for key in required if key not in value]
+        return BrokenRule("", f"the required key `{missing[0]}` is missing") if missing else None
 
     return rule

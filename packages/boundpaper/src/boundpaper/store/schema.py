@@ -1,7 +1,7 @@
 """Check tables against their descriptions in the schema.
 
-Besides the requirements of Table Schema (fields, types, constraints, keys), a table must not have NaN or infinity, an
-empty cell needs a reason, a printed number must parse, and a metric must be within its range.
+A table must satisfy Table Schema (fields, types, constraints, keys). In addition, no number is NaN or infinite, every
+empty cell has a reason, every printed number parses, and every metric is within its range.
 """
 
 import csv
@@ -29,7 +29,7 @@ from boundpaper.typeset.printed import Unreadable, parse
 class Fault:
     """A fault in a table; row 1 is the header, row 0 means the whole file.
 
-    The check of a paper also reports faults outside tables in this form, with the place in the message.
+    Checks of a paper also report faults outside tables as a `Fault`, whose message then names the place.
     """
 
     file: str
@@ -58,7 +58,9 @@ def check(root: Path, name: str) -> list[Fault]:
     if not paths:
         return [Fault(f"artifacts/{table['path']}", 0, "", "the file is missing; restore it from version control")]
     table_faults = [fault for path in paths for fault in _check_file(root, table, path)]
-    return table_faults or [Fault(path, 0, "", lack) for path in paths for lack in missing_rows(root, table, path)]
+    return table_faults or [
+        Fault(path, 0, "", message) for path in paths for message in missing_rows(root, table, path)
+    ]
 
 
 def _check_file(root: Path, table: dict[str, Any], path: str) -> list[Fault]:
@@ -83,7 +85,7 @@ def _check_file(root: Path, table: dict[str, Any], path: str) -> list[Fault]:
 
 
 def _file_damage(root: Path, table: dict[str, Any], path: str) -> str:
-    """Return the fault of a file as a whole, before any cell is read; empty if there is none."""
+    """Return how a file is damaged or contradicts its manifest, whatever its cells; empty if it is not."""
     try:
         text = table_text(root / path)
         if not text.strip():
@@ -91,7 +93,7 @@ def _file_damage(root: Path, table: dict[str, Any], path: str) -> str:
         is_measurement = path.startswith("artifacts/measurements/")
         if fault := _sign_of_damage(text, table.get("awaits", "")) or _wrong_size_or_hash(root / path, table):
             return fault
-        if fault := contradiction(root, path) if is_measurement else "":
+        if is_measurement and (fault := contradiction(root, path)):
             return fault
         header_of(root / path)
     except (DataError, csv.Error) as error:
@@ -116,12 +118,13 @@ def _wrong_size_or_hash(path: Path, table: dict[str, Any]) -> str:
 def _foreign_cells(
     root: Path, table: dict[str, Any]
 ) -> tuple[dict[tuple[str, ...], tuple[str, set[tuple[str, ...]]]], dict[str, str]]:
-    """Return two mappings from the fields of a foreign key: to the name and cells of its table, and to the fault of an
-    unreadable table, which is reported once per key instead of once per row.
+    """Return the name and the cells of the table that each foreign key names, and the faults of unreadable tables.
+
+    Both mappings have the fields of the key as their keys. A fault is thus reported once per key, not once per row.
     """
     keys, problems = {}, {}
     for key in table["schema"].get("foreignKeys", []):
-        name = key["reference"].get("resource", "")  # own table: "" in version 1, nothing in version 2
+        name = key["reference"].get("resource", "")  # the same table is "" in version 1, and omitted in version 2
         target = resource(root, name) if name else table
         if target is None:
             raise DataError(f"a foreign key names {name!r}, which no resource describes")
@@ -139,7 +142,7 @@ def _foreign_cells(
 
 
 def _sign_of_damage(text: str, awaits: str) -> str:
-    """Return the sign that a table was truncated, emptied or damaged, whatever its fields; empty if there is none.
+    """Return a sign in a table's text that the table was truncated, emptied or damaged; empty if there is none.
 
     A table without rows counts as emptied, unless its resource says what it `awaits`.
     """
@@ -160,20 +163,20 @@ def _additional_checks(root: Path, table: dict[str, Any], path: str) -> Iterator
     no_reason_needed = {name for name, cells in markers.items() if "" not in cells} | {"reason", "note"}
     no_reason_needed |= {field["name"] for field in schema["fields"] if field.get("optional")}
     document_keys = {document.key for document in documents(root)} if path == PLACES else set()
-    header, *records_below = records(root / path)
-    places = [place for place, name in enumerate(header) if name not in no_reason_needed]
-    always = not {"printed", "source"}.isdisjoint(header)
-    for number, cells in enumerate(records_below, 2):
-        if not always and "" not in map(cells.__getitem__, places):
+    header, *rows = records(root / path)
+    positions = [position for position, name in enumerate(header) if name not in no_reason_needed]
+    must_check_every_row = not {"printed", "source"}.isdisjoint(header)
+    for number, cells in enumerate(rows, 2):
+        if not must_check_every_row and "" not in map(cells.__getitem__, positions):
             continue
         row = dict(zip(header, cells, strict=True))
-        empty = [header[place] for place in places if not cells[place]]
-        if empty and not (row.get("reason") or row.get("note")):
-            yield Fault(path, number, empty[0], "empty without a reason; fill it, or say why in `reason`")
+        empty_columns = [header[position] for position in positions if not cells[position]]
+        if empty_columns and not (row.get("reason") or row.get("note")):
+            yield Fault(path, number, empty_columns[0], "empty without a reason; fill it, or say why in `reason`")
         code = row.get("source", "").partition(" ")[0]
         if code in document_keys and row.get("document") != code:
-            difference = f"{short(row.get('document'))}, where the place begins with the key of the document {code!r}"
-            yield Fault(path, number, "document", f"{difference}; name that document, or rename the place")
+            words = f"{short(row.get('document'))}, where the place begins with the key of the document {code!r}"
+            yield Fault(path, number, "document", f"{words}; name that document, or rename the place")
         printed = row.get("printed")
         if not printed or printed in markers["printed"]:
             continue
@@ -183,19 +186,20 @@ def _additional_checks(root: Path, table: dict[str, Any], path: str) -> Iterator
             if not table.get("words") or isinstance(error, Unreadable):
                 yield Fault(path, number, "printed", str(error))
             continue
-        if value is not None and (fault := excluded_number(table, row.get("metric") or "printed", value)):
+        if value is not None and (fault := range_fault(table, row.get("metric") or "printed", value)):
             yield Fault(path, number, "printed", f"{printed} {fault}")
 
 
-def excluded_number(table: dict[str, Any], metric: str, value: float) -> str:
-    """Return the fault of a number outside the range of its metric in the description; empty if it is allowed."""
+def range_fault(table: dict[str, Any], metric: str, value: float) -> str:
+    """Return how a number is outside the range that a description gives for its metric; empty if it is inside."""
     low, high = table.get("range", {}).get(metric, (-math.inf, math.inf))
     return "" if low <= value <= high else f"is outside {low} to {high}"
 
 
 def require(root: Path, names: Sequence[str]) -> None:
-    """Raise DataError with all faults of the artifacts called `names`, one per line."""
+    """Raise DataError with the faults of the artifacts called `names`, one per line, at most 20."""
     lines = [str(fault) for name in names for fault in check(root, name)]
+    if len(lines) > 20:
+        lines[20:] = [f"... and {len(lines) - 20} more"]
     if lines:
-        shortened = lines[:20] + ([f"... and {len(lines) - 20} more"] if len(lines) > 20 else [])
-        raise DataError("\n".join(shortened))
+        raise DataError("\n".join(lines))

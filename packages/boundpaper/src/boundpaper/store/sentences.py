@@ -1,4 +1,4 @@
-"""Split a document into sentences, identify each by a hash, and find it again.
+"""Split a document into sentences, and find the sentence, table row or heading on which a claim was made.
 
 A sentence is identified by a hash of its letters and digits, so that records of a document contain none of its words.
 """
@@ -10,8 +10,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-SHARED = 0.34  # least fraction of a statement's weight that a sentence must share
-ELSEWHERE = 0.7  # least fraction that a sentence outside the heading must share
+SHARED = 0.34  # least fraction of a statement's weight that a sentence under the claim's heading must share
+ELSEWHERE = 0.7  # least fraction that a sentence elsewhere must share
 _HEADING = re.compile(r"^(#{1,6})\s+(.*)$")
 _END = re.compile(r"(?<=[.!?])\s+(?=[A-Z(*\[])")
 _PIECES = re.compile(r", | and | against | to |; ")
@@ -40,25 +40,25 @@ def normalised(text: str) -> str:
 
 def sentences(text: str) -> list[DocumentSentence]:
     """Return the sentences of a Markdown document outside code."""
-    parts: list[DocumentSentence] = []
+    found: list[DocumentSentence] = []
     headings: list[tuple[int, str]] = []
-    code = False
+    in_code = False
     for number, line in enumerate(text.splitlines(), start=1):
-        if line.lstrip().startswith("```"):
-            code = not code
-        if code or not line.strip() or line.lstrip().startswith("```"):
+        is_fence = line.lstrip().startswith("```")
+        in_code ^= is_fence
+        if in_code or is_fence or not line.strip():
             continue
-        match = _HEADING.match(line)
-        if match:
+        if match := _HEADING.match(line):
             level = len(match[1])
-            headings = [item for item in headings if item[0] < level] + [(level, match[2].rstrip("#").rstrip())]
+            headings = [heading for heading in headings if heading[0] < level]
+            headings.append((level, match[2].rstrip("#").rstrip()))
         names = tuple(name for _, name in headings)
-        parts += [DocumentSentence(number, part, names) for part in _END.split(line.strip()) if normalised(part)]
-    return parts
+        found += [DocumentSentence(number, words, names) for words in _END.split(line.strip()) if normalised(words)]
+    return found
 
 
 def printed(reported: str, document: str) -> str:
-    """Return the hash of a claim's reported value if the document prints it, whole or in pieces; else an empty text.
+    """Return the `digest` of a reported value if the document prints the value, whole or in pieces; else an empty text.
 
     Pieces are the parts of a reported value separated by a comma, `and`, `against` or `to`.
     """
@@ -88,18 +88,18 @@ def _stands_alone(piece: str, text: str) -> bool:
 def heading_of(section: str, document: Sequence[DocumentSentence]) -> str:
     """Return the heading that best matches a section named in the ledger; empty if they share no word.
 
-    A number at the start of the section's name decides (`4.4 Key Findings`). Without a number, the heading wins that
-    shares most words with the name, counting the words of its parent headings. A figure without a section belongs to
-    the heading under which the document first names the figure.
+    If the section begins with a number (`4.4 Key Findings`), the heading with this number is returned. For a figure, it
+    is the heading under which the document first names the figure. Otherwise, it is the heading that shares most words
+    with the section; words of its parent headings also count.
     """
     number = re.match(r"\d+(?:\.\d+)*", section)
     figure = re.match(r"Figures? (\w+)", section)
-    chains = list(dict.fromkeys(sentence.headings for sentence in document if sentence.headings))
+    chains = list(dict.fromkeys(sentence.headings for sentence in document if sentence.headings))  # with parents
     if number:
         return next((chain[-1] for chain in chains if chain[-1].partition(" ")[0].rstrip(".") == number[0]), "")
     if figure:
         words = re.compile(rf"\bFig(?:ure|\.) {figure[1]}\b")
-        return next((item.headings[-1] for item in document if item.headings and words.search(item.text)), "")
+        return next((found.headings[-1] for found in document if found.headings and words.search(found.text)), "")
     pieces = re.findall(r"(?:Table|Finding) \d+", section)
     named = [chain[-1] for chain in chains for piece in pieces if chain[-1].startswith(f"{piece}:")]
     if named and "Tables" not in section:
@@ -123,45 +123,37 @@ def _word_stems(text: str) -> set[str]:
 
 
 def anchor_of(row: Mapping[str, str], document: Sequence[DocumentSentence], text: str = "") -> dict[str, str]:
-    """Return the anchor of one row of the ledger.
+    """Return a row of the table of anchors: where the document makes the claim of one row of the ledger.
 
-    `row` has `claim`, `kind`, `source`, `section`, `statement` and `reported`, which is searched for in `text`, the
-    unchanged document.
+    `row` has `claim`, `kind`, `source`, `section`, `statement` and `reported`. The reported value is searched for in
+    `text`, the unchanged document.
     """
     reported = printed(row["reported"], text)
     heading = heading_of(row["section"], document)
-    inside = [sentence for sentence in document if heading in sentence.headings] or list(document)
+    section = [sentence for sentence in document if heading in sentence.headings] or list(document)
     words = f"{row['statement']} {row['reported']}"
-    if row["kind"] == "cell check":
-        place = table_row_of(row, inside) or only_sentence(row, inside) if heading else None
+    is_cell_check = row["kind"] == "cell check"
+    if is_cell_check:
+        sentence = table_row_of(row, section) or only_sentence(row, section) if heading else None
     else:
-        place = best_sentence(words, inside, document, SHARED) or best_sentence(words, document, document, ELSEWHERE)
-    if place is None:
-        return {
-            "claim": row["claim"],
-            "document": row["source"],
-            "heading": heading,
-            "line": "",
-            "anchor": "",
-            "match": "heading",
-            "reported": reported,
-        }
+        sentence = best_sentence(words, section, document, SHARED)
+        sentence = sentence or best_sentence(words, document, document, ELSEWHERE)
     return {
         "claim": row["claim"],
         "document": row["source"],
-        "heading": place.headings[-1] if place.headings else heading,
-        "line": str(place.line),
-        "anchor": place.anchor,
-        "match": "value" if row["kind"] == "cell check" else "sentence",
+        "heading": sentence.headings[-1] if sentence and sentence.headings else heading,
+        "line": str(sentence.line) if sentence else "",
+        "anchor": sentence.anchor if sentence else "",
+        "match": "heading" if sentence is None else "value" if is_cell_check else "sentence",
         "reported": reported,
     }
 
 
-def table_row_of(row: Mapping[str, str], inside: Iterable[DocumentSentence]) -> DocumentSentence | None:
-    """Return the table row that prints the reported value of a cell check; None if no row or several rows match.
+def table_row_of(row: Mapping[str, str], section: Iterable[DocumentSentence]) -> DocumentSentence | None:
+    """Return the table row that prints the reported value of a cell check; None if it is not clear which.
 
-    Among the rows with this value, the row matches whose first cell and column headings share most words with the
-    check; none matches if two rows tie or no row shares a word.
+    Of the rows with this value, the row is returned whose first cell and column heading share most words with the
+    check. Rows whose first cell shares no word do not count, and if two rows tie, the result is None.
     """
     reported = _normalised(row["reported"])
     if not reported:
@@ -170,30 +162,30 @@ def table_row_of(row: Mapping[str, str], inside: Iterable[DocumentSentence]) -> 
     scores: list[tuple[float, DocumentSentence]] = []
     head: list[str] = []
     line = 0
-    for sentence in inside:
+    for sentence in section:
         if not sentence.text.startswith("|"):
             continue
         cells = [_normalised(cell) for cell in re.split(r"(?<!\\)\|", sentence.text.strip().strip("|"))]
-        if sentence.line > line + 2:  # the rule below the header has no letters, so it is not a sentence
+        if sentence.line > line + 2:  # a new table; the line below a header has no letters, so it is not a sentence
             head = cells
         line = sentence.line
-        printing = [place for place, cell in enumerate(cells) if place and _cell_prints(cell, reported)]
-        if cells is head or not printing:
+        columns = [column for column, cell in enumerate(cells) if column and _cell_prints(cell, reported)]
+        if cells is head or not columns:
             continue
-        label = _share_named(cells[0], named_words)
-        column = max(_share_named(head[place], named_words) if place < len(head) else 0.0 for place in printing)
-        if label:
-            scores.append((label + column, sentence))
-    top = max((score for score, _ in scores), default=0.0)
-    highest = [sentence for score, sentence in scores if score == top]
-    return highest[0] if len(highest) == 1 else None
+        row_share = _share_named(cells[0], named_words)
+        column_share = max(_share_named(head[column], named_words) if column < len(head) else 0.0 for column in columns)
+        if row_share:
+            scores.append((row_share + column_share, sentence))
+    top_score = max((score for score, _ in scores), default=0.0)
+    best_rows = [sentence for score, sentence in scores if score == top_score]
+    return best_rows[0] if len(best_rows) == 1 else None
 
 
-def only_sentence(row: Mapping[str, str], inside: Iterable[DocumentSentence]) -> DocumentSentence | None:
+def only_sentence(row: Mapping[str, str], section: Iterable[DocumentSentence]) -> DocumentSentence | None:
     """Return the only sentence that prints the reported value of a check; None if there is not exactly one."""
     reported = _normalised(row["reported"])
-    printing = [sentence for sentence in inside if reported and _cell_prints(_normalised(sentence.text), reported)]
-    return printing[0] if len(printing) == 1 else None
+    found = [sentence for sentence in section if reported and _cell_prints(_normalised(sentence.text), reported)]
+    return found[0] if len(found) == 1 else None
 
 
 def _cell_prints(cell: str, reported: str) -> bool:
@@ -212,17 +204,19 @@ def _words_and_numbers(text: str) -> set[str]:
 
 
 def best_sentence(
-    statement: str, inside: Iterable[DocumentSentence], document: Sequence[DocumentSentence], minimum: float
+    statement: str, candidates: Iterable[DocumentSentence], document: Sequence[DocumentSentence], minimum: float
 ) -> DocumentSentence | None:
-    """Return the sentence that shares most of a statement's weight; rare words and numbers weigh most."""
+    """Return the candidate that shares most of a statement's weight, at least `minimum`; words rare in `document` weigh
+    most.
+    """
     counts = Counter(term for sentence in document for term in _weighted_words(sentence.text))
     weights = {term: math.log(1 + len(document) / (1 + counts[term])) for term in _weighted_words(statement)}
     total = sum(weight for term, weight in weights.items() if counts[term]) or 1.0
     best, score = None, 0.0
-    for sentence in inside:
+    for sentence in candidates:
         terms = _weighted_words(sentence.text)
         share = sum(weight for term, weight in weights.items() if term in terms) / total
-        value = share / (1 + 0.01 * len(terms))  # if two sentences share as much, the shorter one
+        value = share / (1 + 0.01 * len(terms))  # if two sentences share as much, the shorter is better
         if share >= minimum and value > score:
             best, score = sentence, value
     return best

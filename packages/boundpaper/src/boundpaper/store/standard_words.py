@@ -2,7 +2,7 @@
 
 The properties are those of Data Package, Data Resource, Table Dialect (formerly CSV Dialect) and Table Schema, versions
 1 and 2 (https://datapackage.org/standard/). A property that would change the meaning of a table, but is not supported
-here, is rejected with advice, unless its value says what happens anyway (`delimiter: ","`). Properties that only
+here, is rejected with advice, unless its value is what is assumed here anyway (`delimiter: ","`). Properties that only
 describe the data are passed on by `publish`, as are keys with a colon, which belong to other vocabularies.
 """
 
@@ -30,17 +30,18 @@ from boundpaper.store.rules import (
 
 TYPES = ("string", "integer", "number", "boolean")
 SPELLINGS = {"true": ("true", "True", "TRUE", "1"), "false": ("false", "False", "FALSE", "0")}
-"""Cells allowed in a column of booleans, from the standard."""
+"""Cells that the standard allows in a column of booleans."""
 
 _COMMAS = "save the table with commas between cells and double quotes around them"
 _AS_TEXT = "write `type: string`, with a `pattern` if all cells have the same form"
+_FORMAT = "sources and results are CSV, and the ending of a measurement's file says its format"
 _STANDARD = r"https?://(datapackage\.org|specs\.frictionlessdata\.io|frictionlessdata\.io)/\S+"
 
 _PROFILE = matching(
     rf"{_STANDARD}|(tabular-)?data-(package|resource)",
     "is a profile that is not supported here; leave it out, or name one of the standard",
 )
-_OF_STANDARD = matching(_STANDARD, "is a profile that is not supported here; omit it, or name that of the standard")
+_STANDARD_PROFILE = matching(_STANDARD, "is a profile that is not supported here; omit it, or name the standard's")
 _LICENCES = listed(mapping({"name": text, "path": text, "title": text}, with_colon=True))
 _SOURCES = listed(mapping({"title": text, "path": text, "email": text, "version": text}, with_colon=True))
 _PERSON = {
@@ -49,10 +50,10 @@ _PERSON = {
 }
 _ABOUT: Mapping[str, Rule] = {"name": text, "title": text, "description": text}
 
-_VALUES = listed(either(text, mapping({"value": text, "label": text}, ("value",))))
-_WHOLE_NAMES = either(text, listed(text))
+_MARKERS = listed(either(text, mapping({"value": text, "label": text}, ("value",))))
+_NAMES = either(text, listed(text))
 
-_ENDS = dict.fromkeys(("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"), either(text, number))
+_BOUNDS = dict.fromkeys(("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"), either(text, number))
 CONSTRAINTS: Mapping[str, Rule] = {
     "required": flag,
     "unique": flag,
@@ -60,7 +61,7 @@ CONSTRAINTS: Mapping[str, Rule] = {
     "pattern": text,
     "minLength": whole,
     "maxLength": whole,
-    **_ENDS,
+    **_BOUNDS,
     "jsonSchema": unsupported("it is for JSON in cells; give each value a separate column"),
 }
 
@@ -68,18 +69,18 @@ CONSTRAINTS: Mapping[str, Rule] = {
 def _check_missing_values(value: Any) -> BrokenRule | None:
     if isinstance(value, list) and all(isinstance(marker, str) for marker in value):
         return None
-    return _VALUES(value)
+    return _MARKERS(value)
 
 
-def _check_spellings(values: tuple[str, ...]) -> Rule:
+def _spellings_rule(spellings: tuple[str, ...]) -> Rule:
     """Return a rule for `trueValues` and `falseValues` that allows only the default list."""
-    mend = f"write {values[0]} into the cells (supported are {', '.join(values)})"
-    return lambda value: None if isinstance(value, list) and set(value) == set(values) else unsupported(mend)(value)
+    mend = f"write {spellings[0]} into the cells (supported are {', '.join(spellings)})"
+    return lambda value: None if isinstance(value, list) and set(value) == set(spellings) else unsupported(mend)(value)
 
 
 FIELD: Mapping[str, Rule] = {
     "name": text,
-    "type": one_of(*TYPES, mend=f"have {', '.join(TYPES)}; for dates, times, years, places, lists and JSON {_AS_TEXT}"),
+    "type": one_of(*TYPES, mend=f"types are {', '.join(TYPES)}; for dates, times, places, lists and JSON {_AS_TEXT}"),
     "format": one_of("default", mend=f"cells are read in the default format of their type; for another {_AS_TEXT}"),
     "title": text,
     "description": text,
@@ -88,42 +89,42 @@ FIELD: Mapping[str, Rule] = {
     "rdfType": text,
     "missingValues": _check_missing_values,
     "constraints": mapping(CONSTRAINTS),
-    "trueValues": _check_spellings(SPELLINGS["true"]),
-    "falseValues": _check_spellings(SPELLINGS["false"]),
+    "trueValues": _spellings_rule(SPELLINGS["true"]),
+    "falseValues": _spellings_rule(SPELLINGS["false"]),
     "decimalChar": one_of(".", mend="write numbers with a decimal point"),
     "groupChar": unsupported("write numbers without marks between thousands, or name the column `printed`"),
     "bareNumber": one_of(True, mend="write only the number, and put what it counts into `unit`"),
     "categories": unsupported("write `constraints: {enum: [...]}`"),
     "categoriesOrdered": unsupported("give the order in a column of numbers"),
-    "delimiter": unsupported(f"it is of lists in cells; {_AS_TEXT}"),
-    "itemType": unsupported(f"it is of lists in cells; {_AS_TEXT}"),
+    "delimiter": unsupported(f"it is for lists in cells; {_AS_TEXT}"),
+    "itemType": unsupported(f"it is for lists in cells; {_AS_TEXT}"),
     # Not in the standard, but in this project:
     "unit": text,
     "optional": flag,
     "cites": flag,  # whether the cells are keys of the bibliography
 }
 
-REFERENCE = mapping({"resource": text, "fields": _WHOLE_NAMES}, ("fields",), with_colon=True)
-FOREIGN_KEY = mapping({"fields": _WHOLE_NAMES, "reference": REFERENCE}, ("fields", "reference"), with_colon=True)
+REFERENCE = mapping({"resource": text, "fields": _NAMES}, ("fields",), with_colon=True)
+FOREIGN_KEY = mapping({"fields": _NAMES, "reference": REFERENCE}, ("fields", "reference"), with_colon=True)
 SCHEMA: Mapping[str, Rule] = {
     **_ABOUT,
-    "$schema": _OF_STANDARD,
+    "$schema": _STANDARD_PROFILE,
     "fields": anything,  # read field by field
     "fieldsMatch": either(
         one_of("exact", ["exact"], mend="a header names the fields exactly, in their order; describe every column")
     ),
     "missingValues": _check_missing_values,
-    "primaryKey": _WHOLE_NAMES,
+    "primaryKey": _NAMES,
     "uniqueKeys": listed(listed(text)),
     "foreignKeys": listed(FOREIGN_KEY),
     # Not in the standard, but in this project:
-    "key": _WHOLE_NAMES,
+    "key": _NAMES,
     "refers": by_name(text),
 }
 
 DIALECT: Mapping[str, Rule] = {
     **_ABOUT,
-    "$schema": _OF_STANDARD,
+    "$schema": _STANDARD_PROFILE,
     "type": one_of("delimited", mend=_COMMAS),
     "delimiter": one_of(",", mend=_COMMAS),
     "quoteChar": one_of('"', mend=_COMMAS),
@@ -149,15 +150,15 @@ _ORIGIN = mapping({"document": either(text, whole), "section": text, "exhibit": 
 RESOURCE: Mapping[str, Rule] = {
     **_ABOUT,
     "profile": _PROFILE,
-    "$schema": _OF_STANDARD,
+    "$schema": _STANDARD_PROFILE,
     "path": anything,  # read by the descriptor
     "data": unsupported("put the rows into a file"),
     "type": one_of("table", mend="a resource is a table"),
     "homepage": text,
     "licenses": _LICENCES,
     "sources": _SOURCES,
-    "format": one_of("csv", mend="a source or result is CSV, and a measurement what its file says"),
-    "mediatype": one_of("text/csv", mend="a source or result is CSV, and a measurement what its file says"),
+    "format": one_of("csv", mend=_FORMAT),
+    "mediatype": one_of("text/csv", mend=_FORMAT),
     "encoding": matching("(?i)utf-?8", "is not supported; save the table as UTF-8"),
     "compression": one_of("no", mend="unpack the table"),
     "bytes": whole,
@@ -170,7 +171,7 @@ RESOURCE: Mapping[str, Rule] = {
     # Not in the standard, but in this project; the head of the data package explains them:
     "kind": anything,
     "fields": anything,
-    "key": _WHOLE_NAMES,
+    "key": _NAMES,
     "refers": anything,
     "origin": listed(_ORIGIN),
     "words": flag,
@@ -183,7 +184,7 @@ RESOURCE: Mapping[str, Rule] = {
 PACKAGE: Mapping[str, Rule] = {
     **_ABOUT,
     "profile": _PROFILE,
-    "$schema": _OF_STANDARD,
+    "$schema": _STANDARD_PROFILE,
     "id": text,
     "homepage": text,
     "image": text,
@@ -210,8 +211,8 @@ PACKAGE: Mapping[str, Rule] = {
 }
 field = mapping(FIELD, ("name",), with_colon=True)
 RANGE = by_name(lambda ends: None if _is_range(ends) else BrokenRule("", f"{quoted(ends)} is not [low, high]"))
-LIMITS = mapping(dict.fromkeys(_ENDS, number), any_key=True)
-"""Constraints of a column of numbers."""
+LIMITS = mapping(dict.fromkeys(_BOUNDS, number), any_key=True)
+"""Rule for the constraints of a column of numbers."""
 
 schema = mapping(SCHEMA, with_colon=True)
 resource = mapping(RESOURCE, ("name",), with_colon=True)

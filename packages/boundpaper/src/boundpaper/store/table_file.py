@@ -1,4 +1,4 @@
-"""Read a table file, CSV or (for a large measurement) Parquet, as rows of text with row numbers.
+"""Read a table from its CSV file, or from Parquet for a large measurement, as numbered rows of text.
 
 `python -m boundpaper.store.table_file FILE` prints a table as text, for a readable `git diff` (`.gitattributes`).
 """
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 def table_text(path: Path) -> str:
     """Return a table as CSV text, whatever the format of its file.
 
-    Raises DataError when the ending does not match the content, or a quoted cell does not end at its quotation mark;
+    Raises DataError when the file's ending does not match its content, or a cell's quotation mark is not closed;
     FileNotFoundError when there is no such file.
     """
     if path.suffix == PARQUET:
@@ -58,7 +58,7 @@ def header_of(path: Path) -> list[str]:
 
 
 def records(path: Path) -> Iterator[Sequence[str]]:
-    """Yield every record of a table as a sequence of cells: the header first, and an empty one for a blank line."""
+    """Yield the header and then every row of a table as sequences of cells; a blank line gives an empty sequence."""
     if path.suffix == PARQUET:
         from boundpaper.store.parquet_file import unpack_table
 
@@ -68,17 +68,17 @@ def records(path: Path) -> Iterator[Sequence[str]]:
 
 
 def rows(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
-    """Yield the number (the header is 1) and the cells by field of every row of a table."""
+    """Yield every row of a table as its number, which starts at 2 below the header, and its cells by column."""
     yield from enumerate(csv.DictReader(_text_stream(path)), start=2)
 
 
 def rows_with(
     path: Path, fits: Callable[[str], bool], fits_number: Callable[[Any], Any]
 ) -> Iterator[tuple[int, dict[str, str]]]:
-    """Yield the rows, numbered as by `rows`, that have a cell whose text `fits`; fast if there are few.
+    """Yield the rows, numbered as by `rows`, that have a cell whose text `fits`.
 
-    `fits` is called once per distinct text in the file; `fits_number` is the same test for an
-    array of numbers, used if the file has numbers instead of text.
+    `fits` is called once for each distinct text. If the file stores numbers instead of text, `fits_number` makes the
+    same test for an array of numbers.
     """
     if path.suffix == PARQUET:
         from boundpaper.store.parquet_file import rows_that_fit
@@ -86,23 +86,23 @@ def rows_with(
         yield from rows_that_fit(path, fits, fits_number)
         return
     header, *body = list(records(path)) or [[]]
-    fitting = {text for text in set(chain.from_iterable(body)) if fits(text)}
-    for number, record in enumerate(filter(None, body), start=2) if fitting else ():
-        if not fitting.isdisjoint(record):
+    matching_texts = {text for text in set(chain.from_iterable(body)) if fits(text)}
+    for number, record in enumerate(filter(None, body), start=2) if matching_texts else ():
+        if not matching_texts.isdisjoint(record):
             yield number, dict.fromkeys(header, "") | dict(zip(header, record, strict=False))
 
 
 def numbers_in(path: Path, number_of: Callable[[str], float]) -> npt.NDArray[np.float64]:
-    """Return the distinct finite numbers in the cells of a table, sorted; `number_of` reads a text, NaN for none."""
+    """Return the distinct finite numbers in a table, sorted; `number_of` parses a cell, to NaN if it has no number."""
     import numpy as np
 
     if path.suffix == PARQUET:
-        from boundpaper.store.parquet_file import numbers_in as of_parquet
+        from boundpaper.store.parquet_file import numbers_in as numbers_in_parquet
 
-        parts = list(of_parquet(path, number_of))
+        arrays = list(numbers_in_parquet(path, number_of))
     else:
-        parts = [np.array(list(map(number_of, set(chain.from_iterable(records(path))))), float)]
-    numbers: npt.NDArray[np.float64] = np.unique(np.concatenate([*parts, np.empty(0)]))
+        arrays = [np.array(list(map(number_of, set(chain.from_iterable(records(path))))), float)]
+    numbers: npt.NDArray[np.float64] = np.unique(np.concatenate([*arrays, np.empty(0)]))
     return numbers[np.isfinite(numbers)]
 
 

@@ -1,7 +1,7 @@
 """Read a text file, or parse it as YAML, JSON or TOML; errors name the file, and the line or key if known.
 
-A byte order mark at the beginning, which Windows programs write, is removed in all files. A file that is not text is
-recognised by its first bytes, whatever its ending.
+A byte order mark, which Windows programs write at the beginning of a file, is removed. A file that is not text is
+recognised by its first bytes, whatever its name.
 """
 
 import json
@@ -18,18 +18,18 @@ from boundpaper.store.rules import quoted
 
 MARK = "\ufeff"  # the byte order mark
 PAGES = (".html", ".j2")  # endings of files that may contain HTML
-MOST_NODES = 300_000  # most values of a YAML file with its aliases expanded; the data package has some 20,000
-MOST_DEEP = 60  # deepest nesting of mappings and lists, beyond what anyone writes
+MOST_NODES = 300_000  # most values of a file after expanding YAML aliases; the data package has some 20,000
+MOST_DEEP = 60  # deepest nesting of mappings and lists, deeper than people write
 MOST_DIGITS = 19  # most digits of a whole number; 64 bits need fewer
-_DEEP = f"lists and mappings nested more than {MOST_DEEP} deep; nest them less"
-_SAFE = 1_000  # levels that the recursive loader reads without a stack overflow
+_TOO_DEEP = f"lists and mappings nested more than {MOST_DEEP} deep; nest them less"
+_SAFE_DEPTH = 1_000  # levels that the recursive loader reads without a stack overflow
 
 
 def text_of(root: Path, file: str, error: type[ThesisError] = DataError) -> str:
     """Return the text of `file`, whose path is relative to `root`, without a byte order mark.
 
-    Raises `error` when the file cannot be read, is not UTF-8, or is not text (gzip, XLSX, Parquet, an HTML page...);
-    FileNotFoundError when there is no such file, since only the caller knows what this means.
+    Raises `error` when the file cannot be read, is not UTF-8, or has another format (gzip, XLSX, an HTML page...);
+    FileNotFoundError when there is no such file, so that the caller can say what this means.
     """
     try:
         content = (root / file).read_bytes()
@@ -61,7 +61,7 @@ def json_of(root: Path, file: str) -> dict[str, Any]:
 
 
 def parse_text(text: str, file: str, error: type[ThesisError] = DataError) -> Any:
-    """Parse a JSON, TOML or YAML text by the ending of its file's name; other endings are read as YAML.
+    """Return the content of a JSON or TOML text, by the ending of `file`; other endings are read as YAML.
 
     Raises `error`, with the line or the key, when the text is not of this format, or has a key twice, NaN, a whole
     number of more than `MOST_DIGITS` digits, or lists and mappings nested deeper than `MOST_DEEP`.
@@ -93,19 +93,19 @@ def yaml_of(root: Path, file: str, error: type[ThesisError] = DataError) -> Any:
 
 
 def yaml_in(text: str, file: str, error: type[ThesisError] = DataError) -> Any:
-    """Parse a YAML text with the safe loader.
+    """Return the content of a YAML text, read by the safe loader.
 
-    Raises `error` with the line when the text is not YAML or has a key twice; with the key for values that `parse_text`
-    rejects; and for nested aliases that would fill the memory when expanded.
+    Raises `error`, with the line, when the text is not YAML or has a key twice; with the key, for a value that
+    `parse_text` rejects; and when nested aliases would fill the memory.
     """
     import yaml
 
     try:
         if _may_nest_deeply(text) and (line := _line_nested_too_deep(text)):
-            raise error(f"{file}:{line}: {_DEEP}")
+            raise error(f"{file}:{line}: {_TOO_DEEP}")
         content = yaml.load(text, Loader=_loader())
     except (yaml.YAMLError, ValueError, RecursionError) as caught:
-        raise error(f"{file}{_broken_yaml(caught, text)}") from None
+        raise error(f"{file}{_yaml_fault(caught, text)}") from None
     _refuse_odd_values(content, file, error)
     return content
 
@@ -127,25 +127,25 @@ def _refuse_odd_values(content: Any, file: str, error: type[ThesisError]) -> Non
         elif isinstance(node, int) and abs(node) >= 10**MOST_DIGITS:
             raise error(f"{where} is a whole number of more than {MOST_DIGITS} digits; put it in quotes, or correct it")
         if len(path) > MOST_DEEP:
-            raise error(f"{where}: {_DEEP}")
+            raise error(f"{where}: {_TOO_DEEP}")
         if values_left < len(stack):
             raise error(f"{file}: more than {MOST_NODES} values after expanding aliases; use fewer aliases")
 
 
 def _may_nest_deeply(text: str) -> bool:
-    """Return whether a YAML text has enough brackets, or indentation and dashes, for more than `_SAFE` levels."""
-    if text.count("[") + text.count("{") > _SAFE:
+    """Return whether a YAML text has enough brackets, or indentation and dashes, for more than `_SAFE_DEPTH` levels."""
+    if text.count("[") + text.count("{") > _SAFE_DEPTH:
         depth = deepest = 0
         for bracket in re.findall(r"[\[\]{}]", text):
             depth = max(0, depth + (1 if bracket in "[{" else -1))
             deepest = max(deepest, depth)
-        if deepest > _SAFE:
+        if deepest > _SAFE_DEPTH:
             return True
-    return re.search(rf"^[ ?:-]{{{_SAFE}}}", text, re.MULTILINE) is not None
+    return re.search(rf"^[ ?:-]{{{_SAFE_DEPTH}}}", text, re.MULTILINE) is not None
 
 
 def _line_nested_too_deep(text: str) -> int:
-    """Return the line at which a YAML text is nested deeper than `MOST_DEEP`, found without recursion; or 0."""
+    """Return the first line at which a YAML text is nested deeper than `MOST_DEEP`, or 0; this needs no recursion."""
     import yaml
 
     depth = 0
@@ -158,7 +158,7 @@ def _line_nested_too_deep(text: str) -> int:
 
 @cache
 def _loader() -> Any:
-    """Return a safe loader that rejects repeated keys, of which YAML's own loader keeps the last value."""
+    """Return a safe loader that rejects a repeated key; YAML's own loader would keep the last value."""
     import yaml
 
     class YamlLoader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
@@ -166,10 +166,10 @@ def _loader() -> Any:
             """Check for repeated keys before the keys of merged mappings are added."""
             if not hasattr(node, "checked"):
                 node.checked = True
-                firsts: dict[tuple[str, str], Any] = {}
+                first_keys: dict[tuple[str, str], Any] = {}
                 for key, _ in node.value:
-                    if isinstance(key, yaml.ScalarNode) and firsts.setdefault((key.tag, key.value), key) is not key:
-                        line = firsts[key.tag, key.value].start_mark.line + 1
+                    if isinstance(key, yaml.ScalarNode) and first_keys.setdefault((key.tag, key.value), key) is not key:
+                        line = first_keys[key.tag, key.value].start_mark.line + 1
                         message = f"the key {quoted(key.value)} is already at line {line}; keep one of them"
                         raise yaml.constructor.ConstructorError(None, None, message, key.start_mark)
             super().flatten_mapping(node)
@@ -177,8 +177,8 @@ def _loader() -> Any:
     return YamlLoader
 
 
-def _broken_yaml(caught: Exception, text: str) -> str:
-    """Return the line of a fault in YAML, what is wrong, and where the broken part begins, perhaps many lines above."""
+def _yaml_fault(caught: Exception, text: str) -> str:
+    """Return a message on a fault in YAML: its line, what is wrong, and the line where the broken part begins."""
     mark, context_mark = getattr(caught, "problem_mark", None), getattr(caught, "context_mark", None)
     line = f":{mark.line + 1}" if mark else ""
     words = f"{line}: {getattr(caught, 'problem', None) or caught}"

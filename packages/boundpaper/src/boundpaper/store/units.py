@@ -1,4 +1,4 @@
-"""Read the units that the data package declares for columns, and compare units."""
+"""Read the units that the data package declares for columns, and bring units into one spelling for comparison."""
 
 import re
 from collections.abc import Iterable
@@ -7,9 +7,9 @@ from pathlib import Path
 from boundpaper.store.descriptor import resource
 
 NONE = ("1", "as ", "see ")
-"""Beginnings of units that mean no unit, or a unit that differs by row."""
+"""Beginnings of a `unit` that means "no unit", or that the unit differs by row."""
 
-_SAME = {
+_UNIT_BY_NAME = {
     name: unit
     for unit, names in {
         "percent": ("%", "per cent", "pct"),
@@ -49,19 +49,16 @@ def declared_units(root: Path, artifacts: Iterable[str]) -> dict[str, dict[str, 
 
 
 def plain(unit: str) -> str:
-    """Return a unit normalised for comparison, without markup, plurals and abbreviations: `nats per token` equals
-    `nat/token`.
-    """
-    parts = _PER.split(unit.replace("\\", "").strip("$ ").lower())
-    return "/".join(_SAME.get(part, part.removesuffix("s")) for part in parts)
+    """Return a unit without markup, plurals and abbreviations, for comparison: `nat/token` for `nats per token`."""
+    terms = _PER.split(unit.replace("\\", "").strip("$ ").lower())
+    return "/".join(_UNIT_BY_NAME.get(term, term.removesuffix("s")) for term in terms)
 
 
 def is_known_unit(unit: str) -> bool:
     """Return whether a text is a unit with several names, such as `ms`, or a rate of such a unit."""
-    return plain(unit).partition("/")[0] in set(_SAME.values())
+    return plain(unit).partition("/")[0] in _UNIT_BY_NAME.values()
 
 
 def may_be_unit(text: str) -> bool:
-    """Return whether a text in brackets may be a unit: a word or symbol, or a ratio of two, but not a number."""
-    parts = _PER.split(text.strip())
-    return all(" " not in part and not any(sign.isdigit() for sign in part) for part in parts)
+    """Return whether a text in brackets may be a unit: one word or symbol without digits, or a ratio of such terms."""
+    return all(" " not in term and not any(map(str.isdigit, term)) for term in _PER.split(text.strip()))

@@ -1,8 +1,8 @@
 """Validate a table's cells against the fields, constraints and keys of its schema, as defined by Table Schema.
 
-https://datapackage.org/standard/table-schema/ defines the types and constraints; only those in `TYPES` and `LIMITS` are
-supported, and others are errors. Beyond the standard, a word must not occur in two spellings that look alike
-(`boundpaper.store.spelling`).
+https://datapackage.org/standard/table-schema/ defines the types and constraints. Only those in `TYPES` and `LIMITS` are
+supported; a schema with another is an error. Beyond the standard, a word must not occur in two spellings that look
+alike (`boundpaper.store.spelling`).
 """
 
 import csv
@@ -32,11 +32,11 @@ _NUMBERS = re.compile(r"(?:[+-]?\d++(?:\.\d*+)?(?:[eE][+-]?\d++)?\n)*+")
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?|[+-]?(nan|inf|infinity)", re.IGNORECASE)
 
 
-def _integer(cell: str) -> int | None:
+def _parse_integer(cell: str) -> int | None:
     return int(cell) if _INTEGER.fullmatch(cell) else None
 
 
-def _number(cell: str) -> float | None:
+def _parse_number(cell: str) -> float | None:
     return float(cell) if _NUMBER.fullmatch(cell) else None
 
 
@@ -46,17 +46,17 @@ def _parse_boolean(cell: str) -> bool | None:
 
 TYPES: Mapping[str, Callable[[str], Any]] = {
     "string": str,
-    "integer": _integer,
-    "number": _number,
+    "integer": _parse_integer,
+    "number": _parse_number,
     "boolean": _parse_boolean,
 }
-"""Parsers of cells by type; the result is None if the cell is not of the type."""
+"""Parsers of cells by type; each returns None for a cell that is not of its type."""
 
 
-def _check_enum(values: Sequence[Any], kind: str) -> Check:
-    listed_values = ", ".join(str(value) for value in values)
-    allowed = {TYPES[kind](str(value)) for value in values}
-    return lambda value, cell: "" if value in allowed else f"{short(cell)} is not one of {cut_to_line(listed_values)}"
+def _check_enum(allowed_values: Sequence[Any], kind: str) -> Check:
+    words = cut_to_line(", ".join(map(str, allowed_values)))
+    allowed = {TYPES[kind](str(value)) for value in allowed_values}
+    return lambda value, cell: "" if value in allowed else f"{short(cell)} is not one of {words}"
 
 
 def _check_pattern(pattern: str, kind: str) -> Check:
@@ -67,16 +67,16 @@ def _check_pattern(pattern: str, kind: str) -> Check:
 
 
 def _check_bound(compare: Callable[[float, float], bool], words: str, lengths: bool = False) -> Limit:
-    """Return a function that makes checks: each compares a number, or with `lengths` a text's length, with a bound."""
+    """Return a maker of checks that compare a number, or with `lengths` the length of a text, with a bound."""
 
-    def make(bound: Any, kind: str) -> Check:
+    def make_check(bound: Any, kind: str) -> Check:
         if lengths != (kind == "string") or kind == "boolean":
             raise TypeError(f"a column of type {kind} has no {'length' if lengths else 'minimum or maximum'}")
         number = float(bound)
         fault = words.format(bound)
         return lambda value, cell: "" if compare(len(cell) if lengths else value, number) else f"{short(cell)} {fault}"
 
-    return make
+    return make_check
 
 
 _BOUNDS: Mapping[str, Limit] = {
@@ -98,29 +98,29 @@ LIMITS: Mapping[str, Limit] = {
 class CheckedField:
     """A field of a schema, with the checks of its cells.
 
-    Missing values are those of the field, else of `schema`. Raises DataError for a type or constraint that this module
-    does not support, or an invalid constraint.
+    The cells that mean a missing value are those of the field, else of `schema`. Raises DataError for an invalid
+    constraint, and for a type or constraint that is not supported.
     """
 
     def __init__(self, field: Mapping[str, Any], schema: Mapping[str, Any] = MappingProxyType({})) -> None:
         self.name, self.kind = str(field["name"]), str(field["type"])
-        limits = field.get("constraints", {})
+        constraints = field.get("constraints", {})
         if self.kind not in TYPES or field.get("format", "default") != "default":
             raise DataError(
                 f"{self.name}: `type` {self.kind!r} or its format is not supported; types are {', '.join(TYPES)}"
             )
         self.missing = missing_markers(field, schema)
-        unknown = [limit for limit in limits if limit not in (*LIMITS, "required", "unique")]
+        unknown = [name for name in constraints if name not in (*LIMITS, "required", "unique")]
         if unknown:
             raise DataError(
                 f"{self.name}: unknown constraint {unknown[0]!r}; constraints are required, unique, {', '.join(LIMITS)}"
             )
-        self._bounded = self.kind == "number" and _BOUNDS.keys() | {"required", "unique"} >= set(limits)
-        self.required, self.unique = bool(limits.get("required")), bool(limits.get("unique"))
+        self._has_only_bounds = self.kind == "number" and _BOUNDS.keys() | {"required", "unique"} >= set(constraints)
+        self.required, self.unique = bool(constraints.get("required")), bool(constraints.get("unique"))
         self._known: dict[str, tuple[Any, str]] = {}
         self._spellings: dict[str, tuple[str, int]] = {}
         try:
-            self.limits = [LIMITS[limit](value, self.kind) for limit, value in limits.items() if limit in LIMITS]
+            self.checks = [LIMITS[name](value, self.kind) for name, value in constraints.items() if name in LIMITS]
         except (TypeError, ValueError, ArithmeticError, re.error) as error:
             raise DataError(f"{self.name}: a constraint is invalid ({error})") from None
 
@@ -142,18 +142,17 @@ class CheckedField:
             return None, f"{short(cell)} is too large for 64 bits; use the type string for identifiers"
         if self.kind == "number" and not math.isfinite(value):
             return value, f"{cell} is not a number; leave it empty and give a reason"
-        return value, next((words for limit in self.limits if (words := limit(value, cell))), "")
+        return value, next((fault for check in self.checks if (fault := check(value, cell))), "")
 
     def spelling(self, cell: str, row: int, is_key: bool) -> str:
-        """Return the fault in a text's spelling at its first occurrence; empty if there is none.
+        """Return the fault in the spelling of a cell that is met for the first time; empty if there is none.
 
-        Call it once per distinct cell. With `is_key`, cells belong to a key and must be `clean`, even without another
-        spelling.
+        A fault is a spelling that looks like an earlier one. With `is_key`, cells belong to a key and must also be
+        `clean`.
         """
         if self.kind != "string" or cell in self.missing:
             return ""
-        common = looks(cell)
-        first_spelling, first_row = self._spellings.setdefault(common, (cell, row))
+        first_spelling, first_row = self._spellings.setdefault(looks(cell), (cell, row))
         if is_key and (reason := difference(cell)):
             return f"{cut_to_line(spelled_out(cell))} {reason}; write {cut_to_line(spelled_out(clean(cell)))}"
         if first_spelling != cell and not (is_key and difference(first_spelling)):
@@ -162,10 +161,10 @@ class CheckedField:
         return ""
 
     def deciding(self, cells: Collection[str]) -> Collection[str]:
-        """Return the cells that must be checked to find any fault: of bounded numbers only the least and greatest."""
+        """Return the cells that suffice to find any fault: the least and the greatest if numbers only have bounds."""
         numbers = [cell for cell in cells if cell not in self.missing]
         text = "\n".join([*numbers, ""])
-        if not (numbers and self._bounded and text.count("\n") == len(numbers) and _NUMBERS.fullmatch(text)):
+        if not (numbers and self._has_only_bounds and text.count("\n") == len(numbers) and _NUMBERS.fullmatch(text)):
             return cells
         return {*self.missing.intersection(cells), min(numbers, key=float), max(numbers, key=float)}
 
@@ -189,23 +188,21 @@ def faults(
 ) -> Iterator[tuple[int, str, str]]:
     """Yield the faults of a table's cells as (row, field, message); the header is row 1.
 
-    The header of the CSV file `path` must be the names of `fields`, the schema's fields in order; of `schema`,
-    `primaryKey`, `uniqueKeys` and `missingValues` are used. `foreign` maps the fields of a foreign key to the table
-    that it names and the cells there. Raises DataError when the schema is not supported.
+    The header of the file `path` must be the names of `fields` in order. Of `schema`, only `primaryKey`, `uniqueKeys`
+    and `missingValues` are used. `foreign` maps the fields of each foreign key to the table that it names, and the
+    cells there. Raises DataError when the schema is not supported.
     """
     columns, rows = [CheckedField(field, schema) for field in fields], list(records(path))[1:]
-    places = {column.name: place for place, column in enumerate(columns)}
+    indices = {column.name: index for index, column in enumerate(columns)}
     keys = [key for key in (as_list(schema.get("primaryKey")), *schema.get("uniqueKeys", [])) if key]
-    unique: list[tuple[tuple[int, ...], str]] = [
-        ((place,), column.name) for place, column in enumerate(columns) if column.unique
-    ]
-    unique += [(tuple(places[name] for name in key if name in places), "") for key in keys]
+    unique = [((indices[column.name],), column.name) for column in columns if column.unique]
+    unique += [(tuple(indices[name] for name in key if name in indices), "") for key in keys]
     seen_keys: list[set[tuple[Any, ...]]] = [set() for _ in unique]
-    references = [([places[name] for name in names], names, *table) for names, table in foreign.items()]
-    of_keys = {place for key_places, *_ in (*unique, *references) for place in key_places}
-    if _is_valid(columns, rows, of_keys, [key_places for key_places, _ in unique], references):
+    references = [([indices[name] for name in names], names, *table) for names, table in foreign.items()]
+    in_keys = {index for key, *_ in (*unique, *references) for index in key}
+    if _is_valid(columns, rows, in_keys, [key for key, _ in unique], references):
         return
-    columns = [CheckedField(field, schema) for field in fields]  # new fields, which have read no cell
+    columns = [CheckedField(field, schema) for field in fields]  # anew, since `_is_valid` has already read the cells
     for number, cells in enumerate(rows, 2):
         if len(cells) != len(columns):
             is_short = len(cells) < len(columns)
@@ -213,79 +210,81 @@ def faults(
             yield number, "", f"{counted(len(cells), 'cell')} for {counted(len(columns), 'column')}; {mend}"
             continue
         values = []
-        for place, (column, cell) in enumerate(zip(columns, cells, strict=True)):
+        for index, (column, cell) in enumerate(zip(columns, cells, strict=True)):
             is_new = not column.is_known(cell)
-            value, words = column.read(cell)
+            value, fault = column.read(cell)
             values.append(value)
-            if words or (is_new and (words := column.spelling(cell, number, place in of_keys))):
-                yield number, column.name, words
-        for (key_places, name), seen in zip(unique, seen_keys, strict=True):
-            cell_values = tuple(values[place] for place in key_places)
-            if any(value is not None for value in cell_values):
-                if cell_values in seen:
-                    repeat = ", ".join(cells[place] for place in key_places)
+            if fault or (is_new and (fault := column.spelling(cell, number, index in in_keys))):
+                yield number, column.name, fault
+        for (key, name), seen in zip(unique, seen_keys, strict=True):
+            key_values = tuple(values[index] for index in key)
+            if any(value is not None for value in key_values):
+                if key_values in seen:
+                    repeat = ", ".join(cells[index] for index in key)
                     yield number, name, f"{'the value' if name else 'the key'} appears twice ({cut_to_line(repeat)})"
-                seen.add(cell_values)
-        for key_places, names, table, cells_there in references:
-            cells_here = tuple("" if values[place] is None else cells[place] for place in key_places)
+                seen.add(key_values)
+        for key, names, table, cells_there in references:
+            cells_here = tuple("" if values[index] is None else cells[index] for index in key)
             if any(cells_here) and cells_here not in cells_there:
                 advice = _advice_on_missing(cells_here, cells_there)
-                words = f"{short(', '.join(cells_here))} is not in the table {table!r}{advice}"
-                yield number, names[0] if len(names) == 1 else "", words
+                fault = f"{short(', '.join(cells_here))} is not in the table {table!r}{advice}"
+                yield number, names[0] if len(names) == 1 else "", fault
 
 
 def _is_valid(
     columns: Sequence[CheckedField],
     rows: Sequence[Sequence[str]],
-    of_keys: Collection[int],
+    in_keys: Collection[int],
     unique: Sequence[Sequence[int]],
     references: Sequence[tuple[Sequence[int], Any, str, Collection[tuple[str, ...]]]],
 ) -> bool:
-    """Return whether a table has no fault, quickly: check each distinct text of a column once, and count keys."""
+    """Return whether a table has no fault, quickly: check each distinct cell of a column once, and count keys.
+
+    `in_keys`, `unique` and `references` give columns by their indices.
+    """
     if any(len(cells) != len(columns) for cells in rows):
         return False
     by_column = list(zip(*rows, strict=True)) or [()] * len(columns)
-    values, words = [], []  # for keys only: values of cells, and cells that are not missing
-    for place, (column, cells) in enumerate(zip(columns, by_column, strict=True)):
-        different = dict.fromkeys(cells)
-        results = {cell: column.read(cell) for cell in (different if place in of_keys else column.deciding(different))}
-        if any(fault or column.spelling(cell, 0, place in of_keys) for cell, (_, fault) in results.items()):
+    values, texts = [], []  # of the columns in keys: the values, and the cells with "" for a missing value
+    for index, (column, cells) in enumerate(zip(columns, by_column, strict=True)):
+        distinct = dict.fromkeys(cells)
+        results = {cell: column.read(cell) for cell in (distinct if index in in_keys else column.deciding(distinct))}
+        if any(fault or column.spelling(cell, 0, index in in_keys) for cell, (_, fault) in results.items()):
             return False
         text_by_cell = {cell: "" if value is None else cell for cell, (value, _) in results.items()}
-        values.append([results[cell][0] for cell in cells] if place in of_keys else [])
-        words.append([text_by_cell[cell] for cell in cells] if place in of_keys else [])
-    for key_places in unique:
-        keys = [key for key in zip(*(values[place] for place in key_places), strict=True) if key.count(None) < len(key)]
+        values.append([results[cell][0] for cell in cells] if index in in_keys else [])
+        texts.append([text_by_cell[cell] for cell in cells] if index in in_keys else [])
+    for key in unique:
+        keys = [row for row in zip(*(values[index] for index in key), strict=True) if row.count(None) < len(row)]
         if len(set(keys)) != len(keys):
             return False
-    for key_places, _, _, cells_there in references:
-        cells_here = set(zip(*(words[place] for place in key_places), strict=True))
+    for key, _, _, cells_there in references:
+        cells_here = set(zip(*(texts[index] for index in key), strict=True))
         if any(any(cells) and cells not in cells_there for cells in cells_here):
             return False
     return True
 
 
 def _advice_on_missing(cells_here: tuple[str, ...], cells_there: Collection[tuple[str, ...]]) -> str:
-    """Return the end of a message on cells that another table lacks; it names similar-looking cells there, if any."""
-    common = [looks(cell) for cell in cells_here]
-    alike = next((cells for cells in cells_there if [looks(cell) for cell in cells] == common), None)
+    """Return the end of a message on cells that another table lacks; it names cells there that look alike, if any."""
+    look = [looks(cell) for cell in cells_here]
+    alike = next((cells for cells in cells_there if [looks(cell) for cell in cells] == look), None)
     if alike is None:
         return "; add it there or correct the name"
     return f", which has {cut_to_line(', '.join(map(spelled_out, alike)))}; use one spelling"
 
 
 def cells_of(path: Path, names: Sequence[str]) -> set[tuple[str, ...]]:
-    """Return the distinct cells of some columns of a table, as tuples of text.
+    """Return the distinct combinations of cells in the columns `names` of a table.
 
     Raises DataError when the table has no such column or is not a table, FileNotFoundError if there is no such table.
     """
     try:
         rows = records(path)
         header = next(rows, [])
-        lacking = [name for name in names if name not in header]
-        if lacking:
-            raise DataError(f"{path.name}: no column {lacking[0]}, which a foreign key names")
-        places = [header.index(name) for name in names]
-        return {tuple(cells[place] for place in places) for cells in rows if len(cells) == len(header)}
+        if missing := [name for name in names if name not in header]:
+            raise DataError(f"{path.name}: no column {missing[0]}, which a foreign key names")
+        indices = [header.index(name) for name in names]
+        return {tuple(cells[index] for index in indices) for cells in rows if len(cells) == len(header)}
     except csv.Error as error:
         raise DataError(f"{path.name}: cannot be read ({error})") from None

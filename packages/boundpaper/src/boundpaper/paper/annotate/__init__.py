@@ -1,4 +1,4 @@
-"""Annotate a reader's copies of the judged documents: colour each statement by its verdict."""
+"""Annotate a reader's copies of the judged documents, with each statement in the colour of its verdict."""
 
 from boundpaper.paper.annotate.build import annotate
 

@@ -1,4 +1,4 @@
-"""Write annotated copies: one page per document, and an overview of the statements found and changed."""
+"""Write annotated copies: one page for each document, and an overview of all."""
 
 import re
 from collections import Counter
@@ -41,24 +41,22 @@ class AnnotatedCopy:
     @property
     def changed(self) -> list[PlacedRow]:
         """Return the rows whose statement changed, the most serious first."""
-        return sorted(
-            (each for each in self.placed if each.state in CHANGED), key=lambda each: CHANGED.index(each.state)
-        )
+        return [row for state in CHANGED for row in self.placed if row.state == state]
 
     @property
     def states(self) -> Counter[str]:
-        """Count the rows by `state`."""
-        return Counter(each.state for each in self.placed)
+        """Return the number of rows by `state`."""
+        return Counter(row.state for row in self.placed)
 
     @property
     def unseen(self) -> list[PlacedRow]:
-        """Return rows located only by a heading, if their reported value does not occur below it."""
-        seen = {row["claim"] for each in self.coverage.stated for mark in each.marks for row in mark.rows}
-        return [each for each in self.placed if each.state == HEADING and each.row["claim"] not in seen]
+        """Return the rows that are located only by a heading, and whose reported value does not occur below it."""
+        seen = {row["claim"] for sentence in self.coverage.stated for mark in sentence.marks for row in mark.rows}
+        return [placed for placed in self.placed if placed.state == HEADING and placed.row["claim"] not in seen]
 
     @property
     def words(self) -> str:
-        """Return one line about the document."""
+        """Return one line on the rows of the document, what changed, and the share of judged numbers."""
         counts, states = self.coverage.counts, self.states
         share = (
             f"{100 * counts['judged'] / self.coverage.total:.0f}% of {self.coverage.total} numbers judged"
@@ -73,38 +71,33 @@ class AnnotatedCopy:
 def annotate(root: Path, folder: Path, sources: Iterable[str]) -> tuple[list[AnnotatedCopy], list[str]]:
     """Write annotated copies of the documents in `folder` to `out/annotated`.
 
-    The ledger must be built. `folder` has the reader's copies and is not changed. Return the annotated copies, and the
-    names of other files in the folder.
+    `folder` has the reader's copies and is not changed; the ledger must be built. Return the annotated copies, and the
+    names of the files in the folder that are not judged documents.
     """
     rows = rows_by_source(root)
-    recorded = {key: [row["anchor"] for row in own if row["anchor"]] for key, own in rows.items()}
-    recognised, others = copies(folder, recorded)
+    anchors = {key: [row["anchor"] for row in judging if row["anchor"]] for key, judging in rows.items()}
+    recognised, other_files = copies(folder, anchors)
     names = [re.compile(pattern) for pattern in read_metadata(root).names]
     titles = {document.key: document.title for document in documents(root)}
     sources = list(sources)
-    done = []
+    annotated = []
     for copy in recognised:
-        places = place_rows(rows[copy.document], copy)
+        placed = place_rows(rows[copy.document], copy)
         data = printed_numbers(root, sources, copy.document, copy.sentences)
-        done.append(AnnotatedCopy(copy, titles[copy.document], tuple(places), coverage(copy, places, data, names)))
-    write_files(root / FOLDER, _annotation_pages(done, others, (root / "out/site/ledger.html").is_file()))
-    return done, others
+        annotated.append(AnnotatedCopy(copy, titles[copy.document], tuple(placed), coverage(copy, placed, data, names)))
+    write_files(root / FOLDER, _annotation_pages(annotated, other_files, (root / "out/site/ledger.html").is_file()))
+    return annotated, other_files
 
 
-def _annotation_pages(done: Sequence[AnnotatedCopy], others: Sequence[str], site: bool) -> Iterator[tuple[str, bytes]]:
+def _annotation_pages(
+    annotated: Sequence[AnnotatedCopy], other_files: Sequence[str], has_site: bool
+) -> Iterator[tuple[str, bytes]]:
     yield from page_assets().items()
-    common: dict[str, Any] = {"done": done, "site": SITE if site else "", "addresses": addresses}
-    yield "index.html", page("annotated.html.j2", "index.html", title="Annotated sources", others=others, **common)
-    for each in done:
-        yield (
-            each.page,
-            page(
-                "document.html.j2",
-                each.page,
-                title=f"{each.copy.document}: {each.title}",
-                document=each,
-                lines=list(copy_blocks(each.copy, each.coverage)),
-                verdicts=VERDICTS,
-                **common,
-            ),
-        )
+    common: dict[str, Any] = {"documents": annotated, "site": SITE if has_site else "", "addresses": addresses}
+    title = "Annotated sources"
+    yield "index.html", page("annotated.html.j2", "index.html", title=title, other_files=other_files, **common)
+    for document in annotated:
+        title = f"{document.copy.document}: {document.title}"
+        blocks = list(copy_blocks(document.copy, document.coverage))
+        values = {"title": title, "document": document, "blocks": blocks, "verdicts": VERDICTS, **common}
+        yield document.page, page("document.html.j2", document.page, **values)

@@ -1,4 +1,4 @@
-"""Find which numbers in a copy of a document the ledger judges, and the rows that judge them."""
+"""Find the numbers in a copy of a document that the ledger judges, and the rows that judge them."""
 
 import re
 from collections import Counter
@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any
 
 from boundpaper.paper.annotate.copies import DocumentCopy
-from boundpaper.paper.annotate.placing import HEADING, PlacedRow
+from boundpaper.paper.annotate.placing import ALTERED, HEADING, PlacedRow
 from boundpaper.paper.annotate.tokens import Token, sizes, tokens
 from boundpaper.store.sentences import DocumentSentence
 
@@ -26,7 +26,7 @@ class MarkedNumber:
         Its extent in the sentence.
     state : str
         `judged`: a row states or checks this number. `beside`: the sentence is judged, but no row names the number.
-        `data`: the sources have it as a value printed under this heading. `open`: none of these.
+        `data`: the sources have this value as printed under the same heading. `open`: none of these.
     rows : tuple of mapping
         The rows that name the number.
     """
@@ -38,7 +38,7 @@ class MarkedNumber:
 
 @dataclass(frozen=True)
 class CoveredSentence:
-    """A sentence of a copy: the extent of its text in the line, the rows that judge it, and its numbers."""
+    """A sentence of a copy, its start in the line, the rows that judge it, and its numbers."""
 
     sentence: DocumentSentence
     start: int
@@ -48,7 +48,7 @@ class CoveredSentence:
 
 @dataclass(frozen=True)
 class Section:
-    """A heading, its level, and counts by state of the numbers directly below it."""
+    """A heading with its level and line, and the counts of the numbers directly below it by state."""
 
     heading: str
     level: int
@@ -57,7 +57,7 @@ class Section:
 
     @property
     def total(self) -> int:
-        """Return the number of numbers directly below the heading."""
+        """Return the count of all numbers directly below the heading."""
         return sum(self.counts.values())
 
 
@@ -69,21 +69,21 @@ class Coverage:
 
     @cached_property
     def counts(self) -> Mapping[str, int]:
-        """Count the numbers by state."""
-        return Counter(mark.state for each in self.stated for mark in each.marks)
+        """Return the count of numbers by state."""
+        return Counter(mark.state for sentence in self.stated for mark in sentence.marks)
 
     @property
     def total(self) -> int:
-        """Count all numbers."""
+        """Return the count of all numbers."""
         return sum(self.counts.values())
 
     @cached_property
     def sections(self) -> tuple[Section, ...]:
-        """Return every heading in order; numbers before the first heading are under an empty heading."""
+        """Return a section for every heading in order; numbers before the first heading have an empty heading."""
         tallies: dict[tuple[str, ...], tuple[int, Counter[str]]] = {}
-        for each in self.stated:
-            _, counts = tallies.setdefault(each.sentence.headings, (each.sentence.line, Counter()))
-            counts.update(mark.state for mark in each.marks)
+        for covered in self.stated:
+            _, counts = tallies.setdefault(covered.sentence.headings, (covered.sentence.line, Counter()))
+            counts.update(mark.state for mark in covered.marks)
         return tuple(
             Section(names[-1] if names else "", len(names), line, counts) for names, (line, counts) in tallies.items()
         )
@@ -97,41 +97,42 @@ def coverage(
 ) -> Coverage:
     """Return the sentences of a copy with marked numbers.
 
-    A number is judged by a row of its sentence whose statement or reported value names it; else by a check located at
-    this sentence or table row that reports it; else by a check located only by heading that reports the same value. A
-    check judges only the cell, not the sentence. Signs, units and thousands separators are ignored. `placed` are the
-    ledger rows in the copy, `data` the absolute values in the sources by heading, and `names` names with digits, which
-    are not numbers.
+    A number is judged by the rows on its sentence whose statement or reported value names it, and by the checks that
+    are located at this sentence or table row and report it. If there are none, it is judged by the checks that are
+    located only by its heading and report the same value. A check judges only a cell, not the sentence. Signs, units
+    and thousands separators are ignored. `placed` are the ledger rows in the copy, and `data` has the absolute values
+    in the sources by heading. Digits in `names` are not numbers.
     """
-    at: dict[DocumentSentence, list[Mapping[str, Any]]] = {}
-    within: dict[DocumentSentence, list[tuple[Mapping[str, Any], frozenset[Decimal]]]] = {}
-    under: dict[str, list[tuple[Mapping[str, Any], frozenset[Decimal]]]] = {}
-    for each in placed:
-        if each.sentence is not None and each.state != "altered" and each.row["kind"] == "cell check":
-            within.setdefault(each.sentence, []).append((each.row, sizes([str(each.row["reported"] or "")])))
-        elif each.sentence is not None and each.state != "altered":
-            at.setdefault(each.sentence, []).append(each.row)
-        elif each.state == HEADING:
-            under.setdefault(each.row["heading"], []).append((each.row, sizes([str(each.row["reported"] or "")])))
-    named = {
-        row["claim"]: sizes([row["statement"], str(row["reported"] or "")]) for rows in at.values() for row in rows
+    rows_on: dict[DocumentSentence, list[Mapping[str, Any]]] = {}
+    checks_on: dict[DocumentSentence, list[tuple[Mapping[str, Any], frozenset[Decimal]]]] = {}
+    checks_under: dict[str, list[tuple[Mapping[str, Any], frozenset[Decimal]]]] = {}
+    for placed_row in placed:
+        row, sentence = placed_row.row, placed_row.sentence
+        check = row, sizes([str(row["reported"] or "")])
+        if sentence is not None and placed_row.state != ALTERED:
+            if row["kind"] == "cell check":
+                checks_on.setdefault(sentence, []).append(check)
+            else:
+                rows_on.setdefault(sentence, []).append(row)
+        elif placed_row.state == HEADING:
+            checks_under.setdefault(row["heading"], []).append(check)
+    named_sizes = {
+        row["claim"]: sizes([row["statement"], str(row["reported"] or "")]) for rows in rows_on.values() for row in rows
     }
-    stated, cursor = [], (0, 0)
+    covered, last_line, last_end = [], 0, 0
     for sentence in copy.sentences:
         line = copy.lines[sentence.line - 1]
-        start = line.index(sentence.text, cursor[1] if cursor[0] == sentence.line else 0)
-        begins = not line[:start].strip()
-        cursor = (sentence.line, start + len(sentence.text))
-        own = at.get(sentence, [])
-        checks = [check for heading in reversed(sentence.headings) for check in under.get(heading, ())]
+        start = line.index(sentence.text, last_end if last_line == sentence.line else 0)
+        last_line, last_end = sentence.line, start + len(sentence.text)
+        judging = rows_on.get(sentence, [])
+        distant_checks = [check for heading in reversed(sentence.headings) for check in checks_under.get(heading, ())]
         marks = []
-        for token in tokens(sentence.text, names, begins=begins):
-            rows = [row for row in own if token.size in named[row["claim"]]]
-            rows += [row for row, reported in within.get(sentence, ()) if token.size in reported]
-            rows = rows or [row for row, reported in checks if token.size in reported]
-            known_number = any(token.size in data.get(heading, ()) for heading in sentence.headings)
-            marks.append(
-                MarkedNumber(token, JUDGED if rows else BESIDE if own else DATA if known_number else OPEN, tuple(rows))
-            )
-        stated.append(CoveredSentence(sentence, start, tuple(own), tuple(marks)))
-    return Coverage(tuple(stated))
+        for token in tokens(sentence.text, names, begins=not line[:start].strip()):
+            rows = [row for row in judging if token.size in named_sizes[row["claim"]]]
+            rows += [row for row, reported in checks_on.get(sentence, ()) if token.size in reported]
+            rows = rows or [row for row, reported in distant_checks if token.size in reported]
+            is_data = any(token.size in data.get(heading, ()) for heading in sentence.headings)
+            state = JUDGED if rows else BESIDE if judging else DATA if is_data else OPEN
+            marks.append(MarkedNumber(token, state, tuple(rows)))
+        covered.append(CoveredSentence(sentence, start, tuple(judging), tuple(marks)))
+    return Coverage(tuple(covered))

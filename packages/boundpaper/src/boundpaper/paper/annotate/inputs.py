@@ -1,4 +1,4 @@
-"""Read the inputs of an annotation from the artifacts: ledger rows by document, and source values."""
+"""Read the inputs of an annotation from the artifacts: the rows of the ledger, and the values in the sources."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
@@ -15,9 +15,9 @@ PLACES = "places"
 
 
 def rows_by_source(root: Path) -> dict[str, list[dict[str, Any]]]:
-    """Return ledger rows with their places, by document, except rows about the thesis itself.
+    """Return the rows of the ledger with their recorded places, by document; rows on the thesis itself are left out.
 
-    Raises DataError when no row is about another document.
+    Raises DataError when no row is on another document.
     """
     places = {row["claim"]: row for row in artifact_rows(root, "claim_places")}
     by_source: dict[str, list[dict[str, Any]]] = {}
@@ -32,9 +32,9 @@ def rows_by_source(root: Path) -> dict[str, list[dict[str, Any]]]:
 def printed_numbers(
     root: Path, sources: Iterable[str], document: str, copy: Sequence[DocumentSentence]
 ) -> Mapping[str, frozenset[Decimal]]:
-    """Return the absolute values in the sources by the document heading they are printed under.
+    """Return the absolute values in the sources that a document prints, by the heading under which it prints them.
 
-    A source row names its place, and the table of places maps the place to a section heading.
+    A row of a source names its place, and the table of places maps this to a section of the document.
     """
     sections = {row["source"]: row["section"] for row in artifact_rows(root, PLACES) if row["document"] == document}
     headings = {place: heading_of(section, copy) for place, section in sections.items()}
@@ -44,7 +44,7 @@ def printed_numbers(
             heading = headings.get(str(row.get("source", "")))
             if heading:
                 cells = (
-                    str(value) for field, value in row.items() if value is not None and field not in ("source", "model")
+                    value for field, value in row.items() if value is not None and field not in ("source", "model")
                 )
-                numbers.setdefault(heading, set()).update(sizes(cells))
+                numbers.setdefault(heading, set()).update(sizes(map(str, cells)))
     return {heading: frozenset(values) for heading, values in numbers.items()}

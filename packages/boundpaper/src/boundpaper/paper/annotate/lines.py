@@ -11,16 +11,16 @@ from boundpaper.paper.annotate.copies import DocumentCopy
 from boundpaper.paper.annotate.coverage import BESIDE, JUDGED, OPEN, Coverage, CoveredSentence
 from boundpaper.paper.site.page import slug
 
-WORST = ("contradicted", "not supported", "not testable", "not significant", "holds after rounding", "holds")
-_MARKS = re.compile(r"\*\*|`")
+FROM_WORST = ("contradicted", "not supported", "not testable", "not significant", "holds after rounding", "holds")
+_EMPHASIS = re.compile(r"\*\*|`")
 _HEADING = re.compile(r"^(#{1,6})\s+")
 _ITEM = re.compile(r"^(\s*)(?:[-*+]|\d+[.)])\s+")
-_RULE = re.compile(r"^(?=[\s:|]*-)[\s:|-]*$")
+_HEADER_RULE = re.compile(r"^(?=[\s:|]*-)[\s:|-]*$")
 
 
 @dataclass(frozen=True)
 class CopyBlock:
-    """A block of a copy: first line, kind, HTML, and the rows that judge statements in it."""
+    """A block of a copy: number of its first line, kind, HTML, and the rows that judge statements in it."""
 
     number: int
     kind: str
@@ -30,9 +30,9 @@ class CopyBlock:
 
 def copy_blocks(copy: DocumentCopy, coverage: Coverage) -> Iterator[CopyBlock]:
     """Yield the blocks of a copy: headings, list items, lines of text, whole tables and whole code blocks."""
-    stated: dict[int, list[CoveredSentence]] = {}
-    for each in coverage.stated:
-        stated.setdefault(each.sentence.line, []).append(each)
+    by_line: dict[int, list[CoveredSentence]] = {}
+    for covered in coverage.stated:
+        by_line.setdefault(covered.sentence.line, []).append(covered)
     number, count = 1, len(copy.lines)
     while number <= count:
         text = copy.lines[number - 1]
@@ -46,103 +46,100 @@ def copy_blocks(copy: DocumentCopy, coverage: Coverage) -> Iterator[CopyBlock]:
         elif text.lstrip().startswith("|"):
             while last < count and copy.lines[last].lstrip().startswith("|"):
                 last += 1
-            yield _table(copy, number, last, stated)
+            yield _table(copy, number, last, by_line)
         elif text.strip():
-            yield _text_block(text, number, stated.get(number, []))
+            yield _text_block(text, number, by_line.get(number, []))
         number = last + 1
 
 
 def worst_verdict(rows: Sequence[Mapping[str, Any]]) -> str:
     """Return the most serious verdict among rows."""
-    return min((str(row["verdict"]) for row in rows), key=WORST.index)
+    return min((str(row["verdict"]) for row in rows), key=FROM_WORST.index)
 
 
-def _text_block(text: str, number: int, parts: Sequence[CoveredSentence]) -> CopyBlock:
+def _text_block(text: str, number: int, sentences: Sequence[CoveredSentence]) -> CopyBlock:
     heading, item = _HEADING.match(text), _ITEM.match(text)
-    html = _marked(text, (heading or item).end() if heading or item else 0, len(text), parts)  # type: ignore[union-attr]
+    marker = heading or item
+    html, rows = _marked(text, marker.end() if marker else 0, len(text), sentences), _judging_rows(sentences)
     if heading:
         level = min(len(heading[1]) + 1, 4)
-        return CopyBlock(number, "heading", Markup(f"<h{level}>{{}}</h{level}>").format(html), _row_attributes(parts))
+        return CopyBlock(number, "heading", Markup(f"<h{level}>{{}}</h{level}>").format(html), rows)
     if item:
         indent = Markup('<p class="item" style="margin-left:{}em">{} {}</p>')
-        sign = item[0].strip() if item[0].strip()[0].isdigit() else "•"
-        return CopyBlock(number, "item", indent.format(len(item[1]) // 2 + 1, sign, html), _row_attributes(parts))
-    return CopyBlock(number, "text", Markup("<p>{}</p>").format(html), _row_attributes(parts))
+        bullet = item[0].strip() if item[0].strip()[0].isdigit() else "•"
+        return CopyBlock(number, "item", indent.format(len(item[1]) // 2 + 1, bullet, html), rows)
+    return CopyBlock(number, "text", Markup("<p>{}</p>").format(html), rows)
 
 
-def _table(copy: DocumentCopy, first: int, last: int, stated: Mapping[int, list[CoveredSentence]]) -> CopyBlock:
-    body, parts = [], []
-    ruled = last > first and _RULE.match(copy.lines[first])
+def _table(copy: DocumentCopy, first: int, last: int, by_line: Mapping[int, list[CoveredSentence]]) -> CopyBlock:
+    rows = []
+    has_header = last > first and _HEADER_RULE.match(copy.lines[first])
     for number in range(first, last + 1):
         text = copy.lines[number - 1]
-        if number > first and _RULE.match(text):
+        if number > first and _HEADER_RULE.match(text):
             continue
-        own = stated.get(number, [])
-        parts += own
-        tag = "th" if ruled and number == first else "td"
-        cells = [_marked(text, start, end, own) for start, end in _cell_extents(text)]
-        wrapped = Markup("").join(Markup(f"<{tag}>{{}}</{tag}>").format(cell.strip()) for cell in cells)
-        place = Markup(' id="L{}"').format(number) if number > first else ""
-        body.append(Markup("<tr{}>{}</tr>\n").format(place, wrapped))
+        tag = "th" if has_header and number == first else "td"
+        cells = [_marked(text, start, end, by_line.get(number, [])) for start, end in _cell_extents(text)]
+        html = Markup("").join(Markup(f"<{tag}>{{}}</{tag}>").format(cell.strip()) for cell in cells)
+        identifier = Markup(' id="L{}"').format(number) if number > first else ""
+        rows.append(Markup("<tr{}>{}</tr>\n").format(identifier, html))
     table = Markup(
         '<div class="scroll" tabindex="0" role="region" aria-label="Table, line {}">'
         "<table><tbody>\n{}</tbody></table></div>"
     )
-    return CopyBlock(first, "table", table.format(first, Markup("").join(body)), _row_attributes(parts))
+    sentences = [sentence for number in range(first, last + 1) for sentence in by_line.get(number, [])]
+    return CopyBlock(first, "table", table.format(first, Markup("").join(rows)), _judging_rows(sentences))
 
 
 def _cell_extents(text: str) -> list[tuple[int, int]]:
     """Return start and end of each cell in a line of a table."""
     bars = [match.start() for match in re.finditer(r"(?<!\\)\|", text)]
-    ends = [*bars[1:], len(text)] if text.rstrip().endswith("|") is False else bars[1:]
+    ends = bars[1:] if text.rstrip().endswith("|") else [*bars[1:], len(text)]
     return [(start + 1, end) for start, end in zip(bars, ends, strict=False)]
 
 
-def _row_attributes(parts: Sequence[CoveredSentence]) -> tuple[Mapping[str, Any], ...]:
-    rows = [row for part in parts for row in (*part.rows, *(row for mark in part.marks for row in mark.rows))]
+def _judging_rows(sentences: Sequence[CoveredSentence]) -> tuple[Mapping[str, Any], ...]:
+    rows = [row for each in sentences for row in (*each.rows, *(row for mark in each.marks for row in mark.rows))]
     return tuple({row["claim"]: row for row in rows}.values())
 
 
-def _marked(text: str, start: int, end: int, parts: Sequence[CoveredSentence]) -> Markup:
-    """Return a part of a line as HTML, with its sentences and numbers in colour."""
-    markup, at = Markup(""), start
-    for part in parts:
-        low, high = max(part.start, start), min(part.start + len(part.sentence.text), end)
+def _marked(text: str, start: int, end: int, sentences: Sequence[CoveredSentence]) -> Markup:
+    """Return the part of a line from `start` to `end` as HTML, with its sentences and numbers in colour."""
+    html, position = Markup(""), start
+    for sentence in sentences:
+        low, high = max(sentence.start, start), min(sentence.start + len(sentence.sentence.text), end)
         if low >= high:
             continue
-        markup += _without_markdown(text[at:low])
-        inner = _mark_numbers(text, low, high, part)
-        verdict = worst_verdict(part.rows) if part.rows else ""
-        wrapped = Markup('<span class="judged v-{}">{}</span>').format(slug(verdict), inner) if verdict else inner
-        markup += wrapped
-        at = high
-    return markup + _without_markdown(text[at:end])
+        html += _without_markdown(text[position:low])
+        inner = _mark_numbers(text, low, high, sentence)
+        if sentence.rows:
+            inner = Markup('<span class="judged v-{}">{}</span>').format(slug(worst_verdict(sentence.rows)), inner)
+        html += inner
+        position = high
+    return html + _without_markdown(text[position:end])
 
 
-def _mark_numbers(text: str, low: int, high: int, part: CoveredSentence) -> Markup:
-    markup, at = Markup(""), low
-    for mark in part.marks:
-        start, end = part.start + mark.token.start, part.start + mark.token.end
+def _mark_numbers(text: str, low: int, high: int, sentence: CoveredSentence) -> Markup:
+    html, position = Markup(""), low
+    for mark in sentence.marks:
+        start, end = sentence.start + mark.token.start, sentence.start + mark.token.end
         if start < low or end > high:
             continue
-        markup += _without_markdown(text[at:start])
-        if mark.state == JUDGED and not part.rows:
+        html += _without_markdown(text[position:start])
+        if mark.state == JUDGED and not sentence.rows:
             names = ", ".join(row["claim"] for row in mark.rows)
             span = Markup('<span class="judged v-{}" title="{}">{}</span>')
-            markup += span.format(slug(worst_verdict(mark.rows)), names, text[start:end])
+            html += span.format(slug(worst_verdict(mark.rows)), names, text[start:end])
         elif mark.state in (OPEN, BESIDE):
-            title = (
-                "no row of the ledger covers this number"
-                if mark.state == OPEN
-                else "the sentence is judged, but not this number"
-            )
-            markup += Markup('<span class="{}" title="{}">{}</span>').format(mark.state, title, text[start:end])
+            beside = "the sentence is judged, but not this number"
+            title = "no row of the ledger covers this number" if mark.state == OPEN else beside
+            html += Markup('<span class="{}" title="{}">{}</span>').format(mark.state, title, text[start:end])
         else:
-            markup += escape(text[start:end])
-        at = end
-    return markup + _without_markdown(text[at:high])
+            html += escape(text[start:end])
+        position = end
+    return html + _without_markdown(text[position:high])
 
 
 def _without_markdown(text: str) -> Markup:
-    """Return text without Markdown marks for bold, italics and code."""
-    return escape(_MARKS.sub("", text))
+    """Return a text as HTML, without Markdown marks for bold text and code."""
+    return escape(_EMPHASIS.sub("", text))

@@ -1,4 +1,4 @@
-"""Find the statement in a copy that each ledger row judges, and whether it has changed."""
+"""Find the statement in a copy that a ledger row judges, and whether the statement has changed."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -9,14 +9,14 @@ from boundpaper.store.sentences import DocumentSentence, anchor_of, shared_share
 
 SAME, MOVED, ALTERED, GONE, HEADING, NOWHERE = "same", "moved", "altered", "gone", "heading", "no heading"
 CHANGED = (ALTERED, GONE, NOWHERE, MOVED)
-"""States that are reported as a change, worst first."""
+"""States that are reported as a change, the most serious first."""
 NEAR = 0.5
-"""Least fraction of a statement's words in a sentence that may have replaced it."""
+"""Least fraction of a statement's words that a sentence must contain to count as its replacement."""
 
 
 @dataclass(frozen=True)
 class PlacedRow:
-    """A ledger row with its place in a copy.
+    """A row of the ledger with its place in a copy of the judged document.
 
     Attributes
     ----------
@@ -26,8 +26,8 @@ class PlacedRow:
         `same` or `moved`: the judged sentence was found. `altered`: another sentence replaced it. `gone`: none replaced
         it. `heading`: only a heading is recorded. `no heading`: the copy lacks this heading.
     sentence : DocumentSentence or None
-        The sentence found; if altered, the sentence nearest to the statement, or the table row in the recorded line of
-        a check.
+        The sentence found. In the state `altered`, it is the sentence most similar to the statement or, for a check,
+        the table row in the recorded line.
     """
 
     row: Mapping[str, Any]
@@ -36,39 +36,36 @@ class PlacedRow:
 
     @property
     def words(self) -> str:
-        """Return a sentence on what happened to the statement."""
+        """Return a sentence that says where the statement is, or what replaced it."""
         line, heading = self.row["line"], self.row["heading"]
-        now = self.sentence.line if self.sentence else 0
+        new_line = self.sentence.line if self.sentence else 0
         return {
-            SAME: f"Is in line {now}.",
-            MOVED: f"Moved from line {line} to line {now}.",
-            ALTERED: f"The judged sentence, line {line}, is gone; line {now} is the most similar.",
+            SAME: f"Is in line {new_line}.",
+            MOVED: f"Moved from line {line} to line {new_line}.",
+            ALTERED: f"The judged sentence, line {line}, is gone; line {new_line} is the most similar.",
             GONE: f"The judged sentence, line {line}, is gone, and none is similar.",
             HEADING: f"Is under “{heading}”.",
-            NOWHERE: f"The recorded heading, “{heading}”, is gone."
-            if heading
-            else "No place in the document is recorded.",
+            NOWHERE: f"The heading “{heading}” is gone." if heading else "No place in the document is recorded.",
         }[self.state]
 
 
 def place_rows(rows: Iterable[Mapping[str, Any]], copy: DocumentCopy) -> list[PlacedRow]:
-    """Return the rows of a document with their places in a copy of it.
+    """Return the ledger rows of a document with their places in a copy of it.
 
-    If no place in the document is recorded, statements are searched for by their words.
+    If no row has a recorded place, statements are searched for by their words.
     """
     rows = list(rows)
-    recorded = any(row["heading"] for row in rows)
+    has_places = any(row["heading"] for row in rows)
     by_hash: dict[str, list[DocumentSentence]] = {}
     for sentence in copy.sentences:
         by_hash.setdefault(sentence.anchor, []).append(sentence)
     headings = {name for sentence in copy.sentences for name in sentence.headings}
-    return [
-        _recorded(row, copy.sentences, by_hash, headings) if recorded else _searched_place(row, copy.sentences, by_hash)
-        for row in rows
-    ]
+    if has_places:
+        return [_recorded_place(row, copy.sentences, by_hash, headings) for row in rows]
+    return [_searched_place(row, copy.sentences, by_hash) for row in rows]
 
 
-def _recorded(
+def _recorded_place(
     row: Mapping[str, Any],
     document: Sequence[DocumentSentence],
     by_hash: Mapping[str, list[DocumentSentence]],
@@ -81,30 +78,33 @@ def _recorded(
         if sentence.line == row["line"]:
             return PlacedRow(row, SAME, sentence)
     if matches:
-        return PlacedRow(row, MOVED, min(matches, key=lambda each: abs(each.line - int(row["line"]))))
-    near = _nearby_sentence(row, document, by_hash)
-    return PlacedRow(row, ALTERED if near else GONE, near)
+        return PlacedRow(row, MOVED, min(matches, key=lambda sentence: abs(sentence.line - int(row["line"]))))
+    replacement = _replacement(row, document, by_hash)
+    return PlacedRow(row, ALTERED if replacement else GONE, replacement)
 
 
 def _searched_place(
     row: Mapping[str, Any], document: Sequence[DocumentSentence], by_hash: Mapping[str, list[DocumentSentence]]
 ) -> PlacedRow:
     anchor = anchor_of(_texts_of_row(row), document)
-    placed = {**row, "heading": anchor["heading"], "anchor": anchor["anchor"], "line": int(anchor["line"] or 0) or None}
-    if not anchor["anchor"]:
+    line = int(anchor["line"] or 0) or None
+    placed = {**row, "heading": anchor["heading"], "anchor": anchor["anchor"], "line": line}
+    if line is None:
         return PlacedRow(placed, HEADING if anchor["heading"] else NOWHERE)
-    return PlacedRow(placed, SAME, next(each for each in by_hash[anchor["anchor"]] if each.line == placed["line"]))
+    return PlacedRow(placed, SAME, next(found for found in by_hash[anchor["anchor"]] if found.line == line))
 
 
-def _nearby_sentence(
+def _replacement(
     row: Mapping[str, Any], document: Sequence[DocumentSentence], by_hash: Mapping[str, list[DocumentSentence]]
 ) -> DocumentSentence | None:
-    if row["kind"] == "cell check":  # the value was altered, so only the line identifies the table row
-        rows = (each for each in document if each.line == row["line"] and row["heading"] in each.headings)
-        return next((each for each in rows if each.text.startswith("|")), None)
+    if row["kind"] == "cell check":  # its value was altered, so only the line identifies the table row
+        sentences = (
+            sentence for sentence in document if sentence.line == row["line"] and row["heading"] in sentence.headings
+        )
+        return next((sentence for sentence in sentences if sentence.text.startswith("|")), None)
     anchor = anchor_of({**_texts_of_row(row), "kind": "statement"}, document)
-    near = by_hash[anchor["anchor"]][0] if anchor["anchor"] else None
-    return near if near and shared_share(str(row["statement"]), near.text) >= NEAR else None
+    nearest = by_hash[anchor["anchor"]][0] if anchor["anchor"] else None
+    return nearest if nearest and shared_share(str(row["statement"]), nearest.text) >= NEAR else None
 
 
 def _texts_of_row(row: Mapping[str, Any]) -> dict[str, str]:

@@ -1,8 +1,7 @@
-"""Read the bibliography `paper/references.bib` the same way for PDF, site, lint, check and bundle.
+"""Read the bibliography `paper/references.bib` for the PDF, the site and the checks.
 
-`grammar` parses the BibTeX file, `vocabulary` converts BibLaTeX's kinds and fields to BibTeX's, `markup` parses the
-LaTeX of a field, `setting` writes it, and `names` parses lists of authors; `entries` combines them and writes the file
-for BibTeX.
+`grammar` parses the file, `vocabulary` converts BibLaTeX's kinds and fields to BibTeX's, and `names` parses lists of
+authors. `markup` parses the LaTeX of a field, and `setting` writes it as LaTeX or HTML. `entries` combines these steps.
 """
 
 from boundpaper.paper.bibliography.entries import FILE, Bibliography, BibliographyEntry, parse, read

@@ -1,9 +1,9 @@
-"""Convert the formulas of a bibliography to a form that both pdflatex and the site can typeset."""
+"""Convert the formulas of a bibliography to TeX that both pdflatex and the site can typeset."""
 
 import re
 import unicodedata
 
-from boundpaper.paper.bibliography.signs import MarkupFault, named
+from boundpaper.paper.bibliography.signs import MarkupFault, describe
 from boundpaper.typeset.characters import FORMULA, MATH, SCRIPTS
 
 _KNOWN = FORMULA | set(
@@ -22,7 +22,10 @@ _OLD_STYLE = re.compile(r"\\(?:rm|it|bf|cal|tt|sf|em|sl|sc)(?![A-Za-z])\s*")
 
 
 def convert_formula(tex: str) -> str:
-    """Return a formula with current commands, which both pdflatex and the site can typeset."""
+    """Return a formula without outdated commands and special characters.
+
+    Raises MarkupFault when pdflatex or the site cannot typeset it.
+    """
     tex = tex.strip()
     while _OLD_FONT.search(tex):
         tex = _OLD_FONT.sub(lambda match: rf"{{\math{match[1]}{{{match[2]}}}}}", tex)
@@ -35,16 +38,16 @@ def convert_formula(tex: str) -> str:
     for name in re.findall(r"\\([A-Za-z]+)", tex):
         if name not in _KNOWN:
             raise MarkupFault(f"has the formula ${tex}$ with \\{name}, which the PDF or the site does not support")
-    pieces = []
+    converted = []
     for char in unicodedata.normalize("NFC", tex):
         if char.isascii():
-            pieces.append(char)
+            converted.append(char)
         elif char in MATH:
-            pieces.append(MATH[char] + " " if MATH[char][0] == "\\" else MATH[char])
+            converted.append(MATH[char] + " " if MATH[char][0] == "\\" else MATH[char])
         elif char in SCRIPTS:
-            pieces.append(f"{'_' if '₀' <= char <= '₋' else '^'}{{{SCRIPTS[char]}}}")
+            converted.append(f"{'_' if '₀' <= char <= '₋' else '^'}{{{SCRIPTS[char]}}}")
         elif unicodedata.category(char) == "Zs":
-            pieces.append(" ")
+            converted.append(" ")
         else:
-            raise MarkupFault(f"has the formula ${tex}$ with {named(char)}; write it as a TeX command")
-    return "".join(pieces)
+            raise MarkupFault(f"has the formula ${tex}$ with {describe(char)}; write it as a TeX command")
+    return "".join(converted)

@@ -1,7 +1,7 @@
-"""Parse a `.bib` file with pybtex's scanner: entries as written, with macros expanded, each with its line.
+"""Parse a `.bib` file with pybtex's scanner to entries with their lines, as written but with macros expanded.
 
-Unlike BibTeX, but as most authors expect, a comment is a line outside values that begins with a percent sign, or
-everything in the braces of `@comment{...}`.
+A comment is a line outside values that begins with a percent sign, or everything in the braces of `@comment{...}`. This
+is what most authors expect, but not what BibTeX does.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from pybtex.database.input.bibtex import LowLevelParser, SkipEntry, UndefinedMac
 from pybtex.scanner import PybtexSyntaxError
 from pybtex.utils import CaseInsensitiveDict
 
-from boundpaper.paper.bibliography.terms import SHOWN
+from boundpaper.paper.bibliography.terms import PRINTED
 from boundpaper.suggestions import or_known
 
-# Macros of every standard BibTeX style, besides the months.
+# Macros that every standard style of BibTeX defines, besides the months.
 JOURNALS = {
     "acmcs": "ACM Computing Surveys", "acta": "Acta Informatica", "cacm": "Communications of the ACM",
     "ibmjrd": "IBM Journal of Research and Development", "ibmsj": "IBM Systems Journal",
@@ -37,7 +37,7 @@ _COMMENT_LINE = re.compile(r"\s*%[^\n]*(?:\n|$)")
 
 @dataclass(frozen=True)
 class RawEntry:
-    """An entry as written: its kind and field names in lower case, its values with macros expanded."""
+    """An entry as written, but with kind and field names in lower case; `lines` are the lines of its fields."""
 
     kind: str
     key: str
@@ -50,7 +50,7 @@ class RawEntry:
 class ParsedFile:
     """The content of a file.
 
-    `preamble` has the line and LaTeX of each `@preamble`, `faults` the line and message of each fault.
+    `preamble` has the line and the LaTeX of each `@preamble`, and `faults` the line and the message of each fault.
     """
 
     entries: list[RawEntry] = field(default_factory=list)
@@ -59,53 +59,54 @@ class ParsedFile:
 
 
 def parse_file(text: str) -> ParsedFile:
-    """Parse the text of a file; text before and between entries is ignored, as in BibTeX."""
-    reading = ParsedFile()
-    scanner = _Scanner(text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n"), reading)
+    """Return the content of a file's text; text before and between entries is ignored, as in BibTeX."""
+    parsed = ParsedFile()
+    scanner = _Scanner(text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n"), parsed)
     for command, content in scanner:
         if command.lower() == "preamble":
-            reading.preamble.append((scanner.begin, " ".join("".join(content[0]).split())))
+            parsed.preamble.append((scanner.begin, " ".join("".join(content[0]).split())))
         elif command.lower() != "string" and content[0]:
-            reading.entries.append(_raw_entry(command, content, scanner, reading))
-    return reading
+            parsed.entries.append(_raw_entry(command, content, scanner, parsed))
+    return parsed
 
 
-def _raw_entry(command: str, content: Any, scanner: _Scanner, reading: ParsedFile) -> RawEntry:
+def _raw_entry(command: str, content: Any, scanner: _Scanner, parsed: ParsedFile) -> RawEntry:
     key, pairs = content
     values: dict[str, str] = {}
+    lines: dict[str, int] = {}
     for (name, parts), line in zip(pairs, scanner.lines, strict=True):
         value = " ".join("".join(parts).split())
         name = name.lower()
-        if values.setdefault(name, value) != value and name in SHOWN:
-            reading.faults.append((line, f"{key}: {name} is given twice, with different values; keep one"))
-    places = {name.lower(): line for (name, _), line in reversed(list(zip(pairs, scanner.lines, strict=True)))}
-    return RawEntry(command.lower(), key, scanner.begin, values, places)
+        lines.setdefault(name, line)
+        if values.setdefault(name, value) != value and name in PRINTED:
+            parsed.faults.append((line, f"{key}: {name} is given twice, with different values; keep one"))
+    return RawEntry(command.lower(), key, scanner.begin, values, lines)
 
 
 class _Scanner(LowLevelParser):  # type: ignore[misc]
-    """A scanner derived from pybtex's that keeps line numbers, skips comments, and collects faults."""
+    """A scanner that, besides pybtex's work, keeps line numbers, skips comments, and collects faults."""
 
-    def __init__(self, text: str, reading: ParsedFile) -> None:
+    def __init__(self, text: str, parsed: ParsedFile) -> None:
         macros = CaseInsensitiveDict({**month_names, **JOURNALS})
         super().__init__(text, macros=macros, handle_error=self._note_fault)
-        self.reading = reading
+        self.parsed = parsed
         self.begin = 1
         self.lines: list[int] = []
 
     def parse_bibliography(self) -> Iterator[Any]:
-        """Yield commands; ignore an at sign in a comment or within a word (an e-mail address)."""
+        """Yield the commands; an at sign in a comment or within a word, as in an e-mail address, is ignored."""
         while self.skip_to([self.AT]):
-            at = self.pos - 1
-            begun = self.text.rfind("\n", 0, at) + 1
-            if self.text[begun:at].lstrip().startswith("%"):
+            at_sign = self.pos - 1
+            line_start = self.text.rfind("\n", 0, at_sign) + 1
+            if self.text[line_start:at_sign].lstrip().startswith("%"):
                 self._skip_line()
                 continue
-            if at and self.text[at - 1].isalnum() and not re.match(r"\w+\s*[{(]", self.text[self.pos :]):
+            if at_sign and self.text[at_sign - 1].isalnum() and not re.match(r"\w+\s*[{(]", self.text[self.pos :]):
                 continue
-            self.command_start, self.begin, self.lines = at, self.lineno, []
-            if self._is_comment():
+            self.command_start, self.begin, self.lines = at_sign, self.lineno, []
+            if self._skip_comment():
                 continue
-            before = len(self.reading.faults)
+            fault_count = len(self.parsed.faults)
             try:
                 command = tuple(self.parse_command())
             except PybtexSyntaxError as error:
@@ -113,11 +114,11 @@ class _Scanner(LowLevelParser):  # type: ignore[misc]
             except SkipEntry:
                 pass
             else:
-                if len(self.reading.faults) == before:
+                if len(self.parsed.faults) == fault_count:
                     yield command
 
-    def _is_comment(self) -> bool:
-        """Skip `@comment{...}` with the content of its braces, if they are closed; return whether it was skipped."""
+    def _skip_comment(self) -> bool:
+        """Skip `@comment`, with the content of its braces if they are closed; return whether there was a comment."""
         match = re.compile(r"comment\b\s*", re.IGNORECASE).match(self.text, self.pos)
         if not match:
             return False
@@ -132,9 +133,8 @@ class _Scanner(LowLevelParser):  # type: ignore[misc]
         return True
 
     def parse_field(self) -> None:
-        """Read `name = value`, skipping lines that are commented out before it."""
-        while match := _COMMENT_LINE.match(self.text, self.pos):
-            self._move_to(match.end())
+        """Read `name = value`; comment lines may precede it."""
+        self._skip_comment_lines()
         self.eat_whitespace()
         line = self.lineno
         super().parse_field()
@@ -142,10 +142,9 @@ class _Scanner(LowLevelParser):  # type: ignore[misc]
             self.lines.append(line)
 
     def parse_entry_fields(self) -> None:
-        """Read all fields; a comment may precede the closing brace."""
+        """Read all fields; comment lines may precede the closing brace."""
         super().parse_entry_fields()
-        while match := _COMMENT_LINE.match(self.text, self.pos):
-            self._move_to(match.end())
+        self._skip_comment_lines()
 
     def parse_string_body(self, body_end: Any) -> None:
         """Read `name = value` of a macro definition."""
@@ -157,9 +156,9 @@ class _Scanner(LowLevelParser):  # type: ignore[misc]
         if name in self.macros:
             return str(self.macros[name])
         where = f"{self.current_entry_key}: " if self.current_entry_key else ""
-        known = or_known(name, [str(each) for each in self.macros])
-        self.reading.faults.append(
-            (self.lineno, f"{where}no @string defines {name!r}{known}, or quote it as {{{name}}}")
+        suggestion = or_known(name, list(map(str, self.macros)))
+        self.parsed.faults.append(
+            (self.lineno, f"{where}no @string defines {name!r}{suggestion}, or quote it as {{{name}}}")
         )
         return ""
 
@@ -171,7 +170,7 @@ class _Scanner(LowLevelParser):  # type: ignore[misc]
         words = str(error.args[0])
         if "premature end" in words:
             words = f"the entry that begins here does not end{in_field}; close its braces or quotes"
-            self.reading.faults.append((self.begin, where + words))
+            self.parsed.faults.append((self.begin, where + words))
             self.pos = self.end_pos
             return
         if "'}' expected" in words or "')' expected" in words:
@@ -182,13 +181,17 @@ class _Scanner(LowLevelParser):  # type: ignore[misc]
             words = "an @ begins an entry, as in @article{key, ...}; write (at) in free text"
         else:
             words += in_field
-        self.reading.faults.append((self.lineno, where + words))
+        self.parsed.faults.append((self.lineno, where + words))
         following = re.compile(r"\n[ \t]*(?=@\w+\s*[{(])").search(self.text, self.pos)
         self._move_to(following.end() if following else self.pos)
 
     def _move_to(self, position: int) -> None:
         self.update_lineno(self.text[self.pos : position])
         self.pos = position
+
+    def _skip_comment_lines(self) -> None:
+        while match := _COMMENT_LINE.match(self.text, self.pos):
+            self._move_to(match.end())
 
     def _skip_line(self) -> None:
         end = self.text.find("\n", self.pos)

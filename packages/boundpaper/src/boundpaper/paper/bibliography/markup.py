@@ -1,6 +1,6 @@
-r"""Parse the LaTeX of a field into parts, which can be written as LaTeX for pdflatex or as HTML.
+r"""Parse the LaTeX of a field into parts, which `setting` writes as LaTeX or as HTML.
 
-A bare percent sign, ampersand, hash or underscore is a character; an unknown command is a fault.
+A percent sign, ampersand, hash or underscore without backslash is a character; an unknown command is a fault.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Math:
 
 @dataclass(frozen=True)
 class StyledText:
-    """Text in another font; the font is the name of a LaTeX command."""
+    """Text in another font, which is given by the name of a LaTeX command."""
 
     command: str
     parts: tuple[Part, ...]
@@ -50,7 +50,7 @@ class StyledText:
 
 @dataclass(frozen=True)
 class Link:
-    """An address (`url`) or identifier (`doi`), and its link text; without text, the address is shown."""
+    """A link to an address (`url`) or an identifier (`doi`); without `parts`, the text of the link is the target."""
 
     kind: str
     target: str
@@ -59,7 +59,7 @@ class Link:
 
 @dataclass(frozen=True)
 class Logo:
-    """A word drawn by a command, such as `LaTeX`."""
+    """A word that a command draws, such as `LaTeX`."""
 
     command: str
 
@@ -71,24 +71,24 @@ _PARTS = (str, Group, Math, StyledText, Link, Logo)
 def read(text: str, macros: Mapping[str, tuple[int, str]] | None = None) -> tuple[Part, ...]:
     """Return the parts of a field.
 
-    `text` is LaTeX with balanced braces; `macros` are the commands that the file defines, each with its number of
-    arguments and its replacement text. Raises MarkupFault for an unknown command, or a formula that cannot be typeset.
+    `text` is LaTeX with balanced braces. `macros` are the commands that the file defines, each with the number of its
+    arguments and its definition. Raises MarkupFault for an unknown command, or a formula that cannot be typeset.
     """
-    reader = _MarkupReader(_IN_FORMULA_OR_NOT.sub(r"\1", text), macros or {})
+    reader = _MarkupReader(_IF_FORMULA.sub(r"\1", text), macros or {})
     parts = reader.parts("")
     if reader.at < len(reader.text):
         raise MarkupFault("has an unmatched closing brace")
     return parts
 
 
-_IN_FORMULA_OR_NOT = re.compile(r"\\ifmmode(?:(?!\\ifmmode|\\else).)*+\\else((?:(?!\\ifmmode).)*?)\\fi(?![A-Za-z])")
+_IF_FORMULA = re.compile(r"\\ifmmode(?:(?!\\ifmmode|\\else).)*+\\else((?:(?!\\ifmmode).)*?)\\fi(?![A-Za-z])")
 
 
 class _MarkupReader:
-    """A reader of LaTeX, from left to right."""
+    """A reader that parses LaTeX from left to right; `at` is its position."""
 
     def __init__(self, text: str, macros: Mapping[str, tuple[int, str]]) -> None:
-        self.text, self.macros, self.at, self.expanded = text, macros, 0, 0
+        self.text, self.macros, self.at, self.expansions = text, macros, 0, 0
 
     def parts(self, end: str) -> tuple[Part, ...]:
         """Return the parts up to `end`, or to the end of the text."""
@@ -114,15 +114,14 @@ class _MarkupReader:
             raise MarkupFault("has a brace that is not closed")
         self.at += 1
         if self.text[begin : begin + 1] == "\\" and len(parts) == 1:
-            [alone] = parts
-            if isinstance(alone, (StyledText, Logo)) or (isinstance(alone, str) and len(alone) == 1):
-                return alone  # `{\'e}` is a letter and `{\it ...}` a font: not groups that protect capitals
+            [part] = parts
+            if isinstance(part, (StyledText, Logo)) or (isinstance(part, str) and len(part) == 1):
+                return part  # `{\'e}` is a letter and `{\it ...}` is in a font; their braces protect no capitals
         return Group(parts)
 
     def _read_formula(self) -> Part:
-        doubled = self.text.startswith("$", self.at)
-        begin = self.at + doubled
-        end = begin
+        is_display = self.text.startswith("$", self.at)
+        begin = end = self.at + is_display
         while end < len(self.text) and self.text[end] != "$":
             end += 2 if self.text[end] == "\\" else 1
         depth = 0
@@ -131,11 +130,11 @@ class _MarkupReader:
             if depth < 0:
                 end = len(self.text)
         if end >= len(self.text):
-            if doubled:
+            if is_display:
                 raise MarkupFault("has a $$ that is not closed")
             return "$"  # a single dollar is a character
         tex = self.text[begin:end]
-        self.at = end + 1 + doubled
+        self.at = end + 1 + is_display
         return Math(convert_formula(tex))
 
     def _read_command(self, end: str) -> Part | list[Part]:
@@ -150,11 +149,10 @@ class _MarkupReader:
             return SPACES[name]
         if name in "([":
             closing = {"(": r"\)", "[": r"\]"}[name]
-            stop = self.text.find(closing, self.at)
-            if stop < 0:
+            tex, found, _ = self.text[self.at :].partition(closing)
+            if not found:
                 raise MarkupFault(f"has a \\{name} that is not closed by {closing}")
-            tex = self.text[self.at : stop]
-            self.at = stop + 2
+            self.at += len(tex) + len(closing)
             return Math(convert_formula(tex))
         name = EQUIVALENT.get(name, name)
         if name in STYLES:
@@ -196,7 +194,7 @@ class _MarkupReader:
         return Group((sign,)) if isinstance(sign, str) and len(sign) > 1 else sign
 
     def _read_command_name(self) -> str:
-        """Return the name of the command that begins here; skip blanks after a name of letters."""
+        """Return the name of the command after a backslash; skip blanks after a name of letters."""
         match = re.compile(r"([A-Za-z]+)\*?\s*").match(self.text, self.at)
         if match:
             self.at = match.end()
@@ -208,10 +206,13 @@ class _MarkupReader:
     def _argument_follows(self) -> bool:
         return self.at < len(self.text) and (self.text[self.at] in "{\\" or self.text[self.at].isalpha())
 
-    def _read_argument(self) -> tuple[Part, ...]:
-        """Return the parts of the next argument: a group, a command or a character."""
+    def _skip_blanks(self) -> None:
         while self.text[self.at : self.at + 1].isspace():
             self.at += 1
+
+    def _read_argument(self) -> tuple[Part, ...]:
+        """Return the parts of the next argument: a group, a command or a character."""
+        self._skip_blanks()
         char = self.text[self.at : self.at + 1]
         self.at += len(char)
         if char == "{":
@@ -227,9 +228,8 @@ class _MarkupReader:
         return (char,)
 
     def _read_verbatim(self) -> str:
-        """Return the next argument as written."""
-        while self.text[self.at : self.at + 1].isspace():
-            self.at += 1
+        """Return the next argument, which must be in braces, as written."""
+        self._skip_blanks()
         if self.text[self.at : self.at + 1] != "{":
             raise MarkupFault("has a command without {argument}")
         begin, depth = self.at + 1, 0
@@ -242,7 +242,7 @@ class _MarkupReader:
 
     def _read_accented(self, name: str) -> str:
         parts = self._read_argument()
-        base = "".join(each if isinstance(each, str) else plain_words([each]) for each in parts)
+        base = plain_words(parts)
         if not base.strip():
             if name in ALONE:
                 return ALONE[name]
@@ -251,9 +251,9 @@ class _MarkupReader:
         return unicodedata.normalize("NFC", base[0] + ACCENTS[name] + base[1:])
 
     def _expand_macro(self, name: str) -> str:
-        """Replace a command that the file defines by its replacement text, which is read next."""
-        self.expanded += 1
-        if self.expanded > 100:
+        """Replace a command that the file defines by its definition, which is then read."""
+        self.expansions += 1
+        if self.expansions > 100:
             raise MarkupFault(f"uses \\{name}, whose definition never ends")
         count, body = self.macros[name]
         arguments = []
@@ -263,8 +263,8 @@ class _MarkupReader:
             else:
                 arguments.append(self.text[self.at : self.at + 1])
                 self.at += 1
-        filled = re.sub(r"#(\d)", lambda match: arguments[int(match[1]) - 1], body)
-        self.text = self.text[: self.at] + filled + self.text[self.at :]
+        expansion = re.sub(r"#(\d)", lambda match: arguments[int(match[1]) - 1], body)
+        self.text = self.text[: self.at] + expansion + self.text[self.at :]
         return ""
 
 
@@ -288,15 +288,15 @@ def plain_address(text: str) -> str:
 
 
 def plain_words(parts: Sequence[Part]) -> str:
-    """Return the plain text of parts."""
-    shown = []
+    """Return the text of parts without markup; a formula is shown as TeX."""
+    words = []
     for part in parts:
         if isinstance(part, str):
-            shown.append(part)
+            words.append(part)
         elif isinstance(part, Math):
-            shown.append(part.tex)
+            words.append(part.tex)
         elif isinstance(part, Logo):
-            shown.append(part.command)
+            words.append(part.command)
         else:
-            shown.append(plain_words(part.parts) or getattr(part, "target", ""))
-    return "".join(shown)
+            words.append(plain_words(part.parts) or getattr(part, "target", ""))
+    return "".join(words)

@@ -1,4 +1,4 @@
-"""Parse lists of authors and editors: names separated by `and`, each in a form that BibTeX reads as intended."""
+"""Split lists of authors and editors into names, and find names that BibTeX would misread."""
 
 import re
 
@@ -9,17 +9,17 @@ _ROLES = re.compile(r"\((?:eds?\.?|editors?)\)", re.IGNORECASE)
 
 
 class NamesFault(ValueError):
-    """A list of names that BibTeX would misread; the message says how to correct it."""
+    """A name that BibTeX would misread; the message says how to correct it."""
 
 
 def split_names(text: str) -> list[str]:
-    """Return the names of a list as written; a final `others` means names that are not given.
+    """Return the names of a list, each in BibTeX's order; a final `others` stands for names that the list omits.
 
     Raises NamesFault when a name is empty, has too many commas, or contains several names.
     """
-    names = [" ".join(name.split()).removesuffix(",").rstrip() for name in _parted(text, r"(?<!\s)\s+and(?=\s)")]
-    if cut := _LAST_ET_AL.fullmatch(names[-1]):
-        names[-1:] = [cut["name"], "others"]
+    names = [" ".join(name.split()).removesuffix(",").rstrip() for name in _split_outside(text, r"(?<!\s)\s+and(?=\s)")]
+    if match := _LAST_ET_AL.fullmatch(names[-1]):
+        names[-1:] = [match["name"], "others"]
     names = ["others" if _ET_AL.fullmatch(name) else _in_bibtex_order(name) for name in names]
     for number, name in enumerate(names, 1):
         if not name or name == "and":
@@ -32,8 +32,8 @@ def split_names(text: str) -> list[str]:
 
 
 def _in_bibtex_order(name: str) -> str:
-    """Return a name with the suffix last, `Alder, Ben, Jr.`, in BibTeX's order: family name, suffix, first name."""
-    parts = [part.strip() for part in _parted(name, ",")]
+    """Return a name, with the suffix of `Alder, Ben, Jr.` moved to BibTeX's place for it: `Alder, Jr., Ben`."""
+    parts = [part.strip() for part in _split_outside(name, ",")]
     if len(parts) == 3 and _SUFFIX.fullmatch(parts[2].strip("{}")) and not _SUFFIX.fullmatch(parts[1].strip("{}")):
         return f"{parts[0]}, {parts[2]}, {parts[1]}"
     return name
@@ -41,15 +41,15 @@ def _in_bibtex_order(name: str) -> str:
 
 def _name_fault(name: str) -> str:
     """Return what is wrong with a name and how to correct it; empty if BibTeX reads it as intended."""
-    commas = [part.strip() for part in _parted(name, ",")]
+    parts = [part.strip() for part in _split_outside(name, ",")]
     outside = _outside_braces(name)
     if ";" in re.sub(r"&#?\w+;", "", outside):
         return "contains a semicolon; join names with ` and `"
-    if len(commas) > 3:
+    if len(parts) > 3:
         return "has too many commas; join names with ` and `, as in `Alder, Ada and Birch, Ben`"
-    if len(commas) > 1 and not commas[0]:
+    if len(parts) > 1 and not parts[0]:
         return "begins with a comma; write the family name before it"
-    if len(commas) == 3 and not _SUFFIX.fullmatch(commas[1].strip("{}")):
+    if len(parts) == 3 and not _SUFFIX.fullmatch(parts[1].strip("{}")):
         return (
             "has two commas, so that its middle part would be a suffix such as Jr; join names with ` and `, as in "
             "`Alder, Ada and Birch, Ben`"
@@ -65,13 +65,14 @@ def _name_fault(name: str) -> str:
 
 def _outside_braces(text: str) -> str:
     """Return the text outside all braces."""
-    while (shorter := re.sub(r"\{[^{}]*\}", "", text)) != text:
-        text = shorter
+    count = 1
+    while count:
+        text, count = re.subn(r"\{[^{}]*\}", "", text)
     return text
 
 
-def _parted(text: str, separator: str) -> list[str]:
-    """Split a text at separators outside all braces."""
+def _split_outside(text: str, separator: str) -> list[str]:
+    """Return the parts of a text between the separators that are outside all braces."""
     parts, begin, depth = [], 0, 0
     for match in re.compile(rf"[{{}}]|{separator}", re.IGNORECASE).finditer(f"{text} "):
         if match[0] in "{}":

@@ -1,4 +1,4 @@
-"""Write the parts of a field as LaTeX for BibTeX, or as HTML for the pages."""
+"""Write the parts of a field as LaTeX for BibTeX, or as HTML for the site."""
 
 import re
 import unicodedata
@@ -14,7 +14,7 @@ _LIGATURES = (("---", "—"), ("--", "–"), ("``", "“"), ("''", "”"), ("`",
 
 
 def latex(parts: Sequence[Part], depth: int = 0) -> str:
-    """Return the LaTeX of parts in ASCII, since BibTeX counts, sorts and abbreviates single bytes."""
+    """Return parts as ASCII LaTeX, since BibTeX counts and sorts bytes; `depth` is the number of braces around them."""
     return "".join(_part_as_latex(part, depth) for part in parts)
 
 
@@ -22,7 +22,7 @@ def _part_as_latex(part: Part, depth: int) -> str:
     if isinstance(part, Group):
         return "{" + latex(part.parts, depth + 1) + "}"
     if isinstance(part, Math):
-        return f"${part.tex}$" if depth else f"{{${part.tex}$}}"  # otherwise BibTeX would lower its capitals
+        return f"${part.tex}$" if depth else f"{{${part.tex}$}}"  # outside braces, BibTeX would lower its capitals
     if isinstance(part, Logo):
         return f"{{\\{part.command}}}"
     if isinstance(part, StyledText):
@@ -36,7 +36,7 @@ def _part_as_latex(part: Part, depth: int) -> str:
 
 
 def html(parts: Sequence[Part]) -> Markup:
-    """Return the HTML of parts; formulas become MathML, and only web addresses become links."""
+    """Return parts as HTML, with formulas as TeX and links only to web addresses."""
     return Markup("").join(map(_part_as_html, parts))
 
 
@@ -51,8 +51,8 @@ def _part_as_html(part: Part) -> Markup:
         tag, inner = STYLES[part.command], html(part.parts)
         return Markup(f"<{tag}>{{}}</{tag}>").format(inner) if tag else inner
     if isinstance(part, Link):
-        shown = html(part.parts) if part.parts else escape(part.target if part.kind == "url" else f"doi: {part.target}")
-        return web_link(part.target if part.kind == "url" else doi(part.target), shown)
-    for written, sign in _LIGATURES:
-        part = part.replace(written, sign)
+        address, words = (part.target, part.target) if part.kind == "url" else (doi(part.target), f"doi: {part.target}")
+        return web_link(address, html(part.parts) if part.parts else escape(words))
+    for ligature, character in _LIGATURES:
+        part = part.replace(ligature, character)
     return escape(part)

@@ -1,10 +1,10 @@
-"""Define the commands and characters of bibliographies, with their counterparts."""
+"""List the commands and characters that bibliographies may use, with their counterparts in LaTeX and HTML."""
 
 import codecs
 import unicodedata
 from functools import cache
 
-import latexcodec  # noqa: F401 (registers the codec of LaTeX's signs)
+import latexcodec  # noqa: F401 (registers the codec `latex`)
 
 from boundpaper.typeset.characters import LATEX, MATH, SCRIPTS
 
@@ -13,12 +13,12 @@ STYLES = {  # commands with one argument, and the corresponding HTML tags
     "textsubscript": "sub", "textsc": "", "textrm": "", "textsf": "", "textup": "", "textnormal": "", "textmd": "",
     "mbox": "", "underline": "u", "uppercase": "", "MakeUppercase": "",
 }  # fmt: skip
-SWITCHES = {
+SWITCHES = {  # commands that set all following text, and the commands of `STYLES` that they become
     "it": "textit", "itshape": "textit", "em": "emph", "sl": "textsl", "slshape": "textsl", "bf": "textbf",
     "bfseries": "textbf", "tt": "texttt", "ttfamily": "texttt", "sc": "textsc", "scshape": "textsc", "rm": "textrm",
     "rmfamily": "textrm", "sf": "textsf", "sffamily": "textsf", "upshape": "textup", "normalfont": "textnormal",
 }  # fmt: skip
-EQUIVALENT = {
+EQUIVALENT = {  # commands with one argument that mean the same as a command of `STYLES`
     "mkbibemph": "emph",
     "mkbibitalic": "emph",
     "mkbibbold": "textbf",
@@ -28,7 +28,7 @@ EQUIVALENT = {
     "nocase": "textnormal",
     "textsuper": "textsuperscript",
 }
-EMPTY = {
+EMPTY = {  # commands for the layout, and the text that they become
     "newblock": "", "relax": "", "protect": "", "allowbreak": "", "break": " ", "newline": " ", "urlprefix": "",
     "space": " ", "quad": " ", "null": "", "xspace": "", "nolinebreak": "", "linebreak": " ", "par": " ",
     "bibinitperiod": ".", "bibnamedelima": " ", "bibrangedash": "--", "sortopen": "", "noop": "",
@@ -56,8 +56,10 @@ ACCENTS = {
     '"': "\u0308", "r": "\u030a", "H": "\u030b", "v": "\u030c", "d": "\u0323", "c": "\u0327", "k": "\u0328",
     "b": "\u0331", "t": "\u0361", "textcommabelow": "\u0326",
 }  # fmt: skip
-_ACCENT_OF = {mark: name for name, mark in ACCENTS.items()}
-ALONE = {"~": "~", "^": "^", "'": "'", "`": "`", '"': '"'}
+_ACCENT_OF = {character: name for name, character in ACCENTS.items()}
+ALONE = {  # accents that may occur without a letter
+    "~": "~", "^": "^", "'": "'", "`": "`", '"': '"',
+}  # fmt: skip
 _LETTERS = {
     "ß": "ss", "ø": "o", "Ø": "O", "ł": "l", "Ł": "L", "æ": "ae", "Æ": "AE", "œ": "oe", "Œ": "OE", "å": "aa",
     "Å": "AA", "ı": "i", "ȷ": "j", "đ": "dj", "Đ": "DJ", "ð": "dh", "Ð": "DH", "þ": "th", "Þ": "TH", "ŋ": "ng",
@@ -78,7 +80,7 @@ SPACES = {",": "\u2009", ";": "\u2009", ":": "\u2009", " ": " ", "!": "", "/": "
 
 
 class MarkupFault(ValueError):
-    """A part of a field cannot be typeset; the message names the part and how to correct it."""
+    """A part of a field that cannot be typeset; the message names the part and says how to correct it."""
 
 
 @cache
@@ -95,7 +97,7 @@ def sign_of(name: str) -> str:
 
 @cache
 def latex_character(char: str) -> str:
-    """Return the LaTeX of one character; raise MarkupFault if pdflatex cannot set it."""
+    """Return one character as LaTeX; raise MarkupFault if pdflatex cannot typeset it."""
     if char in _SPECIAL:
         return _in_braces(_SPECIAL[char])
     if char.isascii():
@@ -120,16 +122,16 @@ def latex_character(char: str) -> str:
     normalised = unicodedata.normalize("NFKC", char)
     if normalised != char:
         return "".join(map(latex_character, normalised))
-    raise MarkupFault(f"contains {named(char)}, which pdflatex cannot set; write it in Latin letters or as LaTeX")
+    raise MarkupFault(f"contains {describe(char)}, which pdflatex cannot set; write it in Latin letters or as LaTeX")
 
 
 def _in_braces(latex: str) -> str:
-    """Return a command in braces, so that BibTeX keeps its capitals and TeX the blank after it."""
+    """Return a command in braces, so that BibTeX keeps its capitals and TeX keeps the blank after it."""
     if len(latex) > 2 and latex[0] in "\\$":
         return "{" + latex.removesuffix("{}") + "}"
     return latex
 
 
-def named(char: str) -> str:
-    """Return a character, its number and its name."""
+def describe(char: str) -> str:
+    """Return a character in quotes, with its number and its name."""
     return f"{char!r} (U+{ord(char):04X}, {unicodedata.name(char, 'without a name')})"

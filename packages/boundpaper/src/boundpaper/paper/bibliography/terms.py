@@ -20,7 +20,7 @@ OTHER_KINDS = {
     "masterthesis": "mastersthesis", "bachelorsthesis": "mastersthesis", "intechreport": "techreport",
     "glossdef": "misc", "game": "misc", "map": "misc",
 }  # fmt: skip
-SHOWN = frozenset(  # fields that BibTeX's styles print
+PRINTED = frozenset(  # fields that BibTeX's styles print
     """
     address author booktitle chapter doi edition editor eid howpublished institution isbn issn journal key month note
     number organization pages publisher school series title type url volume year
@@ -31,7 +31,7 @@ RENAMED = {
     "shortjournal": "journal", "issue": "number", "numberofpages": "", "origlocation": "address", "venue": "address",
     "eventtitle": "booktitle", "bookauthor": "", "addendum": "note", "pubstate": "year", "city": "address",
 }  # fmt: skip
-READ = frozenset(  # converted to BibTeX fields below, or accepted but not printed
+ACCEPTED = frozenset(  # converted to fields of BibTeX by `vocabulary`, or not printed
     """
     crossref xdata date urldate eprint eprinttype archiveprefix eprintclass primaryclass archive subtitle booksubtitle
     maintitle mainsubtitle journalsubtitle titleaddon day langid language hyphenation version holder articleno

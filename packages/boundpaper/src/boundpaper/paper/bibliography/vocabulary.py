@@ -4,37 +4,37 @@ import calendar
 import re
 from collections.abc import Mapping
 
-from boundpaper.paper.bibliography.terms import ARCHIVES, KINDS, OTHER_KINDS, READ, RENAMED, SHOWN
+from boundpaper.paper.bibliography.terms import ACCEPTED, ARCHIVES, KINDS, OTHER_KINDS, PRINTED, RENAMED
 from boundpaper.suggestions import or_known, similar_names
 
-_DAY = re.compile(r"(?P<year>-?\d{4})(?:-(?P<month>\d\d)(?:-(?P<day>\d\d))?)?(?:T[\d:.Z+-]*)?[?~%]?")
+_DATE = re.compile(r"(?P<year>-?\d{4})(?:-(?P<month>\d\d)(?:-(?P<day>\d\d))?)?(?:T[\d:.Z+-]*)?[?~%]?")
 _ARXIV = re.compile(r"(?:arxiv:\s*)?(?P<id>\d{4}\.\d{4,5}|[a-z-]+(?:\.[A-Z]{2})?/\d{7})(?:v\d+)?", re.IGNORECASE)
 _THESES = {"phd": "phdthesis", "doc": "phdthesis", "dis": "phdthesis", "ma": "mastersthesis", "msc": "mastersthesis"}
 
 
 class WordFault(ValueError):
-    """A kind, field or value has no counterpart in BibTeX; the message says what to write, `field` names the field."""
+    """A kind, field or value without counterpart in BibTeX; the message says what to write instead of `field`."""
 
     def __init__(self, words: str, field: str = "") -> None:
         super().__init__(words)
         self.field = field
 
 
-def in_bibtex(kind: str, given: Mapping[str, str]) -> tuple[str, dict[str, str]]:
-    """Convert an entry to BibTeX's kinds and fields.
+def to_bibtex(kind: str, fields: Mapping[str, str]) -> tuple[str, dict[str, str]]:
+    """Convert an entry to one of `KINDS` and to the fields that BibTeX's styles print.
 
-    `kind` and field names are in lower case, and fields are LaTeX. Return one of `KINDS`, and the fields that BibTeX's
-    styles print. Raises WordFault for an unknown kind or date, or a misspelt field name.
+    `kind` and the names of fields are in lower case; the values are LaTeX. Raises WordFault for an unknown kind or
+    date, or a misspelt name of a field.
     """
-    fields = {name: value for name, value in given.items() if value.strip()}
+    fields = {name: value for name, value in fields.items() if value.strip()}
     for name in fields:
-        if not (name in SHOWN or name in RENAMED or name in READ or name.startswith(("opt", "alt"))):
-            close = similar_names(name, SHOWN | RENAMED.keys() | {"date", "eprint", "crossref"}, most=1, cutoff=0.79)
+        if not (name in PRINTED or name in RENAMED or name in ACCEPTED or name.startswith(("opt", "alt"))):
+            close = similar_names(name, PRINTED | RENAMED.keys() | {"date", "eprint", "crossref"}, most=1, cutoff=0.79)
             if close and close[0] not in fields and abs(len(close[0]) - len(name)) <= 2:
                 raise WordFault(f"unknown field {name!r}; did you mean {close[0]!r}?", name)
     if kind not in KINDS and kind not in OTHER_KINDS:
         raise WordFault(f"unknown kind of entry @{kind}{or_known(kind, sorted(KINDS | OTHER_KINDS.keys()))}")
-    bib = {name: value for name, value in fields.items() if name in SHOWN}
+    bib = {name: value for name, value in fields.items() if name in PRINTED}
     for name, other in RENAMED.items():
         if other and name in fields:
             bib.setdefault(other, fields[name])
@@ -49,11 +49,11 @@ def in_bibtex(kind: str, given: Mapping[str, str]) -> tuple[str, dict[str, str]]
 
 
 def _bibtex_kind(kind: str, fields: Mapping[str, str], bib: dict[str, str]) -> str:
-    """Return the BibTeX kind of an entry; store what it loses of the BibLaTeX kind in the field type or note."""
+    """Return the BibTeX kind of an entry; add to `bib` what the kind no longer says, as in `Research report`."""
     if kind == "thesis":
-        type_letters = re.sub(r"[^a-z]", "", fields.get("type", "phdthesis").lower())
-        thesis = next((name for begin, name in _THESES.items() if type_letters.startswith(begin)), "")
-        if type_letters in ("phdthesis", "mathesis", "mastersthesis", "masterthesis"):
+        thesis_type = re.sub(r"[^a-z]", "", fields.get("type", "phdthesis").lower())
+        thesis = next((name for begin, name in _THESES.items() if thesis_type.startswith(begin)), "")
+        if thesis_type in ("phdthesis", "mathesis", "mastersthesis", "masterthesis"):
             bib.pop("type", None)
         return thesis or "phdthesis"
     if kind == "report" and fields.get("type", "") in ("techreport", "resreport"):
@@ -68,7 +68,7 @@ def _bibtex_kind(kind: str, fields: Mapping[str, str], bib: dict[str, str]) -> s
 
 
 def _move_issuer(kind: str, fields: Mapping[str, str], bib: dict[str, str]) -> None:
-    """Move the issuer of a work to BibTeX's field for this kind of entry."""
+    """Write the issuer of a work into the field that BibTeX has for it in this kind of entry."""
     issuer = next((bib[name] for name in ("institution", "school", "organization", "publisher") if name in bib), "")
     if not issuer:
         return
@@ -85,14 +85,14 @@ def _move_issuer(kind: str, fields: Mapping[str, str], bib: dict[str, str]) -> N
 
 
 def _join_titles(fields: Mapping[str, str], bib: dict[str, str]) -> None:
-    for name, under, addition in (
+    for name, subtitle, addition in (
         ("title", "subtitle", "titleaddon"),
         ("booktitle", "booksubtitle", "booktitleaddon"),
         ("journal", "journalsubtitle", ""),
     ):
-        if name in bib and under in fields:
-            joined = " " if re.search(r"[?!:.]\W*$", bib[name]) else ": "
-            bib[name] = f"{bib[name]}{joined}{{{fields[under]}}}"
+        if name in bib and subtitle in fields:
+            separator = " " if re.search(r"[?!:.]\W*$", bib[name]) else ": "
+            bib[name] = f"{bib[name]}{separator}{{{fields[subtitle]}}}"
         if name in bib and addition in fields:
             bib[name] = f"{bib[name]}. {{{fields[addition]}}}"
     if "maintitle" in fields:
@@ -100,12 +100,13 @@ def _join_titles(fields: Mapping[str, str], bib: dict[str, str]) -> None:
 
 
 def _fill_date(fields: Mapping[str, str], bib: dict[str, str]) -> None:
-    """Set year and month, from `date` if there is no year; the month becomes a name."""
+    """Set the year and the name of the month, from `date` if there is no year."""
     if "date" in fields and "year" not in fields:
-        first, between, last = fields["date"].partition("/")
-        match = _DAY.fullmatch(first)
-        end = _DAY.fullmatch(last) if between and last not in ("", "..") else None
-        if not match or (between and last not in ("", "..") and not end):
+        first, slash, last = fields["date"].partition("/")
+        match = _DATE.fullmatch(first)
+        has_end = last not in ("", "..")
+        end = _DATE.fullmatch(last) if has_end else None
+        if not match or (has_end and not end):
             if fields["date"].strip() in ("n.d.", "nodate") or not any(char.isdigit() for char in fields["date"]):
                 bib["year"] = fields["date"]
                 return
@@ -115,7 +116,7 @@ def _fill_date(fields: Mapping[str, str], bib: dict[str, str]) -> None:
                 "date",
             )
         bib["year"] = match["year"] + (f"--{end['year']}" if end and end["year"] != match["year"] else "")
-        if between and not last:
+        if slash and not last:
             bib["year"] += "--"
         if match["month"] and not end:
             number = int(match["month"])
@@ -131,12 +132,12 @@ def _fill_date(fields: Mapping[str, str], bib: dict[str, str]) -> None:
         if not 1 <= int(month) <= 12:
             raise WordFault(f"month = {{{month}}} is not a month; write 1 to 12, or its name", "month")
         bib["month"] = calendar.month_name[int(month)]
-    elif month.lower() in (known := {name.lower(): number for number, name in enumerate(calendar.month_abbr) if name}):
-        bib["month"] = calendar.month_name[known[month.lower()]]
+    elif month.capitalize() in (abbreviations := list(calendar.month_abbr)[1:]):
+        bib["month"] = calendar.month_name[abbreviations.index(month.capitalize()) + 1]
 
 
 def _describe_archive(kind: str, fields: Mapping[str, str], bib: dict[str, str]) -> None:
-    """Write an archive's number, which BibTeX's styles do not print, into a printed field; add an address if absent."""
+    """Write the number of an archive into a field that BibTeX's styles print, and its address into `url`."""
     number = fields.get("eprint", "")
     archive = fields.get("eprinttype", fields.get("archiveprefix", "")).strip("{} ")
     for name in ("pmid", "pubmed"):
@@ -144,27 +145,28 @@ def _describe_archive(kind: str, fields: Mapping[str, str], bib: dict[str, str])
             number, archive = fields[name], "pubmed"
     if not number:
         return
-    plain = number.strip("{} ")
-    arxiv = _ARXIV.fullmatch(plain)
-    if plain.startswith(("http://", "https://")):
-        bib.setdefault("url", plain)
+    number = number.strip("{} ")
+    arxiv = _ARXIV.fullmatch(number)
+    if number.startswith(("http://", "https://")):
+        bib.setdefault("url", number)
         return
     if not archive and not arxiv:
         return  # a file name or similar, not an address
     archive = archive or "arXiv"
-    shown = f"{ARCHIVES.get(archive.lower(), archive)}:{re.sub('^arxiv: *', '', plain, flags=re.IGNORECASE)}"
+    words = f"{ARCHIVES.get(archive.lower(), archive)}:{re.sub('^arxiv: *', '', number, flags=re.IGNORECASE)}"
     if archive.lower() == "arxiv" and arxiv:
-        bib.setdefault("url", f"https://arxiv.org/abs/{arxiv['id']}") if "doi" not in bib else None
+        if "doi" not in bib:
+            bib.setdefault("url", f"https://arxiv.org/abs/{arxiv['id']}")
         if any(arxiv["id"] in bib.get(name, "") for name in ("note", "howpublished", "journal", "volume", "pages")):
             return
     if kind == "misc" and "howpublished" not in bib:
-        bib["howpublished"] = shown
+        bib["howpublished"] = words
     else:
-        _append_words(bib, "note", shown)
+        _append_words(bib, "note", words)
 
 
 def _fill_note(fields: Mapping[str, str], bib: dict[str, str]) -> None:
-    """Add to the note what BibTeX has no field for: the date of a visit to an address, the number of an article."""
+    """Add the date of a visit to an address, for which BibTeX has no field, to the note, and set `eid`."""
     for name in ("urldate", "lastchecked", "lastaccessed", "accessed"):
         if name in fields and ("url" in bib or "howpublished" in bib) and fields[name] not in bib.get("note", ""):
             _append_words(bib, "note", f"Visited on {fields[name]}")
@@ -175,7 +177,7 @@ def _fill_note(fields: Mapping[str, str], bib: dict[str, str]) -> None:
 
 
 def _place_doi(kind: str, bib: dict[str, str]) -> None:
-    """Write a DOI as an address or into the note, for kinds whose DOI BibTeX's styles do not print."""
+    """Write a DOI into `url` or `note`, for kinds of entries in which BibTeX's styles do not print it."""
     number = bib.get("doi", "")
     if not number or kind not in ("manual", "mastersthesis", "misc", "phdthesis", "techreport", "unpublished"):
         return

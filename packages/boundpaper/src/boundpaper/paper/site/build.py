@@ -1,4 +1,4 @@
-"""Write the site: render every page, write those that changed, and remove obsolete files."""
+"""Write the site: make every page, write the pages that changed, and remove obsolete files."""
 
 import os
 from collections.abc import Collection, Iterator, Mapping
@@ -26,7 +26,7 @@ FOLDER = "out/site"
 
 
 def write_site(project: SiteProject, jobs: int = 0) -> tuple[int, int]:
-    """Write the site below `out/site`; return how many files it has and how many of them changed.
+    """Write the site below `out/site`; return the number of its files, and of the files that changed.
 
     Exhibits, artifacts, the ledger and the PDFs of figures in `out/figures` must have been built. At most `jobs`
     processes run at a time; 0 means the number of processors.
@@ -42,33 +42,33 @@ def write_site(project: SiteProject, jobs: int = 0) -> tuple[int, int]:
 
 
 def site_pages(project: SiteProject, workers: ProcessWorkers, jobs: int) -> Iterator[tuple[str, bytes]]:
-    """Yield path and content of every file of the site.
+    """Yield the path and the content of every file of the site.
 
     If `jobs` allows, another process makes the pages of artifacts and of tables that no chapter shows.
     """
     reading = ChapterPages(project)
     labels = {node.key: reading.label(node.kind, node.name) for node in project.nodes if node.kind in EXHIBITS}
-    apart = {key: label for key, label in labels.items() if jobs > 1 and not label and key.startswith("table:")}
+    separate = {key: label for key, label in labels.items() if jobs > 1 and not label and key.startswith("table:")}
     if jobs > 1:
         workers.begin()
-        workers.submit(histories, project.root)  # caches the changes for the pages of artifacts
-    tables = workers.submit(_exhibit_pages, replace(project), apart) if apart else None
+        workers.submit(histories, project.root)  # caches the history that the pages of artifacts show
+    tables = workers.submit(_exhibit_pages, replace(project), separate) if separate else None
     yield from page_assets().items()
     draw_pictures(project, jobs)
-    cells = {name: sorted(places) for name, places in reading.printed.items()}
-    artifacts = workers.submit(_artifact_pages, replace(project), cells) if jobs > 1 else None
+    printed = {name: sorted(cells) for name, cells in reading.printed.items()}
+    artifacts = workers.submit(_artifact_pages, replace(project), printed) if jobs > 1 else None
     yield from overview_pages(project, reading)
     yield from ledger_pages(project)
-    yield from exhibit_pages(project, {key: label for key, label in labels.items() if key not in apart})
+    yield from exhibit_pages(project, {key: label for key, label in labels.items() if key not in separate})
     yield from code_pages(project)
-    captions = {key: short_caption(project, key) for key in labels if key not in apart}
+    captions = {key: short_caption(project, key) for key in labels if key not in separate}
     if tables:
-        files, used, others = workers.result(tables)
+        files, used, table_captions = workers.result(tables)
         yield from files
-        captions |= others
+        captions |= table_captions
         _add_uses(project, used)
     yield from exhibit_list(project, labels, captions)
-    files, used = workers.result(artifacts) if artifacts else _artifact_pages(replace(project), cells)
+    files, used = workers.result(artifacts) if artifacts else _artifact_pages(replace(project), printed)
     yield from files
     _add_uses(project, used)
     yield from bibliography_pages(project)
@@ -97,7 +97,7 @@ def _add_uses(project: SiteProject, used: Uses) -> None:
 
 
 def write_files(folder: Path, files: Iterator[tuple[str, bytes]]) -> tuple[int, int]:
-    """Write files below a folder and remove all other files there; return the number of files and of changed files."""
+    """Write files below a folder and remove all others there; return the number of files, and of changed files."""
     paths, changed = set(), 0
     for name, content in files:
         path = folder / name

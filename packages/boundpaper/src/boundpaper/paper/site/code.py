@@ -1,4 +1,4 @@
-"""Write pages of code: the files that define steps, with an anchor for each line."""
+"""Write a page for each file that defines a step, with an anchor for each line."""
 
 import itertools
 from collections.abc import Iterator
@@ -22,11 +22,11 @@ def code_pages(project: SiteProject) -> Iterator[tuple[str, bytes]]:
             steps.setdefault(node.file, []).append((node.line, node.key))
     for file in sorted(steps):
         lines = (project.root / file).read_text(encoding="utf-8-sig").split("\n")
-        named = shown_file(project.root, file)
-        path = addresses.code(named)
+        shown = shown_file(project.root, file)
+        path = addresses.code(shown)
         keys = [key for _, key in sorted(steps[file])]
         code = Markup("\n".join(itertools.starmap(_line_html, enumerate(map(escape, lines[:-1]), 1))))
-        yield path, page("code.html.j2", path, title=named, file=named, code=code, keys=keys, project=project)
+        yield path, page("code.html.j2", path, title=shown, file=shown, code=code, keys=keys, project=project)
 
 
 def _line_html(number: int, line: str) -> str:

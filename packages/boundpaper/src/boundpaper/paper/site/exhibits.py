@@ -29,22 +29,22 @@ from boundpaper.typeset.text import prose
 
 
 def exhibit_pages(project: SiteProject, labels: Mapping[str, str]) -> Iterator[tuple[str, bytes]]:
-    """Yield `table/NAME.html` and `figure/NAME.html` and the files that they show.
+    """Yield `table/NAME.html`, `figure/NAME.html`, and the pictures and data that these pages show.
 
     `labels` has the printed number of each exhibit by key, such as `Figure 8.1`, or an empty text.
     """
     for key, label in labels.items():
         node = project.outline.nodes[key]
-        yield from (_table if node.kind == "table" else _figure_pages)(project, node, label)
+        yield from (_table_pages if node.kind == "table" else _figure_pages)(project, node, label)
 
 
 def exhibit_list(
     project: SiteProject, labels: Mapping[str, str], captions: Mapping[str, Markup]
 ) -> Iterator[tuple[str, bytes]]:
-    """Yield the list `exhibits.html` of exhibits, with printed numbers and short captions by key."""
-    shown = [(project.outline.nodes[key], label, captions[key]) for key, label in labels.items()]
+    """Yield `exhibits.html`, the list of all exhibits; `labels` and `captions` are by key."""
+    exhibits = [(project.outline.nodes[key], label, captions[key]) for key, label in labels.items()]
     chapters = {key: project.outline.up[key] for key in labels}
-    values = {"shown": shown, "chapters": chapters, "project": project}
+    values = {"exhibits": exhibits, "chapters": chapters, "project": project}
     yield "exhibits.html", page("exhibits.html.j2", "exhibits.html", title="Exhibits", **values)
 
 
@@ -54,15 +54,15 @@ def short_caption(project: SiteProject, key: str, root: str = "") -> Markup:
     return typeset(link_citations(prose(spec.short or spec.caption, "html"), project.works, root)[0])
 
 
-def within(project: SiteProject, kind: str, name: str, label: str) -> Markup:
-    """Return an exhibit's HTML for a chapter: its number links to its page, and its label is the HTML id."""
+def exhibit_html(project: SiteProject, kind: str, name: str, label: str) -> Markup:
+    """Return an exhibit as HTML for a chapter, with a link from its number to its page, and its label as id."""
     node = project.outline.nodes[f"{kind}:{name}"]
     number = Markup('<a class="no" href="../{}">{}.</a> ').format(addresses.exhibit(kind, name), label)
     if kind == "table":
         body = project.cached(_table_html, node).replace("<caption>", Markup("<caption>") + number, 1)
         frame = Markup('<div class="scroll typeset" id="tab:{}" tabindex="0" role="region" aria-label="{}">{}</div>')
         return frame.format(name, label, body)
-    values = project.cached(_picture_of, node)
+    values = project.cached(_picture_values, node)
     picture = Markup('<img src="../figure/{}" alt="{}" width="{}" height="{}" loading="lazy">').format(
         values["picture"], values["alt"], *values["size"]
     )
@@ -71,7 +71,7 @@ def within(project: SiteProject, kind: str, name: str, label: str) -> Markup:
     return frame.format(name, picture, number, values["caption"], notes)
 
 
-def _table(project: SiteProject, node: Node, label: str) -> Iterator[tuple[str, bytes]]:
+def _table_pages(project: SiteProject, node: Node, label: str) -> Iterator[tuple[str, bytes]]:
     text = csv(project.cached(_grid, node))
     yield f"table/{node.name}.csv", text.encode()
     body = project.cached(_table_html, node)
@@ -83,11 +83,11 @@ def _grid(project: SiteProject, node: Node) -> Grid:
 
 
 def _table_html(project: SiteProject, node: Node) -> Markup:
-    """Return a table as HTML; if its rows are independent, readers can sort it within groups."""
+    """Return a table as HTML; readers can sort it if its cells repeat in every row to which they apply."""
     spec: Table = project.spec(node.key)
     body = _link_citations(project, node, html(project.cached(_grid, node)))
-    plain = all(column.repeat for column in spec.columns)
-    return body.replace('class="exhibit"', Markup('class="exhibit sortable"'), 1) if plain else body
+    is_sortable = all(column.repeat for column in spec.columns)
+    return body.replace('class="exhibit"', Markup('class="exhibit sortable"'), 1) if is_sortable else body
 
 
 def _figure_pages(project: SiteProject, node: Node, label: str) -> Iterator[tuple[str, bytes]]:
@@ -96,11 +96,11 @@ def _figure_pages(project: SiteProject, node: Node, label: str) -> Iterator[tupl
     data = None if frame.empty else table_of_frame(frame)
     if data is not None:
         yield f"figure/{node.name}.csv", frame.to_csv(index=False, lineterminator="\n").encode()
-    yield from _page(project, node, label, {"body": "", "data": data, **project.cached(_picture_of, node)})
+    yield from _page(project, node, label, {"body": "", "data": data, **project.cached(_picture_values, node)})
 
 
-def _picture_of(project: SiteProject, node: Node) -> dict[str, Any]:
-    """Return the alternative text, size in pixels, caption and notes of a figure's picture."""
+def _picture_values(project: SiteProject, node: Node) -> dict[str, Any]:
+    """Return the file of a figure's picture, its alternative text, size in pixels, caption and notes."""
     spec: Figure = project.spec(node.key)
     size = re.search(r'width="([\d.]+)(?:pt)?" height="([\d.]+)', _picture(project, node.name)[:500].decode("latin-1"))
     return {
@@ -113,22 +113,22 @@ def _picture_of(project: SiteProject, node: Node) -> dict[str, Any]:
 
 
 def _link_citations(project: SiteProject, node: Node, text: str) -> Markup:
-    """Return an exhibit's HTML with formulas typeset and citations linked, and record these for the bibliography."""
-    shown, keys = link_citations(text, project.works, "../")
+    """Return an exhibit's HTML with typeset formulas and linked citations, and record the citations."""
+    linked, keys = link_citations(text, project.works, "../")
     for key in keys:
         project.used.setdefault(key, []).append(node.key)
-    return typeset(shown)
+    return typeset(linked)
 
 
 def draw_pictures(project: SiteProject, jobs: int) -> None:
-    """Convert each figure's PDF to SVG, `jobs` at a time, unless its SVG is newer."""
+    """Convert the PDF of each figure to SVG if it is newer than the SVG, `jobs` figures at a time."""
     with ThreadPoolExecutor(jobs) as pool:
         list(pool.map(partial(_picture, project), [node.name for node in project.nodes if node.kind == "figure"]))
 
 
 def _picture(project: SiteProject, name: str) -> bytes:
     """Return a figure's picture as SVG, converted from its PDF if the PDF is newer."""
-    pdf, svg = (project.root / f"out/figures/{name}.{form}" for form in ("pdf", "svg"))
+    pdf, svg = (project.root / f"out/figures/{name}.{ending}" for ending in ("pdf", "svg"))
     if not pdf.is_file():
         raise DataError(f"{pdf.relative_to(project.root)} is missing; run `python build.py figure {name}`")
     if not svg.is_file() or svg.stat().st_mtime_ns < pdf.stat().st_mtime_ns:
@@ -145,7 +145,7 @@ def _page(project: SiteProject, node: Node, label: str, values: Mapping[str, Any
         "label": label,
         "short": short_caption(project, node.key, "../"),
         "project": project,
-        "claims": resting_rows(project, node),
+        "claims": _rows_by_artifact(project, node),
         "file": f"{node.name}.csv" if data else "",
         "addresses": addresses,
         **neighbours(project, node.key),
@@ -154,7 +154,7 @@ def _page(project: SiteProject, node: Node, label: str, values: Mapping[str, Any
     yield path, page("exhibit.html.j2", path, title=title, **common, **values)
 
 
-def resting_rows(project: SiteProject, node: Node) -> list[tuple[str, list[Mapping[str, Any]]]]:
-    """Return for each artifact of an exhibit the ledger rows whose functions also read it; shortest list first."""
-    by_result = [(name, [row for row in project.claims if name in row["inputs"]]) for name in node.reads]
-    return sorted(((name, rows) for name, rows in by_result if rows), key=lambda item: len(item[1]))
+def _rows_by_artifact(project: SiteProject, node: Node) -> list[tuple[str, list[Mapping[str, Any]]]]:
+    """Return the ledger rows whose functions read the same artifacts as an exhibit, by artifact, fewest rows first."""
+    by_artifact = [(name, [row for row in project.claims if name in row["inputs"]]) for name in node.reads]
+    return sorted(((name, rows) for name, rows in by_artifact if rows), key=lambda name_and_rows: len(name_and_rows[1]))

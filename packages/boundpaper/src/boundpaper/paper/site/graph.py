@@ -1,4 +1,4 @@
-"""Write the dependency graph as a page in four columns; selecting a node hides all nodes not connected to it."""
+"""Write the dependency graph as a page in columns, on which a reader can select a node and the nodes it depends on."""
 
 import json
 from collections.abc import Iterator
@@ -19,19 +19,20 @@ COLUMNS = (
 
 
 def graph_pages(project: SiteProject) -> Iterator[tuple[str, bytes]]:
-    """Yield `graph.html`, which contains the edges, since a page opened from a folder cannot load files."""
+    """Yield `graph.html`, which contains the edges, since a page that is opened from a folder cannot load files."""
     columns: list[tuple[str, list[tuple[str, list[NodeLink]]]]] = []
     for title, kinds in COLUMNS:
         keys = [key for key, node in project.outline.nodes.items() if node.kind in kinds]
         groups = links_by_kind(project, keys)
         if kinds == ("chapter",):
-            groups = [(NAMES["chapter"], node_links(project, (f"chapter:{each.name}" for each in project.chapters)))]
+            in_order = (f"chapter:{chapter.name}" for chapter in project.chapters)
+            groups = [(NAMES["chapter"], node_links(project, in_order))]
         columns.append((title, groups))
     edges = {key: list(below) for key, below in project.outline.down.items()}
     yield "graph.html", page("graph.html.j2", "graph.html", title="The graph", columns=columns, edges=embedded(edges))
 
 
 def embedded(value: object) -> Markup:
-    """Return JSON that cannot end a script element, so that it can be embedded in one."""
+    """Return a value as JSON for a script element, in which no character can end the element."""
     text = json.dumps(value, ensure_ascii=True, separators=(",", ":"))
     return Markup(text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026"))

@@ -1,4 +1,4 @@
-"""Prepare a flat table for a page: cells as in the data, in sortable columns."""
+"""Prepare a table of data for a page, with cells as in the data and columns that readers can sort."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ if TYPE_CHECKING:
     import pandas as pd
 
 ROWS = 100
-"""Most rows on a page; the file beside it has all rows."""
+"""Most rows of a table on a page; the file that the page links has all rows."""
 
 
 @dataclass(frozen=True)
 class PageTable:
-    """A table on a page: header, rows as text, flags of numeric columns, the total number of rows, and cell ids."""
+    """A table on a page; `total` is the number of rows in the data, `ids` has HTML ids by (row, column) on the page."""
 
     header: tuple[str, ...]
     titles: tuple[str, ...]
@@ -34,7 +34,7 @@ class PageTable:
 
 
 def cell_id(row: int, column: str) -> str:
-    """Return the id of a cell on its artifact's page; `row` counts from 0, the row in the id from 1."""
+    """Return the HTML id of a cell on its artifact's page; `row` counts from 0, but the row in the id from 1."""
     return f"row{row + 1}.{re.sub(r'[^A-Za-z0-9_-]', '-', column)}"
 
 
@@ -44,31 +44,29 @@ def table_of_frame(
     most: int = ROWS,
     marked: Collection[tuple[int, str]] = (),
 ) -> PageTable:
-    """Return the first rows of a frame, and the rows of marked cells, as a page table.
+    """Return the first `most` rows of a frame, and the rows of all `marked` cells, as a table for a page.
 
-    There are at most `most` rows besides those of `marked` cells (row, counted from 0, and column); `titles` describes
-    columns by name.
+    `marked` cells, given as (row, column) with rows counted from 0, get an id. `titles` describes columns by name.
     """
     from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
     columns = [str(name) for name in frame.columns]
     numeric = tuple(is_numeric_dtype(frame[name]) and not is_bool_dtype(frame[name]) for name in frame.columns)
-    places = sorted({*range(min(most, len(frame))), *(row for row, _ in marked)})
-    chosen = frame.head(most) if len(places) <= most else frame.iloc[places]
-    rows = tuple(tuple(_cell_text(cell) for cell in row) for row in chosen.itertuples(index=False, name=None))
-    at = {row: place for place, row in enumerate(places)}
-    ids = {(at[row], columns.index(name)): cell_id(row, name) for row, name in marked}
-    means = tuple((titles or {}).get(name, "") for name in columns)
-    return PageTable(tuple(columns), means, rows, numeric, len(frame), ids)
+    positions = sorted({*range(min(most, len(frame))), *(row for row, _ in marked)})
+    selected = frame.iloc[positions].itertuples(index=False, name=None)
+    rows = tuple(tuple(map(_cell_text, row)) for row in selected)
+    ids = {(positions.index(row), columns.index(name)): cell_id(row, name) for row, name in marked}
+    column_titles = tuple((titles or {}).get(name, "") for name in columns)
+    return PageTable(tuple(columns), column_titles, rows, numeric, len(frame), ids)
 
 
 def table_of_csv(text: str, most: int = ROWS) -> PageTable:
-    """Return a CSV text as a page table; a column is numeric if all nonempty cells are numbers."""
+    """Return a CSV text as a table for a page; a column is numeric if all its cells are numbers or empty."""
     import csv
     import io
 
     header, *rows = csv.reader(io.StringIO(text))
-    numeric = tuple(all(_is_number(row[place]) for row in rows if row[place]) for place in range(len(header)))
+    numeric = tuple(all(_is_number(row[index]) for row in rows if row[index]) for index in range(len(header)))
     return PageTable(tuple(header), ("",) * len(header), tuple(map(tuple, rows[:most])), numeric, len(rows))
 
 
@@ -91,7 +89,7 @@ def _cell_text(cell: Any) -> str:
 
 
 def join_rows(rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
-    """Return one frame of rows with different fields, with fields in order of appearance."""
+    """Return rows with different fields as one frame, with the fields in order of appearance."""
     import pandas as pd
 
     return pd.DataFrame(list(rows), columns=list(dict.fromkeys(name for row in rows for name in row)))

@@ -1,4 +1,4 @@
-"""Show how each result changed over the revisions of the project, one line per revision."""
+"""List the revisions of the project that changed each result, each with the change in words."""
 
 from __future__ import annotations
 
@@ -10,23 +10,24 @@ from pathlib import Path
 
 from boundpaper.build.changes import Change, compare
 from boundpaper.store.cached_files import keep_value, read_kept
+from boundpaper.typeset.plural import counted
 
 FOLDER = "artifacts/results"
-KEPT = "out/state/history.json"
+CACHE = "out/state/history.json"
 TOLERANCE = 1e-6
 MOST = 12  # most revisions of a result that are compared and shown
 _HEAD = re.compile(r"commit ([0-9a-f]{40}) (\d{4}-\d\d-\d\d) (.*)")
 
 
 SHALLOW = (
-    "this clone is shallow, so earlier revisions are unknown, and the changes of the oldest known ones are omitted; "
-    "run git fetch --unshallow for the rest"
+    "this clone is shallow, so earlier revisions are unknown, and the changes of the oldest known revisions are "
+    "omitted; run git fetch --unshallow to get all revisions"
 )
 
 
 @dataclass(frozen=True)
 class Revision:
-    """A revision of a result: commit, date, message, the change in words, and the number of older ones left out."""
+    """A revision of a result: commit, date, subject, the change in words, and the number of omitted older revisions."""
 
     commit: str
     date: str
@@ -36,11 +37,10 @@ class Revision:
 
 
 def histories(root: Path) -> dict[str, tuple[Revision, ...]] | str:
-    """Return the `MOST` newest revisions of every result, newest first, or one sentence that says why there are none.
+    """Return the `MOST` newest revisions of every result, newest first, or a sentence that says why there are none.
 
-    In a shallow clone, the oldest revisions are omitted, since they seem to add every file (see `shallow_note`).
-
-    The differences between two versions are cached in `out/state` by the hashes of both.
+    In a shallow clone, the oldest revisions are omitted, since they seem to add every file (see `shallow_note`). The
+    change between two versions is cached in `out/state` by their hashes.
     """
     try:
         versions = list(_result_versions(root))
@@ -48,27 +48,28 @@ def histories(root: Path) -> dict[str, tuple[Revision, ...]] | str:
         return "git is not installed, so the history is left out"
     except subprocess.CalledProcessError:
         return "this folder is not a git checkout, so there is no history"
-    cached = _load_cache(root / KEPT)
+    cached = _load_cache(root / CACHE)
     by_result: dict[str, list[Revision]] = {}
-    fresh: dict[str, str] = {}
-    edge = _edge_commits(root)
+    changes: dict[str, str] = {}
+    edge_commits = _edge_commits(root)
     with _BlobReader(root) as blobs:
         for name, commit, date, subject, old, new in versions:
-            if commit in edge:
+            if commit in edge_commits:
                 continue
-            if len(shown := by_result.setdefault(name, [])) == MOST:
-                shown[-1] = replace(shown[-1], earlier=shown[-1].earlier + 1)
+            if len(revisions := by_result.setdefault(name, [])) == MOST:
+                revisions[-1] = replace(revisions[-1], earlier=revisions[-1].earlier + 1)
                 continue
             key = f"{name} {old} {new}"
-            if key not in fresh:
-                fresh[key] = cached[key] if key in cached else _change_in_words(name, blobs.text(old), blobs.text(new))
-            shown.append(Revision(commit[:12], date, subject, fresh[key]))
-    keep_value(root / KEPT, fresh)
+            if key not in changes:
+                change = cached[key] if key in cached else _change_in_words(name, blobs.text(old), blobs.text(new))
+                changes[key] = change
+            revisions.append(Revision(commit[:12], date, subject, changes[key]))
+    keep_value(root / CACHE, changes)
     return {name: tuple(revisions) for name, revisions in by_result.items()}
 
 
 def shallow_note(root: Path) -> str:
-    """Return a sentence that says the history is incomplete; empty if it is complete or absent."""
+    """Return a sentence that says that the history is incomplete; empty if it is complete or absent."""
     try:
         return SHALLOW if _edge_commits(root) else ""
     except (FileNotFoundError, subprocess.CalledProcessError):
@@ -84,7 +85,7 @@ def _edge_commits(root: Path) -> frozenset[str]:
 
 
 def _result_versions(root: Path) -> Iterator[tuple[str, str, str, str, str, str]]:
-    """Yield name, commit, date, subject, and blobs before and after, for each change of a result; newest first."""
+    """Yield each change of a result, newest first, as (name, commit, date, subject, blob before, blob after)."""
     options = ("--format=commit %H %cs %s", "--raw", "--no-abbrev", "--no-renames", "--relative")
     command = ["git", "-c", "core.quotepath=off", "log", *options, "--", FOLDER]
     # --relative, so that paths start at the project, which may be a folder of a larger repository.
@@ -101,7 +102,7 @@ def _result_versions(root: Path) -> Iterator[tuple[str, str, str, str, str, str]
 
 
 class _BlobReader:
-    """A reader of git blobs by hash, with one git process."""
+    """A reader of git blobs by hash, which starts a single process of git."""
 
     def __init__(self, root: Path) -> None:
         self._root = root
@@ -134,7 +135,7 @@ class _BlobReader:
 
 
 def _change_in_words(name: str, old: str | None, new: str | None) -> str:
-    """Return a phrase on what changed between two CSV texts of a result."""
+    """Return a phrase on the change from one CSV text of a result to another; None stands for no file."""
     if old is None or new is None:
         return "began" if old is None else "removed"
     try:
@@ -150,19 +151,16 @@ def _summary_of_changes(changes: Sequence[Change]) -> str:
     rows = [change for change in changes if change.place.startswith("row ")]
     columns = [change for change in changes if change.place.startswith("column ")]
     cells = [change for change in changes if not change.place.startswith(("row ", "column "))]
-    parts = []
-    for axis_name, names_of in (("row", rows), ("column", columns)):
-        for word, count in (
-            ("added", sum(not each.before for each in names_of)),
-            ("removed", sum(not each.after for each in names_of)),
-        ):
-            if count:
-                parts.append(f"{count} {axis_name}{'s' * (count > 1)} {word}")
+    phrases = []
+    for noun, axis_changes in (("row", rows), ("column", columns)):
+        if added := sum(not change.before for change in axis_changes):
+            phrases.append(f"{counted(added, noun)} added")
+        if removed := sum(not change.after for change in axis_changes):
+            phrases.append(f"{counted(removed, noun)} removed")
     if cells:
         largest = max(cells, key=lambda change: change.weight)
-        many = f"{len(cells)} cells, the largest change " if len(cells) > 1 else ""
-        parts.append(many + largest.words)
-    return "; ".join(parts)
+        phrases.append((f"{len(cells)} cells, the largest change " if len(cells) > 1 else "") + largest.words)
+    return "; ".join(phrases)
 
 
 def _load_cache(path: Path) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""Write the pages of artifacts: content, origin, and the nodes that depend on each."""
+"""Write a page for each artifact: its content, its origin, its history, and the nodes that depend on it."""
 
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
@@ -8,7 +8,7 @@ from boundpaper.paper.site.grid import table_of_frame
 from boundpaper.paper.site.history import Revision, histories, shallow_note
 from boundpaper.paper.site.page import page
 from boundpaper.paper.site.project import SiteProject, artifact_rows
-from boundpaper.paper.site.walk import NAMES, ORDER, neighbours
+from boundpaper.paper.site.walk import KINDS, neighbours
 from boundpaper.paper.site.works import work_link
 from boundpaper.store.descriptor import files, resource
 from boundpaper.store.reader import read
@@ -22,66 +22,67 @@ def artifact_pages(
 ) -> Iterator[tuple[str, bytes]]:
     """Yield `artifact/NAME.html`, the tables as files below `data/`, and the list `artifacts.html`.
 
-    `printed` has the cells that chapters print, as (row, column) by artifact; on the pages these have an HTML id.
+    `printed` has the cells that chapters print, as (row, column) by artifact; these cells have an HTML id.
     """
     origins: dict[str, list[Mapping[str, Any]]] = {}
     if "provenance" in project.outline.maker:
         for row in artifact_rows(project.root, "provenance"):
             origins.setdefault(row["artifact"], []).append(row)
     works = _works_by_place(project)
-    past, missing = histories(project.root), shallow_note(project.root)
-    listed: dict[str, list[tuple[Node, str]]] = {}
+    revisions, note = histories(project.root), shallow_note(project.root)
+    titles: dict[str, str] = {}
     for node in (node for node in project.nodes if node.makes):
-        described = resource(project.root, node.name) or {}
-        listed.setdefault(node.kind, []).append((node, str(described.get("title", node.doc))))
+        description = resource(project.root, node.name) or {}
+        titles[node.key] = str(description.get("title", node.doc))
+        history: tuple[Revision, ...] | str = ()
+        if node.kind not in ("source", "measurement"):
+            history = revisions if isinstance(revisions, str) else revisions.get(node.name, ())
         yield from _artifact_page(
-            project, node, described, origins.get(node.name, []), past, missing, works, printed.get(node.name, ())
+            project, node, description, origins.get(node.name, []), history, note, works, printed.get(node.name, ())
         )
-    groups = [(NAMES[kind], sorted(listed[kind], key=lambda item: item[0].name)) for kind in ORDER if kind in listed]
-    values = {"groups": groups, "project": project}
+    nodes = [project.outline.nodes[key] for key in titles]
+    nodes = sorted((node for node in nodes if node.kind in KINDS), key=lambda node: (KINDS.index(node.kind), node.name))
+    values = {"artifacts": [(node, titles[node.key]) for node in nodes], "project": project}
     yield "artifacts.html", page("artifacts.html.j2", "artifacts.html", title="Artifacts", **values)
 
 
 def _artifact_page(
     project: SiteProject,
     node: Node,
-    described: Mapping[str, Any],
+    description: Mapping[str, Any],
     origins: list[Mapping[str, Any]],
-    past: Mapping[str, tuple[Revision, ...]] | str,
-    missing: str,
+    history: tuple[Revision, ...] | str,
+    note: str,
     works: Mapping[str, str],
-    shown: Collection[tuple[int, str]],
+    printed: Collection[tuple[int, str]],
 ) -> Iterator[tuple[str, bytes]]:
     path = addresses.artifact(node.name)
-    fields = described.get("schema", {}).get("fields", [])
+    fields = description.get("schema", {}).get("fields", [])
     units = {field["name"]: f" ({field['unit']})" if field.get("unit") else "" for field in fields}
-    means = {field["name"]: f"{field.get('description', '')}{units[field['name']]}" for field in fields}
+    titles = {field["name"]: f"{field.get('description', '')}{units[field['name']]}" for field in fields}
     artifact_files = [(file.removeprefix("artifacts/"), project.root / file) for file in files(project.root, node.name)]
     for name, file in artifact_files:
         yield f"data/{name}", file.read_bytes()
     frame = read(project.root, node.name) if artifact_files else None
-    data = None if frame is None else table_of_frame(frame, means, marked=shown)
+    data = None if frame is None else table_of_frame(frame, titles, marked=printed)
     places: list[str] = []
     if frame is not None and node.name != PLACES and "source" in frame:
         places = [str(place) for place in frame["source"].dropna().unique()]
-    printed = list(dict.fromkeys(works[place] for place in places if place in works))
-    for key in printed:
+    work_keys = list(dict.fromkeys(works[place] for place in places if place in works))
+    for key in work_keys:
         project.used.setdefault(key, []).append(node.key)
-    history = (
-        past if isinstance(past, str) else past.get(node.name, ()) if node.kind not in ("source", "measurement") else ()
-    )
     claims = [row for row in project.claims if node.name in row["inputs"]]
     values = {
         "node": node,
         "project": project,
-        "described": described,
+        "description": description,
         "fields": fields,
         "data": data,
-        "held": [name for name, _ in artifact_files],
+        "files": [name for name, _ in artifact_files],
         "origins": origins,
-        "printed": [work_link(project.works[key], "../") for key in printed],
+        "works": [work_link(project.works[key], "../") for key in work_keys],
         "history": history,
-        "cut": missing if node.kind not in ("source", "measurement") else "",
+        "history_note": note if node.kind not in ("source", "measurement") else "",
         "claims": claims,
         "addresses": addresses,
         **neighbours(project, node.key),
@@ -90,7 +91,7 @@ def _artifact_page(
 
 
 def _works_by_place(project: SiteProject) -> dict[str, str]:
-    """Return the key of the work that contains each place cited by sources."""
+    """Return the key of the work in which each place of the sources is, by place."""
     if PLACES not in project.outline.maker:
         return {}
     rows = artifact_rows(project.root, PLACES)

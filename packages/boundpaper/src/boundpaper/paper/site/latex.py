@@ -1,7 +1,7 @@
 r"""Convert the LaTeX of chapters to HTML.
 
-Known commands are converted, or ignored if they only affect the page layout; any other command is a fault with its
-line. Commands that the paper's preamble defines are expanded.
+Known commands are converted, or ignored if they only affect the layout of pages. Commands that the paper's preamble
+defines are expanded. Any other command is a fault.
 """
 
 import re
@@ -12,7 +12,7 @@ from itertools import pairwise
 from boundpaper.paper.bibliography.formulas import convert_formula
 from boundpaper.paper.bibliography.signs import MarkupFault
 from boundpaper.paper.site.numbering import Label, reference_links
-from boundpaper.paper.site.page import mathml
+from boundpaper.paper.site.page import mathml, slug
 from boundpaper.typeset.characters import LATEX
 from boundpaper.typeset.words_of import words_of_html
 
@@ -25,7 +25,7 @@ SIGNS = {
     "untestable": ("□", "not testable"),
 }
 """Character and verdict of each mark in a chapter."""
-WRAPPED = {
+TAGS = {
     "emph": ("<em>", "</em>"),
     "textit": ("<i>", "</i>"),
     "textbf": ("<strong>", "</strong>"),
@@ -36,18 +36,18 @@ WRAPPED = {
     "enquote": ("“", "”"),
     **dict.fromkeys(("mbox", "textrm", "textup", "textnormal", "textsf", "text"), ("", "")),
 }
-PAPER = frozenset(
+LAYOUT = frozenset(
     """
     small footnotesize normalsize centering noindent clearpage newpage cleardoublepage medskip smallskip bigskip
     raggedright sloppy toprule midrule bottomrule addlinespace hline pagebreak nopagebreak linebreak phantomsection
     allowbreak quad qquad ignorespaces
     """.split()
 )
-"""Commands without arguments that only affect the page layout."""
-PAPER_WITH = frozenset(
+"""Commands without arguments that only affect the layout of pages."""
+LAYOUT_WITH_ARGUMENT = frozenset(
     ("vspace", "vspace*", "hspace", "hspace*", "exhibit", "enlargethispage", "markboth", "thispagestyle")
 )
-"""Commands with an argument that only affect the page layout; `exhibit` precedes the `input` of its table or figure."""
+"""Commands with an argument that only affect the layout; `exhibit` precedes the `input` of its table or figure."""
 LISTS = {"itemize": "ul", "enumerate": "ol", "description": "dl", "inbrief": "dl"}
 BLOCKS = {
     **dict.fromkeys(("center", "quote", "quotation", "flushleft"), '<div class="{0}">{1}</div>'),
@@ -71,17 +71,17 @@ _SPELT = {latex.removesuffix("{}"): char for char, latex in LATEX.items() if lat
 }  # fmt: skip
 _SCRIPT = re.compile(r"([_^])\{?([0-9+-]+)\}?")
 _BOUND = re.compile(r"\\(numberof|verdictof)\{([^{}]*)\}\{((?:[^{}]|\{[^{}]*\})*)\}")
-_DEFINED = re.compile(r"\\(?:new|provide|renew)command\*?\{?\\([A-Za-z]+)\}?(?:\[(\d)\])?(?=\{)")
+_DEFINITION = re.compile(r"\\(?:new|provide|renew)command\*?\{?\\([A-Za-z]+)\}?(?:\[(\d)\])?(?=\{)")
 
 
 def definitions(preamble: str) -> dict[str, tuple[int, str]]:
-    """Return the commands that a preamble defines, each with its number of arguments and its replacement text."""
-    matches = _DEFINED.finditer(preamble)
+    """Return the commands that a preamble defines, each with the number of its arguments and its definition."""
+    matches = _DEFINITION.finditer(preamble)
     return {match[1]: (int(match[2] or 0), argument(preamble, match.end())[0]) for match in matches}
 
 
 def argument(text: str, at: int) -> tuple[str, int, int]:
-    """Return the argument that begins at `at`: its content, the offset of the content, and the argument's end."""
+    """Return the content of the argument that begins at `at`, and the offsets of the content and of the end."""
     while text[at : at + 1].isspace():
         at += 1
     if text[at : at + 1] != "{":
@@ -101,10 +101,12 @@ def argument(text: str, at: int) -> tuple[str, int, int]:
 class ChapterReader:
     """A converter of one chapter to HTML.
 
+    In methods, `text` is a part of the chapter that begins at the offset `at`; other offsets are within this part.
+
     Attributes
     ----------
     text : str
-        The LaTeX of the chapter in `out/chapters`.
+        The LaTeX of the chapter, from `out/chapters`.
     name : str
         The chapter's name.
     labels : mapping of str to Label
@@ -112,7 +114,7 @@ class ChapterReader:
     numbers : mapping of int to str
         Numbers of headings, formulas and floats by their offset in the text.
     macros : mapping
-        Commands that the paper defines (`definitions`).
+        Commands that the paper defines, as `definitions` returns them.
     bound : callable
         Function that returns a link, given a command (`numberof`, `verdictof`), a name, LaTeX and HTML.
     cite : callable
@@ -140,23 +142,23 @@ class ChapterReader:
         self.bound, self.cite, self.exhibit = bound, cite, exhibit
         self.faults: list[str] = []
         self.heads: list[tuple[int, str, str]] = []
-        self.depth = 1  # level of the last heading, run-in headings aside
+        self.depth = 1  # level of the last heading, except headings in a line
         self.notes: list[str] = []
 
     def html(self) -> str:
         """Return the chapter's HTML, with its notes at the end."""
         body = self.read(self.text, 0, flow=True)
-        notes = "".join(f'<li id="note-{place}">{note}</li>' for place, note in enumerate(self.notes, 1))
+        notes = "".join(f'<li id="note-{number}">{note}</li>' for number, note in enumerate(self.notes, 1))
         return body + (f'<section aria-label="Notes"><ol class="notes">{notes}</ol></section>' if notes else "")
 
     def fault(self, fault: str, at: int) -> str:
-        """Record a fault at an offset of the chapter; return an empty text as its HTML."""
+        """Record a fault at an offset of the chapter, and return an empty text as HTML."""
         line = self.text.count("\n", 0, at) + 1
         self.faults.append(f"out/chapters/{self.name}.tex:{line}: {fault}")
         return ""
 
     def read(self, text: str, at: int, *, flow: bool = False) -> str:
-        """Return the HTML of the part of the chapter at `at`: paragraphs and blocks if `flow`, else a line."""
+        """Return a part of the chapter as HTML: paragraphs and blocks if `flow`, else a line."""
         blocks: list[str] = []
         parts: list[str] = []
 
@@ -177,8 +179,8 @@ class ChapterReader:
             elif kind == "math":
                 parts.append(self.formula(match["math"], at + begin))
             elif kind == "group":
-                inner, start, place = argument(text, begin)
-                parts.append(self.read(inner, at + start))
+                content, start, place = argument(text, begin)
+                parts.append(self.read(content, at + start))
             elif kind == "text":
                 parts.append(_CHARACTERS.get(match[0], escape(match[0], quote=False)))
             elif kind == "break":
@@ -202,80 +204,78 @@ class ChapterReader:
 
     def arguments(self, count: int, text: str, place: int, at: int) -> tuple[list[str], list[str], int]:
         """Return the next arguments of a command as LaTeX and as HTML, and the offset of their end."""
-        raw, html = [], []
+        latex, html = [], []
         for _ in range(count):
-            inner, start, place = argument(text, place)
-            raw.append(inner)
-            html.append(self.read(inner, at + start))
-        return raw, html, place
+            content, start, place = argument(text, place)
+            latex.append(content)
+            html.append(self.read(content, at + start))
+        return latex, html, place
 
     def command(self, name: str, text: str, begin: int, place: int, at: int) -> tuple[str, int]:
         """Return the HTML of a command within a line, and the offset of its end."""
         option = ""
-        if text[place : place + 1] == "[" and name not in PAPER and "\\" + name not in _SPELT:
+        if text[place : place + 1] == "[" and name not in LAYOUT and "\\" + name not in _SPELT:
             end = text.index("]", place)
             option, place = self.read(text[place + 1 : end].strip("{}"), at + place + 1), end + 1
         if name in ("numberof", "verdictof"):
-            raw, html, place = self.arguments(2, text, place, at)
-            return self.bound(name, raw[0], raw[1], html[1]) or self.fault(
-                f"\\{name}{{{raw[0]}}} prints {raw[1]!r}, which its template did not read from an artifact", at + begin
-            ), place
+            (target, value), (_, html), place = self.arguments(2, text, place, at)
+            fault = f"\\{name}{{{target}}} prints {value!r}, which its template did not read from an artifact"
+            return self.bound(name, target, value, html) or self.fault(fault, at + begin), place
         if name in ("verdictmark", "verdictsign"):
-            raw, place = self.plain(2 if name == "verdictmark" else 1, text, place)
-            if raw[-1] not in SIGNS:
-                return self.fault(f"\\{name} has the unknown verdict {raw[-1]!r}", at + begin), place
-            sign, verdict = SIGNS[raw[-1]]
-            kind = verdict.replace(" ", "-")
-            return f'<span class="mark v-{kind}" role="img" aria-label="{verdict}">{sign}</span>', place
+            (*_, mark), place = self.plain_arguments(2 if name == "verdictmark" else 1, text, place)
+            if mark not in SIGNS:
+                return self.fault(f"\\{name} has the unknown verdict {mark!r}", at + begin), place
+            sign, verdict = SIGNS[mark]
+            return f'<span class="mark v-{slug(verdict)}" role="img" aria-label="{verdict}">{sign}</span>', place
         if name == "supplement":
-            raw, html, place = self.arguments(2, text, place, at)
-            return f'<a href="../{escape(raw[0])}.html">{html[1]}</a>', place
-        if name in WRAPPED:
-            _, html, place = self.arguments(1, text, place, at)
-            return html[0].join(WRAPPED[name]), place
+            (exhibit, _), (_, html), place = self.arguments(2, text, place, at)
+            return f'<a href="../{escape(exhibit)}.html">{html}</a>', place
+        if name in TAGS:
+            _, (html,), place = self.arguments(1, text, place, at)
+            return html.join(TAGS[name]), place
         if name in ("cref", "Cref", "ref", "eqref", "autoref"):
-            raw, place = self.plain(1, text, place)
-            keys = [key.strip() for key in raw[0].split(",")]
+            (names,), place = self.plain_arguments(1, text, place)
+            keys = [key.strip() for key in names.split(",")]
             if unknown := [key for key in keys if key not in self.labels]:
                 return self.fault(f"\\{name} names {unknown[0]!r}, a label that no chapter defines", at + begin), place
             return reference_links([self.labels[key] for key in keys], name), place
         if name in ("citep", "citet", "citealp", "citeauthor", "citeyear", "cite"):
-            raw, place = self.plain(1, text, place)
-            return self.cite(name, raw[0], option) or self.fault(
-                f"\\{name}{{{raw[0]}}} is not in the bibliography", at + begin
-            ), place
+            (keys,), place = self.plain_arguments(1, text, place)
+            fault = f"\\{name}{{{keys}}} is not in the bibliography"
+            return self.cite(name, keys, option) or self.fault(fault, at + begin), place
         if name == "footnote":
-            _, html, place = self.arguments(1, text, place, at)
-            self.notes.append(html[0])
+            _, (note,), place = self.arguments(1, text, place, at)
+            self.notes.append(note)
             number = len(self.notes)
-            tip = escape(words_of_html(html[0]))
+            tip = escape(words_of_html(note))
             return f'<sup><a class="note" href="#note-{number}" data-tip="{tip}">{number}</a></sup>', place
         if name in ("url", "href"):
-            raw, place = self.plain(1 if name == "url" else 2, text, place)
-            shown = escape(raw[0]) if name == "url" else self.read(raw[1], at + begin)
-            return f'<a href="{escape(raw[0])}">{shown}</a>', place
+            (address, *words), place = self.plain_arguments(1 if name == "url" else 2, text, place)
+            html = self.read(words[0], at + begin) if words else escape(address)
+            return f'<a href="{escape(address)}">{html}</a>', place
         if name == "label":
-            raw, place = self.plain(1, text, place)
-            return f'<span id="{escape(raw[0])}"></span>', place
+            (label,), place = self.plain_arguments(1, text, place)
+            return f'<span id="{escape(label)}"></span>', place
         if "\\" + name in _SPELT:
             return _SPELT["\\" + name], place
-        if name in PAPER:
+        if name in LAYOUT:
             return "", place
-        if name in PAPER_WITH:
-            return "", self.plain(1, text, place)[1]
+        if name in LAYOUT_WITH_ARGUMENT:
+            return "", self.plain_arguments(1, text, place)[1]
         if name in self.macros:
-            count, meaning = self.macros[name]
-            raw, place = self.plain(count, text, place)
-            return self.read(re.sub(r"#(\d)", lambda match: raw[int(match[1]) - 1], meaning), at + begin), place
+            count, definition = self.macros[name]
+            arguments, place = self.plain_arguments(count, text, place)
+            expansion = re.sub(r"#(\d)", lambda match: arguments[int(match[1]) - 1], definition)
+            return self.read(expansion, at + begin), place
         return self.fault(f"the web edition does not support \\{name}", at + begin), place
 
-    def plain(self, count: int, text: str, place: int) -> tuple[list[str], int]:
-        """Return the next arguments as written, and the offset of their end."""
-        raw = []
+    def plain_arguments(self, count: int, text: str, place: int) -> tuple[list[str], int]:
+        """Return the next arguments of a command as LaTeX, and the offset of their end."""
+        arguments = []
         for _ in range(count):
-            inner, _, place = argument(text, place)
-            raw.append(inner)
-        return raw, place
+            content, _, place = argument(text, place)
+            arguments.append(content)
+        return arguments, place
 
     def block(self, name: str, text: str, begin: int, place: int, at: int) -> tuple[str, int]:
         """Return the HTML of a heading, an exhibit or an environment, and the offset of its end."""
@@ -284,7 +284,7 @@ class ChapterReader:
         if name == "item":
             return self.fault("\\item outside a list", at + begin), place
         if name == "input":
-            (target,), place = self.plain(1, text, place)
+            (target,), place = self.plain_arguments(1, text, place)
             folder, _, file = target.partition("/")
             kind, stem = folder.removesuffix("s"), file.removesuffix(".float")
             if kind not in ("table", "figure"):
@@ -292,27 +292,28 @@ class ChapterReader:
             return self.exhibit(kind, stem, self.numbers[at + begin]), place
         if name != "begin":
             return self.heading(name, text, begin, place, at)
-        (kind,), place = self.plain(1, text, place)
+        (kind,), place = self.plain_arguments(1, text, place)
         end = _end_of_environment(text, kind, place)
         if end < 0:
             return self.fault(f"\\begin{{{kind}}} is not closed", at + begin), len(text)
-        inner, after = text[place:end], end + len(f"\\end{{{kind}}}")
+        content, after = text[place:end], end + len(f"\\end{{{kind}}}")
         if kind in LISTS:
-            return self.items(kind, inner, at + place), after
+            return self.items(kind, content, at + place), after
         if kind in ("equation", "equation*"):
-            body = re.sub(r"\\label\{([^{}]*)\}", "", inner)
-            ids = "".join(f' id="{escape(each)}"' for each in re.findall(r"\\label\{([^{}]*)\}", inner)[:1])
+            label = re.search(r"\\label\{([^{}]*)\}", content)
+            identifier = f' id="{escape(label[1])}"' if label else ""
             number = self.numbers.get(at + begin, "")
-            shown = f'<span class="tag">({number})</span>' if number else ""
-            reached = f'tabindex="0" role="group" aria-label="{f"Equation {number}".strip()}"'  # a wide one scrolls
-            formula = self.formula(body, at + place, block=True)
-            return f'<span class="equation"{ids} {reached}>{formula}{shown}</span>', after
+            tag = f'<span class="tag">({number})</span>' if number else ""
+            # a wide equation scrolls, so it must take the focus
+            attributes = f'tabindex="0" role="group" aria-label="{f"Equation {number}".strip()}"'
+            formula = self.formula(re.sub(r"\\label\{([^{}]*)\}", "", content), at + place, block=True)
+            return f'<span class="equation"{identifier} {attributes}>{formula}{tag}</span>', after
         if kind in ("table", "figure"):
-            return self.floating(kind, inner, at + place), after
+            return self.typed_float(kind, content, at + place), after
         if kind.startswith("tabular"):
-            return self.tabular(inner, at + place, ""), after
+            return self.tabular(content, at + place, ""), after
         if kind in BLOCKS:
-            return BLOCKS[kind].format(kind, self.read(inner, at + place, flow=True)), after
+            return BLOCKS[kind].format(kind, self.read(content, at + place, flow=True)), after
         return self.fault(f"the web edition does not support the environment {kind!r}", at + begin), after
 
     def heading(self, name: str, text: str, begin: int, place: int, at: int) -> tuple[str, int]:
@@ -322,42 +323,42 @@ class ChapterReader:
         _, (title,), place = self.arguments(1, text, place, at)
         level, ids = HEADINGS[name], []
         self.depth = level if level < 4 else self.depth
-        shown_level = min(level, self.depth + 1)  # a paragraph directly below a section must not skip a heading level
+        html_level = min(level, self.depth + 1)  # a paragraph directly below a section must not skip a level
         while label := re.compile(r"\s*\\label\{([^{}]*)\}").match(text, place):
             ids.append(label[1])
             place = label.end()
         number = self.numbers.get(at + begin, "")
-        ids = ids or [f"part-{len(self.heads) + 1}"]
-        inside = "".join(f'<span id="{escape(each)}"></span>' for each in ids[1:])
-        shown = f'<span class="no">{number}</span> {title}' if number else title
+        identifier, *further = ids or [f"part-{len(self.heads) + 1}"]
+        targets = "".join(f'<span id="{escape(label)}"></span>' for label in further)
+        html = f'<span class="no">{number}</span> {title}' if number else title
         if level > 1:
-            self.heads.append((level, ids[0], shown))
-        looks = ' class="run-in"' if level > 3 else ""
-        return f'<h{shown_level}{looks} id="{escape(ids[0])}">{inside}{shown}</h{shown_level}>', place
+            self.heads.append((level, identifier, html))
+        style = ' class="run-in"' if level > 3 else ""
+        return f'<h{html_level}{style} id="{escape(identifier)}">{targets}{html}</h{html_level}>', place
 
     def items(self, kind: str, text: str, at: int) -> str:
-        """Return the HTML of a list, in which nested lists stay whole."""
+        """Return the HTML of a list; the items of nested lists stay in their lists."""
         starts = [match.start() for match in re.finditer(r"\\item\b", text) if not _inside(text, match.start())]
         if text[: starts[0] if starts else len(text)].strip():
             self.fault(f"text before the first \\item of {kind!r}", at)
-        entries = []
+        items = []
         for begin, end in zip(starts, [*starts[1:], len(text)], strict=True):
             place, term = begin + len("\\item"), ""
             if term_match := re.compile(r"\s*\[((?:[^][{}]|\{[^{}]*\})*)\]").match(text, place):
                 term, place = self.read(term_match[1], at + term_match.start(1)), term_match.end()
             body = self.read(text[place:end], at + place, flow=True)
             body = body.removeprefix("<p>").removesuffix("</p>") if body.count("<p>") == 1 else body
-            entries.append(f"<dt>{term}</dt><dd>{body}</dd>" if LISTS[kind] == "dl" else f"<li>{body}</li>")
-        return f"<{LISTS[kind]}>{''.join(entries)}</{LISTS[kind]}>"
+            items.append(f"<dt>{term}</dt><dd>{body}</dd>" if LISTS[kind] == "dl" else f"<li>{body}</li>")
+        return f"<{LISTS[kind]}>{''.join(items)}</{LISTS[kind]}>"
 
-    def floating(self, kind: str, text: str, at: int) -> str:
-        """Return the HTML of a float in the chapter: caption with number, then content."""
+    def typed_float(self, kind: str, text: str, at: int) -> str:
+        """Return the HTML of a table that is typed into the chapter, with its caption and number."""
         caption, labels = re.search(r"\\caption(?:\[[^\]]*\])?(?=\{)", text), re.findall(r"\\label\{([^{}]*)\}", text)
         head = ""
         if caption:
-            inner, start, end = argument(text, caption.end())
+            content, start, end = argument(text, caption.end())
             number = f"{kind.capitalize()} {self.numbers[at + caption.start()]}"
-            head = f'<span class="no">{number}.</span> {self.read(inner, at + start)}'
+            head = f'<span class="no">{number}.</span> {self.read(content, at + start)}'
             text = text[: caption.start()] + " " * (end - caption.start()) + text[end:]
         text = re.sub(r"\\label\{[^{}]*\}", lambda match: " " * len(match[0]), text)
         table = re.search(r"\\begin\{(tabular\*?)\}", text)
@@ -369,41 +370,38 @@ class ChapterReader:
         return f'<div class="scroll typeset" tabindex="0" role="region" id="{escape("".join(labels[:1]))}">{body}</div>'
 
     def tabular(self, text: str, at: int, caption: str) -> str:
-        """Return the HTML of a table in the chapter; the rows above the first inner rule are its header."""
+        r"""Return the HTML of a `tabular`; the rows above its first `\midrule` are the header."""
         columns, _, place = argument(text, 0)
-        sides = [{"l": "left", "r": "right"}.get(each, "center") for each in re.findall("[lcr]", columns)]
-        rows: list[tuple[bool, list[str]]] = []
-        parts = re.split(r"(?<!\\)\\\\(?:\[[^\]]{0,40}\])?", text[place:])
-        ruled = "\\midrule" in text
-        for part in parts:
-            head = ruled and not any("\\midrule" in each for each in parts[: len(rows) + 1])
-            offsets = [-1, *(match.start() for match in re.finditer(r"(?<!\\)&", part)), len(part)]
-            ends = pairwise(offsets)
-            cells = [self.read(part[begin + 1 : end], at + place + begin + 1).strip() for begin, end in ends]
-            place += len(part) + 2
+        alignments = [{"l": "left", "r": "right"}.get(letter, "center") for letter in re.findall("[lcr]", columns)]
+        rows: dict[bool, list[str]] = {True: [], False: []}  # the rows of the header, and of the body
+        lines = re.split(r"(?<!\\)\\\\(?:\[[^\]]{0,40}\])?", text[place:])
+        has_rule = "\\midrule" in text
+        for line in lines:
+            row_count = len(rows[True]) + len(rows[False])
+            in_header = has_rule and not any("\\midrule" in above for above in lines[: row_count + 1])
+            offsets = [-1, *(match.start() for match in re.finditer(r"(?<!\\)&", line)), len(line)]
+            extents = pairwise(offsets)
+            cells = [self.read(line[begin + 1 : end], at + place + begin + 1).strip() for begin, end in extents]
+            place += len(line) + 2
             if any(cells):
-                rows.append((head, cells))
-        html_rows = []
-        for head, cells in rows:
-            opened = ['th scope="col"' if head else "td" if place else 'th scope="row"' for place in range(len(cells))]
-            inner = "".join(
-                f'<{tag} class="{side}">{cell}</{tag[:2]}>'
-                for tag, side, cell in zip(opened, sides, cells, strict=False)
-            )
-            html_rows.append((head, f"<tr>{inner}</tr>"))
-        heads = "".join(row for head, row in html_rows if head)
-        body = "".join(row for head, row in html_rows if not head)
-        titled = f"<caption>{caption}</caption>" if caption else ""
-        return f'<table class="exhibit">{titled}<thead>{heads}</thead><tbody>{body}</tbody></table>'
+                tags = ['th scope="col"'] * len(cells) if in_header else ['th scope="row"', *["td"] * (len(cells) - 1)]
+                row = (
+                    f'<{tag} class="{alignment}">{cell}</{tag[:2]}>'
+                    for tag, alignment, cell in zip(tags, alignments, cells, strict=False)
+                )
+                rows[in_header].append(f"<tr>{''.join(row)}</tr>")
+        title = f"<caption>{caption}</caption>" if caption else ""
+        head, body = ("".join(rows[in_header]) for in_header in (True, False))
+        return f'<table class="exhibit">{title}<thead>{head}</thead><tbody>{body}</tbody></table>'
 
     def formula(self, tex: str, at: int, *, block: bool = False) -> str:
-        """Return a formula as MathML, or a single sign and raised or lowered digits as characters."""
+        """Return a formula as MathML, but a single sign, or raised or lowered digits, as characters."""
         if (sign := "+" if tex == "+" else _SPELT.get(f"${tex.strip()}$")) and not block:
             return sign
         if script := _SCRIPT.fullmatch(tex):
             tag = "sup" if script[1] == "^" else "sub"
             return f"<{tag}>{script[2].replace('-', '−')}</{tag}>"
-        numbers = [match.groups() for match in _BOUND.finditer(tex)]
+        values = [match.groups() for match in _BOUND.finditer(tex)]
         tex = _BOUND.sub(r"{\3}", tex)
         try:
             convert_formula(tex)
@@ -412,7 +410,7 @@ class ChapterReader:
             return self.fault(f"a formula {error}", at)
         except Exception as error:  # latex2mathml has no error class
             return self.fault(f"the formula ${tex}$ cannot be typeset ({error})", at)
-        links = [self.bound(name, to, latex, html) for name, to, latex in numbers]
+        links = [self.bound(name, target, latex, html) for name, target, latex in values]
         if not all(links):
             return self.fault(f"the formula ${tex}$ prints a value that its template did not read from an artifact", at)
         return links[0] if links else html
@@ -424,7 +422,7 @@ HEADINGS = {"chapter": 1, "chapter*": 1, "section": 2, "section*": 2, "subsectio
 
 
 def _end_of_environment(text: str, kind: str, place: int) -> int:
-    """Return the end of the environment whose content begins at `place`; -1 if it is not closed."""
+    """Return the end of the content of an environment, which begins at `place`; -1 if it is not closed."""
     depth = 1
     for match in re.compile(rf"\\(begin|end)\{{{re.escape(kind)}\}}").finditer(text, place):
         depth += 1 if match[1] == "begin" else -1

@@ -1,4 +1,4 @@
-"""Write the ledger as a page: one row per verdict with all details, and controls to select rows."""
+"""Write the ledger as a page: a row for each verdict with all details, and controls that select rows."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -13,51 +13,53 @@ SEVERITIES = ("headline", "supporting", "detail")
 
 
 def ledger_pages(project: SiteProject) -> Iterator[tuple[str, bytes]]:
-    """Yield `ledger.html`; without claims, the page says that there are none."""
-    present = {
-        name: {row[name] for row in project.claims} for name in ("source", "verdict", "severity", "kind", "failure")
-    }
+    """Yield `ledger.html`, which says so if there are no claims."""
+    columns = ("source", "verdict", "severity", "kind", "failure")
+    values = {name: {row[name] for row in project.claims} for name in columns}
     titles = {chapter.name: chapter.title for chapter in project.chapters}
-    cited = {name for row in project.claims for name in row["chapters"]}
-    documents = [(each.key, f"{each.key}: {each.title}") for each in project.documents if each.key in present["source"]]
-    choices = [
-        ("document", "Document", documents),
-        ("verdict", "Verdict", [(each, each) for each in VERDICTS if each in present["verdict"]]),
-        ("severity", "Severity", [(each, each) for each in SEVERITIES if each in present["severity"]]),
-        ("failure", "Kind of failure", [(each, each) for each in sorted(filter(None, present["failure"]))]),
-        ("kind", "Kind of row", [(each, each) for each in sorted(present["kind"], reverse=True)]),
-        ("chapter", "Cited in chapter", [(name, titles[name]) for name in titles if name in cited]),
-    ]
-    works = project.works
-    yield (
+    citing_chapters = {name for row in project.claims for name in row["chapters"]}
+    cited = [document for document in project.documents if document.citation in project.works]
+    document_titles = {document.key: f"{document.key}: {document.title}" for document in project.documents}
+    options = {
+        ("document", "Document"): [key for key in document_titles if key in values["source"]],
+        ("verdict", "Verdict"): [verdict for verdict in VERDICTS if verdict in values["verdict"]],
+        ("severity", "Severity"): [severity for severity in SEVERITIES if severity in values["severity"]],
+        ("failure", "Kind of failure"): sorted(filter(None, values["failure"])),
+        ("kind", "Kind of row"): sorted(values["kind"], reverse=True),
+        ("chapter", "Cited in chapter"): [name for name in titles if name in citing_chapters],
+    }
+    words = {"document": document_titles, "chapter": titles}
+    content = page(
+        "ledger.html.j2",
         "ledger.html",
-        page(
-            "ledger.html.j2",
-            "ledger.html",
-            title="The ledger",
-            works={each.key: work_link(works[each.citation]) for each in project.documents if each.citation in works},
-            rows=sorted(_rows_with_steps(project), key=_sort_weight),
-            choices=choices,
-            titles=titles,
-            project=project,
-            addresses=addresses,
-        ),
+        title="The ledger",
+        works={document.key: work_link(project.works[document.citation]) for document in cited},
+        rows=sorted(_rows_with_steps(project), key=lambda row_and_step: _sort_key(row_and_step[0])),
+        choices=[
+            (name, label, [(value, words.get(name, {}).get(value, value)) for value in names])
+            for (name, label), names in options.items()
+        ],
+        titles=titles,
+        project=project,
+        addresses=addresses,
     )
+    yield "ledger.html", content
 
 
-def _sort_weight(shown: tuple[Mapping[str, Any], str, tuple[str, int]]) -> tuple[bool, int]:
-    """Return a sort key: statements before cell checks, and headlines and supporting statements before details."""
-    row = shown[0]
-    return row["kind"] != "statement", SEVERITIES.index(row["severity"]) if row["severity"] in SEVERITIES else len(
-        SEVERITIES
-    )
+def _sort_key(row: Mapping[str, Any]) -> tuple[bool, int]:
+    """Return a key that puts statements before cell checks, and headlines and supporting statements before details."""
+    severity = row["severity"]
+    return row["kind"] != "statement", SEVERITIES.index(severity) if severity in SEVERITIES else len(SEVERITIES)
 
 
 def _rows_with_steps(project: SiteProject) -> Iterator[tuple[Mapping[str, Any], str, tuple[str, int]]]:
-    """Yield each row, its function's name (empty after the first of several rows), and the function's file and line."""
+    """Yield each row, the id of its step, and the file and the line of its function.
+
+    The id is on the first row of a step with several rows, and empty for all other rows.
+    """
     seen = set()
     for row in project.claims:
         file, _, line = row["function"].rpartition(":")
-        first = row["step"] not in seen and row["step"] != row["claim"]
+        has_id = row["step"] not in seen and row["step"] != row["claim"]
         seen.add(row["step"])
-        yield row, row["step"] if first else "", (file, int(line))
+        yield row, row["step"] if has_id else "", (file, int(line))

@@ -1,4 +1,4 @@
-"""Number chapters, sections, formulas and floats as LaTeX does, and write references as cleveref does."""
+"""Number chapters, sections, formulas and floats like LaTeX, and write references like cleveref."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -20,7 +20,7 @@ _WORD |= {"section": "Section", "subsection": "Section"}
 
 @dataclass(frozen=True)
 class Label:
-    """The target of a label: kind, number, and address relative to the site's folder."""
+    """The target of a label: its kind, its number, and its address relative to the site's folder."""
 
     kind: str
     number: str
@@ -28,7 +28,7 @@ class Label:
 
     @property
     def words(self) -> str:
-        """Return the label as in a title: `Figure 8.1`."""
+        """Return the kind and the number, as in `Figure 8.1`."""
         return f"{_WORD[self.kind]} {self.number}".strip()
 
 
@@ -36,8 +36,8 @@ class Label:
 class Numbers:
     """The numbers in all chapters.
 
-    `labels` has targets by label name, `places` the numbers by chapter and offset of their command, and `chapters` the
-    number of each chapter, empty for a chapter without one, such as the abstract.
+    `labels` has the targets by the name of the label. `places` has the numbers by chapter and by the offset of the
+    command that is numbered. `chapters` has the number of each chapter, which is empty for the abstract.
     """
 
     labels: dict[str, Label] = field(default_factory=dict)
@@ -46,32 +46,33 @@ class Numbers:
 
 
 def number_chapters(texts: Iterable[tuple[str, str, str]]) -> Numbers:
-    """Return the numbers in chapters, given as (name, number, LaTeX) in order; appendices have letters."""
+    """Return the numbers in chapters, which are given in order as (name, number, LaTeX); appendices have letters."""
     numbers = Numbers()
     for name, chapter, text in texts:
         counts = dict.fromkeys(("section", "subsection", "equation", "table", "figure"), 0)
         places = numbers.places.setdefault(name, {})
         numbers.chapters[name] = chapter
-        page, last, floating = addresses.chapter(name), Label("chapter", chapter, addresses.chapter(name)), ""
+        page = addresses.chapter(name)
+        target, float_kind = Label("chapter", chapter, page), ""
 
-        def step(kind: str, counts: dict[str, int] = counts, chapter: str = chapter) -> str:
+        def next_number(kind: str, counts: dict[str, int] = counts, chapter: str = chapter) -> str:
             counts[kind] += 1
             if kind == "section":
                 counts["subsection"] = 0
-            of_section = [str(counts["section"])] if kind == "subsection" else []
-            return ".".join(filter(None, (chapter, *of_section, str(counts[kind]))))
+            section = str(counts["section"]) if kind == "subsection" else ""
+            return ".".join(filter(None, (chapter, section, str(counts[kind]))))
 
         for match in _STEP.finditer(text):
-            kind = match["head"] or match["formula"] or match["kind"] or (floating if match["caption"] else "")
+            kind = match["head"] or match["formula"] or match["kind"] or (float_kind if match["caption"] else "")
             if match["float"]:
-                floating = match["float"]
+                float_kind = match["float"]
             elif match["label"]:
-                numbers.labels[match["label"]] = Label(last.kind, last.number, f"{page}#{match['label']}")
+                numbers.labels[match["label"]] = Label(target.kind, target.number, f"{page}#{match['label']}")
             elif kind and not match["star"]:
-                number = chapter if kind == "chapter" else step(kind)
+                number = chapter if kind == "chapter" else next_number(kind)
                 places[match.start()] = number
-                appended = kind in ("chapter", "section", "subsection") and chapter[:1].isalpha()
-                last = Label("appendix" if appended else kind, number, page)
+                in_appendix = kind in ("chapter", "section", "subsection") and chapter[:1].isalpha()
+                target = Label("appendix" if in_appendix else kind, number, page)
                 if match["name"]:
                     label = f"{kind[:3]}:{match['name']}"
                     numbers.labels[label] = Label(kind, number, f"{page}#{label}")
@@ -81,41 +82,40 @@ def number_chapters(texts: Iterable[tuple[str, str, str]]) -> Numbers:
 def reference_links(labels: Sequence[Label], command: str) -> str:
     """Return references to labels as links, sorted and joined as by cleveref: `Tables 4.1 and 4.2 and Section 5`."""
     if command in ("ref", "eqref"):
-        return ", ".join(_link(each, bare=command == "ref") for each in labels)
-    kinds = list(dict.fromkeys(_WORD[each.kind] for each in labels))
-    groups = []
-    for word in kinds:
-        chosen = sorted((each for each in labels if _WORD[each.kind] == word), key=_sort_key)
-        plural = {"Appendix": "Appendices"}.get(word, f"{word}s") if len(chosen) > 1 else word
-        groups.append(f"{plural}\u00a0{_join_parts(_links_as_ranges(chosen), last=AND)}")
-    return _join_parts(groups, last=f",{AND}")
+        return ", ".join(_link(label, bare=command == "ref") for label in labels)
+    references = []
+    for noun in dict.fromkeys(_WORD[label.kind] for label in labels):
+        same_kind = sorted((label for label in labels if _WORD[label.kind] == noun), key=_sort_key)
+        word = {"Appendix": "Appendices"}.get(noun, f"{noun}s") if len(same_kind) > 1 else noun
+        references.append(f"{word}\u00a0{_join_references(_links_as_ranges(same_kind), last=AND)}")
+    return _join_references(references, last=f",{AND}")
 
 
 def _links_as_ranges(labels: list[Label]) -> list[str]:
-    """Return links in order; three or more consecutive numbers become a range."""
+    """Return links to labels in order, in which three or more consecutive numbers become a range."""
     runs: list[list[Label]] = []
-    for _, run in groupby(enumerate(labels), key=lambda item: _key_of_followers(item[1], item[0])):
-        each = [label for _, label in run]
-        runs += [each] if len(each) > 2 else [[one] for one in each]
+    for _, group in groupby(enumerate(labels), key=lambda numbered: _run_key(numbered[1], numbered[0])):
+        run = [label for _, label in group]
+        runs += [run] if len(run) > 2 else [[label] for label in run]
     return [_link(run[0]) if len(run) == 1 else f"{_link(run[0])} to\u00a0{_link(run[-1])}" for run in runs]
 
 
-def _key_of_followers(label: Label, place: int) -> tuple[str, int]:
-    """Return a key that adjacent labels share if their numbers are consecutive."""
-    before, _, last = label.number.rpartition(".")
-    return before, (int(last) if last.isdecimal() else ord(last[:1] or "?")) - place
+def _run_key(label: Label, position: int) -> tuple[str, int]:
+    """Return a key that labels at consecutive positions share if their numbers are consecutive."""
+    chapter, _, last = label.number.rpartition(".")
+    return chapter, (int(last) if last.isdecimal() else ord(last[:1] or "?")) - position
 
 
 def _sort_key(label: Label) -> list[tuple[int, str]]:
     return [(int(part), "") if part.isdecimal() else (1 << 30, part) for part in label.number.split(".")]
 
 
-def _join_parts(parts: list[str], last: str) -> str:
-    if len(parts) < 3:
-        return AND.join(parts)
-    return ", ".join(parts[:-1]) + last + parts[-1]
+def _join_references(references: list[str], last: str) -> str:
+    if len(references) < 3:
+        return AND.join(references)
+    return ", ".join(references[:-1]) + last + references[-1]
 
 
 def _link(label: Label, *, bare: bool = False) -> str:
-    shown = f"({label.number})" if label.kind == "equation" and not bare else label.number
-    return f'<a class="ref" href="../{escape(label.address)}">{shown}</a>'
+    number = f"({label.number})" if label.kind == "equation" and not bare else label.number
+    return f'<a class="ref" href="../{escape(label.address)}">{number}</a>'

@@ -1,11 +1,11 @@
-"""Write the first page, with findings and verdicts by document, and one page per chapter."""
+"""Write the first page, with the findings and the verdicts by document, and a page for each chapter."""
 
 from collections import Counter
 from collections.abc import Iterator
 
 from markupsafe import Markup
 
-from boundpaper.paper.site.exhibits import within
+from boundpaper.paper.site.exhibits import exhibit_html
 from boundpaper.paper.site.page import page
 from boundpaper.paper.site.project import Chapter, SiteProject
 from boundpaper.paper.site.reading import ChapterPages
@@ -14,12 +14,12 @@ from boundpaper.paper.site.works import work_link
 from boundpaper.typeset import addresses
 
 VERDICTS = ("holds", "holds after rounding", "not significant", "not supported", "contradicted", "not testable")
-"""Verdicts in the order from good to bad."""
+"""Verdicts from good to bad."""
 PDF = "out/thesis.pdf"
 
 
 def overview_pages(project: SiteProject, reading: ChapterPages) -> Iterator[tuple[str, bytes]]:
-    """Yield `index.html`, `chapter/NAME.html` for each chapter, and the PDF if it was built from these chapters."""
+    """Yield `index.html`, `chapter/NAME.html` for each chapter, and the PDF if it is newer than all chapters."""
     counts = Counter((row["source"], row["kind"], row["verdict"]) for row in project.claims)
     documents = [
         (document, [counts[document.key, kind, verdict] for verdict in VERDICTS], kind)
@@ -29,12 +29,11 @@ def overview_pages(project: SiteProject, reading: ChapterPages) -> Iterator[tupl
     ]
     kinds = Counter(node.kind for node in project.nodes)
     first = next((("figure", name) for chapter in project.chapters for name in chapter.figures), None)
-    pdf = project.root / PDF
+    pdf, kilobytes = project.root / PDF, 0
     texts = [project.root / f"out/chapters/{name}.tex" for name in reading.texts]
-    sizes = {}
-    if pdf.is_file() and pdf.stat().st_mtime_ns >= max((each.stat().st_mtime_ns for each in texts), default=0):
+    if pdf.is_file() and pdf.stat().st_mtime_ns >= max((text.stat().st_mtime_ns for text in texts), default=0):
         yield "thesis.pdf", pdf.read_bytes()
-        sizes["thesis.pdf"] = round(pdf.stat().st_size / 1000)
+        kilobytes = round(pdf.stat().st_size / 1000)
     values = {
         "project": project,
         "verdicts": VERDICTS,
@@ -42,19 +41,18 @@ def overview_pages(project: SiteProject, reading: ChapterPages) -> Iterator[tupl
         "kinds": kinds,
         "addresses": addresses,
         "reading": reading,
-        "picture": within(project, *first, reading.label(*first)).replace('="../', Markup('="')) if first else "",
-        "pdf": sizes.get("thesis.pdf", 0),
+        "picture": exhibit_html(project, *first, reading.label(*first)).replace('="../', Markup('="')) if first else "",
+        "kilobytes": kilobytes,
     }
     yield "index.html", page("index.html.j2", "index.html", title=project.metadata.title, **values)
     pages = reading.pages
-    for place, each in enumerate(pages):
-        path = addresses.chapter(each.chapter.name)
-        near = (pages[place - 1] if place else None, pages[place + 1] if place + 1 < len(pages) else None)
-        values_of_page = {"read": each, "before": near[0], "after": near[1], **_exhibit_links(project, each.chapter)}
-        yield path, page("chapter.html.j2", path, title=each.chapter.title, reading=reading, **values_of_page)
+    for before, shown, after in zip([None, *pages[:-1]], pages, [*pages[1:], None], strict=True):
+        path, title = addresses.chapter(shown.chapter.name), shown.chapter.title
+        values = {"shown": shown, "before": before, "after": after, **_chapter_values(project, shown.chapter)}
+        yield path, page("chapter.html.j2", path, title=title, reading=reading, **values)
 
 
-def _exhibit_links(project: SiteProject, chapter: Chapter) -> dict[str, object]:
+def _chapter_values(project: SiteProject, chapter: Chapter) -> dict[str, object]:
     return {
         "chapter": chapter,
         "project": project,

@@ -1,4 +1,4 @@
-"""Render pages from templates with a Jinja2 environment that escapes all text, and links that work in any folder."""
+"""Render pages from templates, with all text escaped, and with links that work in any folder."""
 
 import re
 from functools import cache, lru_cache
@@ -18,8 +18,8 @@ _MATH = re.compile(r'<span class="math">\\\(((?:(?!<span).)*?)\\\)</span>', re.D
 
 @cache
 def environment() -> jinja2.Environment:
-    """Return the environment of the pages, which escapes text that is not `Markup`; an unknown name is an error."""
-    templates = jinja2.Environment(
+    """Return the Jinja2 environment of pages, which escapes text that is not `Markup` and rejects unknown names."""
+    jinja = jinja2.Environment(
         loader=jinja2.FileSystemLoader([FOLDER, FOLDER.parent.parent / "annotate" / "templates"]),
         trim_blocks=True,
         lstrip_blocks=True,
@@ -27,14 +27,13 @@ def environment() -> jinja2.Environment:
         undefined=jinja2.StrictUndefined,
         autoescape=True,
     )
-    templates.filters["shown"] = cell_text
-    templates.filters["numerals"] = numerals
-    templates.globals["slug"] = slug
-    return templates
+    jinja.filters.update(shown=cell_text, numerals=numerals)
+    jinja.globals["slug"] = slug
+    return jinja
 
 
 def page(template: str, path: str, **values: object) -> bytes:
-    """Render a template for the page at `path`, which is relative to the site's folder.
+    """Return the content of the page at `path`, which is relative to the site's folder.
 
     Raises SpecError, with file and line, when the template is missing, malformed, or uses an unknown name.
     """
@@ -57,7 +56,7 @@ def page_assets() -> dict[str, bytes]:
 
 
 def typeset(html: str) -> Markup:
-    """Return HTML of the project (a caption, a table) with formulas as MathML, which browsers show and read aloud."""
+    """Return HTML (a caption, a table) with its formulas as MathML, which browsers show and read aloud."""
     return Markup(_MATH.sub(lambda match: mathml(unescape(match[1])), html))
 
 
@@ -71,7 +70,7 @@ def mathml(tex: str, *, block: bool = False) -> str:
 
 
 def cell_text(value: object) -> str:
-    """Return a cell as text: numbers with six significant digits, empty for missing values."""
+    """Return a cell as text: a float with six significant digits, and a missing value as an empty text."""
     if value is None or value != value:
         return ""
     if isinstance(value, float):

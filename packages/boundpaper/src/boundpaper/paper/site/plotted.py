@@ -1,4 +1,4 @@
-"""List the data of a figure as rows: every point of every series in every panel."""
+"""List the data of a figure as rows, one for each point of each series in each panel."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ if TYPE_CHECKING:
 
 
 def plotted_rows(figure: Figure) -> pd.DataFrame:
-    """Return the points in a figure's panels; empty if the figure supplies a finished drawing.
+    """Return the points in a figure's panels; empty if the figure has no panels, but a finished drawing.
 
-    Columns `panel`, `kind` and `series` come first if their values differ, then the columns of each kind of series. A
-    matrix has one row per cell, with `row` and `column` counted from 1.
+    The columns `panel`, `kind` and `series` come first if their values differ, then the columns of the kinds of series.
+    A matrix has one row for each cell, with `row` and `column` counted from 1.
     """
     rows: list[dict[str, Any]] = []
     for number, panel in enumerate(figure.panels, start=1):
         for series in panel.series:
-            head = {
+            origin = {
                 "panel": plain(panel.title) or number,
                 "kind": type(series).__name__.lower(),
                 "series": plain(series.label or series.entity),
             }
-            rows += [{**head, **row} for row in _series_rows(series)]
+            rows += [{**origin, **row} for row in _series_rows(series)]
     frame = join_rows(rows)
-    same = [name for name in ("panel", "kind", "series") if name in frame and frame[name].nunique() == 1]
-    return frame.drop(columns=same)
+    constant = [name for name in ("panel", "kind", "series") if name in frame and frame[name].nunique() == 1]
+    return frame.drop(columns=constant)
 
 
 def _series_rows(series: Series) -> Iterator[dict[str, Any]]:
@@ -42,13 +42,10 @@ def _series_rows(series: Series) -> Iterator[dict[str, Any]]:
             continue
         if isinstance(value[0], tuple):
             for row, cells in enumerate(value, start=1):
-                yield from (
-                    {"row": row, "column": place, field.name: cell} for place, cell in enumerate(cells, start=1)
-                )
+                yield from ({"row": row, "column": column, field.name: cell} for column, cell in enumerate(cells, 1))
         else:
             columns[field.name] = value
-    length = max((len(value) for value in columns.values()), default=0)
-    matrix = any(field.type == "Matrix" for field in fields(series))
-    if not matrix:
-        whole = {name: value for name, value in columns.items() if len(value) == length}
-        yield from (dict(zip(whole, cells, strict=True)) for cells in zip(*whole.values(), strict=True))
+    if not any(field.type == "Matrix" for field in fields(series)):
+        length = max(map(len, columns.values()), default=0)
+        full_columns = {name: values for name, values in columns.items() if len(values) == length}
+        yield from (dict(zip(full_columns, cells, strict=True)) for cells in zip(*full_columns.values(), strict=True))

@@ -1,4 +1,4 @@
-"""Provide the project's data for the site's pages: nodes and edges, chapters, and ledger rows with their places."""
+"""Provide what the site's pages show of a project: its nodes and edges, chapters, and ledger rows with places."""
 
 from __future__ import annotations
 
@@ -28,19 +28,19 @@ from boundpaper.typeset.wording import readable_text
 if TYPE_CHECKING:
     from boundpaper.build.job import Job
 
-Made = TypeVar("Made")
+Result = TypeVar("Result")
 EXHIBITS = ("table", "figure")
-SHOWN = {"table": "table", "figure": "figure"} | dict.fromkeys(("claim", "mark"), "claim")
-SHOWN |= dict.fromkeys(("n", "r", "use"), "number") | {"supplement": "supplement"}
-"""The kind of node that each function of `boundpaper.paper.calls` names."""
+KINDS = {"table": "table", "figure": "figure"} | dict.fromkeys(("claim", "mark"), "claim")
+KINDS |= dict.fromkeys(("n", "r", "use"), "number") | {"supplement": "supplement"}
+"""What the first argument of each function of `boundpaper.paper.calls` names."""
 _TITLE = re.compile(r"\\chapter\*?\{((?:[^{}]|\{[^{}]*\})*)\}")
 _COMMAND = re.compile(r"\\(?:emph|textit|texorpdfstring)\{([^{}]*)\}(?:\{[^{}]*\})?")
-_NAMED = re.compile(r"(?<![\w/.-])\w[\w.-]*\w")  # a word that may be the name of a claim
+_NAME = re.compile(r"(?<![\w/.-])\w[\w.-]*\w")  # a word that may be the name of a claim
 
 
 @dataclass(frozen=True)
 class Chapter:
-    """A chapter: its title as plain text, and the exhibits, claims and works that its template uses, in order."""
+    """A chapter: its title as plain text, and what its template shows, in order; `numbers` are names of artifacts."""
 
     name: str
     title: str
@@ -54,12 +54,8 @@ class Chapter:
     def uses(self) -> tuple[str, ...]:
         """Return the keys of the chapter's exhibits and claims."""
         claims = (f"claim:{name.partition('.')[0]}" for name in self.claims)
-        shown = (
-            f"{kind}:{name}"
-            for kind, names in zip(EXHIBITS, (self.tables, self.figures), strict=True)
-            for name in names
-        )
-        return tuple(dict.fromkeys([*shown, *claims]))
+        tables, figures = (f"table:{name}" for name in self.tables), (f"figure:{name}" for name in self.figures)
+        return tuple(dict.fromkeys([*tables, *figures, *claims]))
 
 
 @dataclass(frozen=True)
@@ -75,7 +71,7 @@ class SiteProject:
 
     @cached_property
     def used(self) -> dict[str, list[str]]:
-        """Return the exhibits and artifacts that cite each work, by key; filled while pages are made."""
+        """Return the exhibits and artifacts that cite each work, by key; the pages that are made add theirs."""
         return {}
 
     @cached_property
@@ -86,12 +82,12 @@ class SiteProject:
         """Return the specification that an exhibit's function returns."""
         return self.cached(lambda project, node: project.jobs[node.key].call(), self.outline.nodes[key], "spec")
 
-    def cached(self, make: Callable[[SiteProject, Node], Made], node: Node, named: object = None) -> Made:
-        """Return the result of `make` on a node, cached."""
-        key = (named or make, node.key)
+    def cached(self, make: Callable[[SiteProject, Node], Result], node: Node, name: object = None) -> Result:
+        """Return what `make` returns for a node, computed once; `name` identifies a function that has no name."""
+        key = (name or make, node.key)
         if key not in self._cache:
             self._cache[key] = make(self, node)
-        result: Made = self._cache[key]
+        result: Result = self._cache[key]
         return result
 
     @cached_property
@@ -122,7 +118,7 @@ class SiteProject:
 
     @cached_property
     def outline(self) -> Outline:
-        """Return all nodes and edges; a chapter's edges come from its template; the ledger depends on all claims."""
+        """Return all nodes and edges; a chapter depends on what its template shows, and the ledger on all claims."""
         uses: dict[str, Iterable[str]] = {f"chapter:{chapter.name}": chapter.uses for chapter in self.chapters}
         claims = [node.key for node in self.nodes if node.kind == "claim"]
         uses |= {node.key: claims for node in self.nodes if node.kind == "ledger"}
@@ -130,13 +126,13 @@ class SiteProject:
 
     @cached_property
     def claims(self) -> tuple[Mapping[str, Any], ...]:
-        """Return the ledger rows in order, each with its place, function, artifacts and the chapters that print it."""
+        """Return the ledger rows in order, each with its place, its function, and the chapters that print it."""
         if "claims" not in self.outline.maker:
             return ()
-        used: dict[str, list[str]] = {}
+        chapters: dict[str, list[str]] = {}
         for chapter in self.chapters:
-            for name in dict.fromkeys(chapter.claims):
-                used.setdefault(name, []).append(chapter.name)
+            for name in chapter.claims:
+                chapters.setdefault(name, []).append(chapter.name)
         places = {row["claim"]: row for row in artifact_rows(self.root, "claim_places")}
         return tuple(
             {
@@ -145,7 +141,7 @@ class SiteProject:
                 **{field: reader_text(row[field], self.names, places) for field in ("statement", "reason")},
                 "step": row["claim"].partition(".")[0],
                 "inputs": tuple(filter(None, places[row["claim"]]["inputs"].split("; "))),
-                "chapters": tuple(used.get(row["claim"], ())),
+                "chapters": tuple(chapters.get(row["claim"], ())),
             }
             for row in artifact_rows(self.root, "claims")
         )
@@ -157,34 +153,34 @@ class SiteProject:
 
     @cached_property
     def names(self) -> Mapping[str, str]:
-        """Return displayed names by key: of metrics, and from the tables that the vocabulary names."""
+        """Return the names that readers see, by key: of metrics, and from the tables that the vocabulary names."""
         vocabulary = read_vocabulary(self.root)
         names: dict[str, str] = {}
-        for named in vocabulary.named:
-            if named.table in self.outline.maker:
-                names |= names_of(artifact_rows(self.root, named.table), named)
+        for table in vocabulary.named:
+            if table.table in self.outline.maker:
+                names |= names_of(artifact_rows(self.root, table.table), table)
         return names | metric_names(vocabulary)
 
     @cached_property
     def claims_of(self) -> Mapping[str, tuple[Mapping[str, Any], ...]]:
         """Return the ledger rows by the name of their function."""
-        by_result: dict[str, list[Mapping[str, Any]]] = {}
+        rows_by_function: dict[str, list[Mapping[str, Any]]] = {}
         for row in self.claims:
-            by_result.setdefault(row["step"], []).append(row)
-        return {name: tuple(rows) for name, rows in by_result.items()}
+            rows_by_function.setdefault(row["step"], []).append(row)
+        return {name: tuple(rows) for name, rows in rows_by_function.items()}
 
     def title(self, key: str) -> str:
-        """Return the text of links to a node."""
+        """Return the text of a link to a node: a chapter's title, or the name of another node."""
         node = self.outline.nodes[key]
         titles = {chapter.name: chapter.title for chapter in self.chapters}
         return titles[node.name] if node.kind == "chapter" else node.name
 
     def file(self, node: Node) -> str:
-        """Return the displayed file name of a node."""
+        """Return the file of a node, as readers see it."""
         return shown_file(self.root, node.file)
 
     def address(self, key: str) -> str:
-        """Return the page of a node, relative to the site's root."""
+        """Return the address of a node's page, relative to the site's folder."""
         node = self.outline.nodes[key]
         if node.kind in EXHIBITS:
             return addresses.exhibit(node.kind, node.name)
@@ -194,29 +190,26 @@ class SiteProject:
 
 
 def reader_text(text: str, names: Mapping[str, str], claims: Container[str]) -> str:
-    """Return a ledger text typeset for readers; names of claims stay unchanged."""
-    parts, begin = [], 0
-    for match in _NAMED.finditer(text):
+    """Return a text of the ledger with readable names in place of keys; names of claims stay unchanged."""
+    pieces, begin = [], 0
+    for match in _NAME.finditer(text):
         if match[0] in claims:
-            parts += [readable_text(text[begin : match.start()], names), match[0]]
+            pieces += [readable_text(text[begin : match.start()], names), match[0]]
             begin = match.end()
-    return "".join([*parts, readable_text(text[begin:], names)])
+    return "".join([*pieces, readable_text(text[begin:], names)])
 
 
 def artifact_rows(root: Path, name: str) -> list[dict[str, Any]]:
-    """Return the rows of an artifact; an empty numeric cell is None."""
+    """Return the rows of an artifact by column; an empty cell of numbers is None."""
     frame = read(root, name).astype(object)
-    return [
-        {str(field): value for field, value in row.items()}
-        for row in frame.where(frame.notna(), None).to_dict("records")
-    ]
+    return frame.where(frame.notna(), None).rename(columns=str).to_dict("records")
 
 
 def _read_chapter(root: Path, node: Node) -> Chapter:
     text = text_of(root, node.file, SpecError)
     calls: dict[str, list[str]] = {}
     for function, name, _ in dependencies(text, node.file):
-        calls.setdefault(SHOWN[function], []).append(name)
+        calls.setdefault(KINDS[function], []).append(name)
     heading = _TITLE.search(text)
     title = _COMMAND.sub(r"\1", heading[1]).replace("~", " ").replace("\\", "") if heading else node.name.capitalize()
     tables, figures, claims, numbers = (

@@ -1,4 +1,4 @@
-"""Prepare the paper's chapters as pages in which numbers link to cells and verdict marks to claims."""
+"""Prepare the chapters as pages, on which numbers link to cells and the marks of verdicts link to claims."""
 
 import json
 import re
@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from html import escape
+from string import ascii_uppercase
 from typing import Any
 
 from markupsafe import Markup
@@ -14,7 +15,7 @@ from markupsafe import Markup
 from boundpaper.errors import SpecError
 from boundpaper.paper import looks
 from boundpaper.paper.lookup import places_where
-from boundpaper.paper.site.exhibits import within
+from boundpaper.paper.site.exhibits import exhibit_html
 from boundpaper.paper.site.grid import cell_id
 from boundpaper.paper.site.latex import ChapterReader, definitions
 from boundpaper.paper.site.numbering import Numbers, number_chapters
@@ -25,13 +26,13 @@ from boundpaper.typeset import addresses
 from boundpaper.typeset.words_of import words_of_html
 
 FINDINGS = 5
-"""Number of sentences on the first page."""
+"""Most findings on the first page."""
 _SENTENCE = re.compile(r"(?<=[.?!])\s+(?=[A-Z\\$])")
 
 
 @dataclass(frozen=True)
 class ChapterPage:
-    """A chapter as a page: number, title, text, and headings as (level, address, HTML)."""
+    """A chapter as a page: its number, its text, and its headings as (level, address, HTML)."""
 
     chapter: Chapter
     number: str
@@ -56,16 +57,16 @@ class ChapterPages:
     def texts(self) -> Mapping[str, str]:
         """Return the LaTeX of each chapter."""
         return {
-            each.name: text_of(self.project.root, f"out/chapters/{each.name}.tex", SpecError)
-            for each in self.project.chapters
+            chapter.name: text_of(self.project.root, f"out/chapters/{chapter.name}.tex", SpecError)
+            for chapter in self.project.chapters
         }
 
     @cached_property
     def numbers(self) -> Numbers:
         """Return the numbers of chapters, sections, formulas, tables and figures."""
         paper = self.project.metadata
-        numbers = {name: str(place) for place, name in enumerate(paper.chapters, 1)}
-        numbers |= {name: chr(ord("A") + place) for place, name in enumerate(paper.appendices)}
+        numbers = {name: str(number) for number, name in enumerate(paper.chapters, 1)}
+        numbers |= dict(zip(paper.appendices, ascii_uppercase, strict=False))
         return number_chapters((name, numbers.get(name, ""), text) for name, text in self.texts.items())
 
     def label(self, kind: str, name: str) -> str:
@@ -77,7 +78,7 @@ class ChapterPages:
     def pages(self) -> tuple[ChapterPage, ...]:
         """Return the chapters in the order of the paper.
 
-        Raises SpecError that lists, with file and line, everything the web edition cannot show.
+        Raises SpecError with everything that the web edition cannot show, each with file and line.
         """
         macros = definitions(looks.own_preamble(self.project.root))
         pages, faults = [], []
@@ -85,7 +86,7 @@ class ChapterPages:
             reader = self._reader(chapter.name, macros)
             html = Markup(reader.html())
             faults += reader.faults
-            heads = tuple((level, at, Markup(title)) for level, at, title in reader.heads)
+            heads = tuple((level, address, Markup(title)) for level, address, title in reader.heads)
             pages.append(ChapterPage(chapter, self.numbers.chapters[chapter.name], html, heads))
         if faults:
             raise SpecError("\n".join(faults))
@@ -93,33 +94,33 @@ class ChapterPages:
 
     @property
     def printed(self) -> Mapping[str, set[tuple[int, str]]]:
-        """Return for each artifact the cells that chapters print, as (row, column); rows count from 0."""
+        """Return the cells that chapters print, as (row, column) by artifact; rows count from 0."""
         return self._cells if self.pages else {}
 
     @cached_property
     def findings(self) -> tuple[Markup, ...]:
-        """Return the abstract's sentences that print values of artifacts, as findings on the first page."""
+        """Return the findings for the first page: sentences of the abstract that print values of artifacts."""
         if "abstract" not in self.texts:
             return ()
         text = re.sub(r"(?m)^%.*\n", "", self.texts["abstract"])
-        bound = [each for each in _SENTENCE.split(text) if "\\numberof" in each or "\\verdictof" in each]
+        sentences = [words for words in _SENTENCE.split(text) if "\\numberof" in words or "\\verdictof" in words]
         reader = self._reader("abstract", {})
-        return tuple(Markup(reader.read(each, 0).replace('="../', '="')) for each in bound[:FINDINGS])
+        return tuple(Markup(reader.read(words, 0).replace('="../', '="')) for words in sentences[:FINDINGS])
 
     def _reader(self, name: str, macros: Mapping[str, tuple[int, str]]) -> ChapterReader:
-        printed: dict[tuple[str, str], deque[list[dict[str, Any]]]] = defaultdict(deque)
-        for each in json.loads(text_of(self.project.root, f"out/bound/{name}.json", SpecError)):
-            first = each["origins"][0]
-            to = first["where"].get("claim", "") if first["artifact"] == "claims" else ""
-            printed[to or first["artifact"], each["shown"]].append(each["origins"])
+        printed: dict[tuple[str, str], deque[dict[str, Any]]] = defaultdict(deque)
+        for value in json.loads(text_of(self.project.root, f"out/bound/{name}.json", SpecError)):
+            origin = value["origins"][0]
+            claim = origin["where"].get("claim", "") if origin["artifact"] == "claims" else ""
+            printed[claim or origin["artifact"], value["shown"]].append(origin)
 
-        def bound(_: str, to: str, latex: str, html: str) -> str:
-            origins = printed[to, latex]
-            return self._link_origin(origins.popleft()[0], html) if origins else ""
+        def link_value(_: str, target: str, latex: str, html: str) -> str:
+            origins = printed[target, latex]
+            return self._link_origin(origins.popleft(), html) if origins else ""
 
-        numbers = self.numbers
+        labels, numbers = self.numbers.labels, self.numbers.places[name]
         return ChapterReader(
-            self.texts[name], name, numbers.labels, numbers.places[name], macros, bound, self._cite, self._exhibit_html
+            self.texts[name], name, labels, numbers, macros, link_value, self._cite, self._exhibit_html
         )
 
     def _link_origin(self, origin: Mapping[str, Any], html: str) -> str:
@@ -128,37 +129,35 @@ class ChapterPages:
         if artifact == "claims" and "claim" in where:
             row = self.project.rows[where["claim"]]
             tip = f"{row['verdict']}: {row['statement']} {row['reason']}"
-            kind = "to" if 'class="mark' in html else "n"
-            return _link_html(addresses.claim(where["claim"]), html, tip, kind)
+            style = "to" if 'class="mark' in html else "n"
+            return _link_html(addresses.claim(where["claim"]), html, tip, style)
         if artifact not in self._frames:
             self._frames[artifact] = read(self.project.root, artifact), {}
-        frame, places = self._frames[artifact]
-        rows = places_where(frame, where, places)
-        at = ""
+        frame, index = self._frames[artifact]
+        rows = places_where(frame, where, index)
+        address = addresses.artifact(artifact)
         if len(rows) == 1 and column in frame.columns:
             self._cells[artifact].add((rows[0], column))
-            at = f"#{cell_id(rows[0], column)}"
-        condition = ", ".join(f"{name} = {wanted}" for name, wanted in where.items())
-        return _link_html(
-            f"{addresses.artifact(artifact)}{at}", html, f"{artifact}, {column}{condition and ': '}{condition}", "n"
-        )
+            address += f"#{cell_id(rows[0], column)}"
+        condition = ", ".join(f"{name} = {cell}" for name, cell in where.items())
+        return _link_html(address, html, f"{artifact}, {column}{condition and ': '}{condition}", "n")
 
     def _cite(self, command: str, keys: str, option: str) -> str:
         works = self.project.works
-        shown = []
-        for key in (each.strip() for each in keys.split(",")):
+        links = []
+        for key in map(str.strip, keys.split(",")):
             if key not in works:
                 return ""
             names, _, year = works[key].label.rpartition(", ")
-            name = {"citet": f"{names} ({year})", "cite": f"{names} ({year})", "citeauthor": names, "citeyear": year}
-            label = escape(name.get(command, works[key].label))
-            shown.append(_link_html(addresses.work(key), label, words_of_html(works[key].html), "cite"))
-        joined = "; ".join(shown) + (f", {option}" if option else "")
-        return f"({joined})" if command == "citep" else joined
+            forms = {"citet": f"{names} ({year})", "cite": f"{names} ({year})", "citeauthor": names, "citeyear": year}
+            label = escape(forms.get(command, works[key].label))
+            links.append(_link_html(addresses.work(key), label, words_of_html(works[key].html), "cite"))
+        citation = "; ".join(links) + (f", {option}" if option else "")
+        return f"({citation})" if command == "citep" else citation
 
     def _exhibit_html(self, kind: str, name: str, number: str) -> str:
-        return within(self.project, kind, name, f"{kind.capitalize()} {number}")
+        return exhibit_html(self.project, kind, name, f"{kind.capitalize()} {number}")
 
 
-def _link_html(address: str, html: str, tip: str, kind: str) -> str:
-    return f'<a class="{kind}" href="../{escape(address)}" data-tip="{escape(tip)}">{html}</a>'
+def _link_html(address: str, html: str, tip: str, style: str) -> str:
+    return f'<a class="{style}" href="../{escape(address)}" data-tip="{escape(tip)}">{html}</a>'

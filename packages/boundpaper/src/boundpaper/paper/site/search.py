@@ -1,4 +1,4 @@
-"""List the entries of the search box: sections of chapters, exhibits, claims, artifacts and works."""
+"""List what the search box finds: sections of chapters, exhibits, claims, artifacts and works."""
 
 import json
 import re
@@ -14,38 +14,38 @@ _HEAD = re.compile(r'(?=<h[23] id="([^"]*)">)')
 
 
 def search_files(project: SiteProject, reading: ChapterPages) -> Iterator[tuple[str, bytes]]:
-    """Yield `search.js`, which pages load on a search: address, title and text of every entry.
+    """Yield `search.js`, which has the address, the title and the text of every entry.
 
-    It is a script, since a page opened from a folder cannot load other files.
+    It is a script, since a page that is opened from a folder cannot load other files.
     """
-    rows = [*_chapter_entries(reading), *_exhibit_entries(project, reading), *_other_entries(project)]
-    text = json.dumps(rows, ensure_ascii=False, separators=(",", ":"))
+    entries = [*_chapter_entries(reading), *_exhibit_entries(project, reading), *_other_entries(project)]
+    text = json.dumps(entries, ensure_ascii=False, separators=(",", ":"))
     yield "search.js", f"found({text});\n".encode()
 
 
 def _chapter_entries(reading: ChapterPages) -> Iterator[tuple[str, str, str]]:
     for page in reading.pages:
         path = addresses.chapter(page.chapter.name)
-        first, *parts = _HEAD.split(str(page.html))
+        first, *sections = _HEAD.split(str(page.html))
         titles = {address: words_of_html(title) for _, address, title in page.heads}
-        for address, html in [("", first), *zip(parts[::2], parts[1::2], strict=True)]:
-            where = " ".join(filter(None, (page.label, page.chapter.title)))
-            title = f"{where}: {titles[address]}" if address in titles else where
-            if text := _words_of_part(html):
+        for address, html in [("", first), *zip(sections[::2], sections[1::2], strict=True)]:
+            chapter = " ".join(filter(None, (page.label, page.chapter.title)))
+            title = f"{chapter}: {titles[address]}" if address in titles else chapter
+            if text := _words_of_section(html):
                 yield f"{path}#{address}" if address else path, title, text
 
 
 def _exhibit_entries(project: SiteProject, reading: ChapterPages) -> Iterator[tuple[str, str, str]]:
     for node in project.nodes:
         if node.kind in EXHIBITS:
-            named = reading.label(node.kind, node.name) or node.kind.capitalize()
-            yield project.address(node.key), f"{named}: {node.name}", words_of_html(short_caption(project, node.key))
+            label = reading.label(node.kind, node.name) or node.kind.capitalize()
+            yield project.address(node.key), f"{label}: {node.name}", words_of_html(short_caption(project, node.key))
 
 
 def _other_entries(project: SiteProject) -> Iterator[tuple[str, str, str]]:
     for row in project.claims:
-        where = f"{row['source']}, {row['section']}: {row['verdict']}"
-        yield addresses.claim(row["claim"]), where, f"{row['statement']} ({row['claim']})"
+        title = f"{row['source']}, {row['section']}: {row['verdict']}"
+        yield addresses.claim(row["claim"]), title, f"{row['statement']} ({row['claim']})"
     for node in project.nodes:
         if node.makes:
             yield addresses.artifact(node.name), f"{node.kind.capitalize()} {node.name}", node.doc
@@ -53,10 +53,10 @@ def _other_entries(project: SiteProject) -> Iterator[tuple[str, str, str]]:
         yield addresses.work(key), work.label, words_of_html(work.html)
 
 
-def _words_of_part(html: str) -> str:
-    """Return the words of a part of a chapter, without equations, and exhibits, which have separate entries."""
+def _words_of_section(html: str) -> str:
+    """Return the words in a section's HTML, without equations, and without exhibits, which are separate entries."""
     for begin, end in (("<table", "</table>"), ("<figure", "</figure>"), ('<math display="block"', "</math>")):
-        before, *parts = html.split(begin)
-        html = " ".join([before, *(part.partition(end)[2] for part in parts)])
-    html = re.sub(r"</(?:p|li|d[td]|h\d)>", " ", html)  # or the last word of one would touch the first of the next
+        before, *pieces = html.split(begin)
+        html = " ".join([before, *(piece.partition(end)[2] for piece in pieces)])
+    html = re.sub(r"</(?:p|li|d[td]|h\d)>", " ", html)  # else the words of two elements would touch
     return re.sub(r"\s+", " ", words_of_html(html)).strip()

@@ -1,4 +1,4 @@
-"""Link a node to its dependencies and its dependents, direct and indirect, by kind."""
+"""List links from a node to its dependencies and its dependents, direct and indirect, by kind."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from typing import Any
 
 from boundpaper.paper.site.project import SiteProject
 
-ORDER = ("source", "measurement", "result", "ledger", "places", "inventory", "claim", "table", "figure", "chapter")
+KINDS = ("source", "measurement", "result", "ledger", "places", "inventory", "claim", "table", "figure", "chapter")
 NAMES = {
     "source": "Sources",
     "measurement": "Measurements",
@@ -23,7 +23,7 @@ NAMES = {
 
 @dataclass(frozen=True)
 class NodeLink:
-    """A link to a node: kind, name, page, description, and for claims the verdicts."""
+    """A link to a node: its kind, name, page and description, and for a claim its verdicts."""
 
     key: str
     kind: str
@@ -34,37 +34,38 @@ class NodeLink:
 
 
 def node_links(project: SiteProject, keys: Iterable[str]) -> list[NodeLink]:
-    """Return links to nodes, in order."""
-    neighbours = []
+    """Return links to the nodes with the given keys, in their order."""
+    links = []
     for key in keys:
         node = project.outline.nodes[key]
         verdicts: tuple[str, ...] = ()
         if node.kind == "claim":
             verdicts = tuple(row["verdict"] for row in project.claims_of.get(node.name, ()))
-        neighbours.append(NodeLink(key, node.kind, project.title(key), project.address(key), node.doc, verdicts))
-    return neighbours
+        links.append(NodeLink(key, node.kind, project.title(key), project.address(key), node.doc, verdicts))
+    return links
 
 
 def links_by_kind(project: SiteProject, keys: Iterable[str]) -> list[tuple[str, list[NodeLink]]]:
-    """Return links to nodes, grouped by kind in the order of data flow."""
+    """Return links to nodes, grouped by kind in the order in which data flow."""
     kinds: dict[str, list[NodeLink]] = {}
     for link in node_links(project, keys):
         kinds.setdefault(link.kind, []).append(link)
-    return [(NAMES[kind], sorted(kinds[kind], key=lambda link: link.name)) for kind in ORDER if kind in kinds]
+    return [(NAMES[kind], sorted(kinds[kind], key=lambda link: link.name)) for kind in KINDS if kind in kinds]
 
 
 def neighbours(project: SiteProject, key: str) -> dict[str, Any]:
-    """Return links to a node's dependencies and dependents, for the template of its page."""
+    """Return links to a node's dependencies (`below`) and dependents (`above`), as values for a template.
+
+    The links `far_below` are to the sources and measurements, and `far_above` to the chapters, that the node reaches
+    only through other nodes.
+    """
     outline = project.outline
-    near_below, near_above = set(outline.down[key]), set(outline.up[key])
-    ends = ("source", "measurement")
-    far_below = [each for each in outline.below(key) if each not in near_below and outline.nodes[each].kind in ends]
-    far_above = [
-        each for each in outline.above(key) if each not in near_above and outline.nodes[each].kind == "chapter"
-    ]
+    below, above = outline.down[key], outline.up[key]
+    data = [other for other in outline.below(key) if outline.nodes[other].kind in ("source", "measurement")]
+    chapters = [other for other in outline.above(key) if outline.nodes[other].kind == "chapter"]
     return {
-        "below": links_by_kind(project, outline.down[key]),
-        "above": links_by_kind(project, outline.up[key]),
-        "far_below": links_by_kind(project, far_below),
-        "far_above": links_by_kind(project, far_above),
+        "below": links_by_kind(project, below),
+        "above": links_by_kind(project, above),
+        "far_below": links_by_kind(project, [other for other in data if other not in below]),
+        "far_above": links_by_kind(project, [other for other in chapters if other not in above]),
     }

@@ -1,6 +1,6 @@
-"""Prepare the bibliography for pages: each work and its citation, as printed in the PDF.
+"""Prepare the bibliography for pages: each work and its citation, as in the PDF.
 
-BibTeX formats all entries again, and its output is converted.
+For this, BibTeX formats all entries again, and its output is converted to HTML.
 """
 
 import re
@@ -29,7 +29,7 @@ _ITEM = re.compile(r"\\bibitem\s*(?=[\[{])")
 
 @dataclass(frozen=True)
 class CitedWork:
-    """A work: its key, its citation (`Su et al., 2024`), and its entry as HTML."""
+    """A work of the bibliography: its key, its citation (`Su et al., 2024`), and its entry as HTML."""
 
     key: str
     label: str
@@ -42,24 +42,22 @@ def cited_works(root: Path) -> dict[str, CitedWork]:
     Raises SpecError when the bibliography has faults, or the output of its style cannot be converted; MissingDependency
     without BibTeX.
     """
-    references = bibliography.read(root).sound()
+    references = bibliography.read(root).checked()
     if not references.entries:
         return {}
-    by_key = {}
+    works = {}
     for label, key, body in _bibliography_items(_typeset_by_bibtex(references, bibliography_style(root))):
         try:
-            shown = typeset(setting.html(markup.read(body)))
-            name = str(setting.html(markup.read(label)).striptags()) if label else key
+            html = typeset(setting.html(markup.read(body)))
+            citation = str(setting.html(markup.read(label)).striptags()) if label else key
         except MarkupFault as error:
-            raise SpecError(
-                f"{FILE}:{references.lines.get(key, 0)}: {key}, as the bibliography style prints it: {error}"
-            ) from None
+            place = f"{FILE}:{references.lines.get(key, 0)}: {key}"
+            raise SpecError(f"{place}, as the bibliography style prints it: {error}") from None
         except Exception as error:  # latex2mathml has no error class
-            raise SpecError(
-                f"{FILE}:{references.lines.get(key, 0)}: {key}: the site cannot typeset a formula ({error})"
-            ) from None
-        by_key[key] = CitedWork(key, name, shown)
-    return by_key
+            place = f"{FILE}:{references.lines.get(key, 0)}: {key}"
+            raise SpecError(f"{place}: the site cannot typeset a formula ({error})") from None
+        works[key] = CitedWork(key, citation, html)
+    return works
 
 
 def _typeset_by_bibtex(references: Bibliography, style: str) -> str:
@@ -68,71 +66,63 @@ def _typeset_by_bibtex(references: Bibliography, style: str) -> str:
         (folder / "references.bib").write_text(references.text, encoding="utf-8")
         lines = (r"\relax", r"\citation{*}", rf"\bibstyle{{{style}}}", r"\bibdata{references}")
         (folder / "works.aux").write_text("\n".join(lines) + "\n", encoding="utf-8")
-        done = latex.bibtex("works", cwd=folder, bibliographies=".")
-        if done.timed_out or done.returncode:
-            raise bibtex_failure(folder / "works.blg", done.output)
+        run = latex.bibtex("works", cwd=folder, bibliographies=".")
+        if run.timed_out or run.returncode:
+            raise bibtex_failure(folder / "works.blg", run.output)
         return (folder / "works.bbl").read_text(encoding="utf-8", errors="replace")
 
 
 def _bibliography_items(bbl: str) -> Iterator[tuple[str, str, str]]:
-    """Yield label, key and LaTeX of each work; the label is `names, year`, or empty if the style has no labels."""
+    """Yield the label, the key and the LaTeX of each work; the label is empty if the style has no labels."""
     bbl = bbl.partition(r"\end{thebibliography}")[0]
-    for part in _ITEM.split(bbl)[1:]:
-        at, label = 0, ""
-        if part.startswith("["):
-            at = _closing_offset(part, 0, "[]")
-            label = _cited_as(part[1 : at - 1])
-        begin = part.index("{", at)
-        end = _closing_offset(part, begin, "{}")
-        yield label, part[begin + 1 : end - 1].strip(), " ".join(part[end:].split())
+    for item in _ITEM.split(bbl)[1:]:
+        label_end, label = 0, ""
+        if item.startswith("["):
+            label_end = _closing_offset(item, 0, "[]")
+            label = _citation_of_label(item[1 : label_end - 1])
+        begin = item.index("{", label_end)
+        end = _closing_offset(item, begin, "{}")
+        yield label, item[begin + 1 : end - 1].strip(), " ".join(item[end:].split())
 
 
-def _cited_as(label: str) -> str:
-    """Return natbib's citation of a work, from a text `names(year)all names`."""
-    begin = next((at for at, sign, depth in _brace_depths(label) if sign == "(" and not depth), -1)
-    if begin < 0:
-        return " ".join(label.split())
-    return " ".join(f"{label[:begin]}, {label[begin + 1 : _closing_offset(label, begin, '()') - 1]}".split())
-
-
-def _brace_depths(text: str) -> Iterator[tuple[int, str, int]]:
+def _citation_of_label(label: str) -> str:
+    """Return the citation `names, year` that natbib makes of a label `names(year)all names`."""
     depth = 0
-    for at, sign in enumerate(text):
-        depth += {"{": 1, "}": -1}.get(sign, 0)
-        yield at, sign, depth
+    for begin, char in enumerate(label):
+        depth += {"{": 1, "}": -1}.get(char, 0)
+        if char == "(" and not depth:
+            return " ".join(f"{label[:begin]}, {label[begin + 1 : _closing_offset(label, begin, '()') - 1]}".split())
+    return " ".join(label.split())
 
 
 def _closing_offset(text: str, begin: int, pair: str) -> int:
     """Return the offset after the bracket that closes the bracket at `begin`; ignore brackets within braces."""
-    depth = inside = 0
-    for at in range(begin, len(text)):
-        sign = text[at]
+    depth = brace_depth = 0
+    for offset, char in enumerate(text[begin:], begin):
         if pair != "{}":
-            inside += {"{": 1, "}": -1}.get(sign, 0)
-        if not inside:
-            depth += (sign == pair[0]) - (sign == pair[1])
+            brace_depth += {"{": 1, "}": -1}.get(char, 0)
+        if not brace_depth:
+            depth += (char == pair[0]) - (char == pair[1])
             if not depth:
-                return at + 1
+                return offset + 1
     return len(text)
 
 
 def link_citations(html: str, works: Mapping[str, CitedWork], root: str = "") -> tuple[Markup, tuple[str, ...]]:
     """Return a text with its citations linked to the bibliography, and the keys that it cites.
 
-    Citations in `html` are as written by `boundpaper.typeset.text.prose`; a key that is not in `works` stays unchanged.
+    `html` has citations as `boundpaper.typeset.text.prose` writes them; a key that is not in `works` stays as it is.
     `root` is the relative path from the page to the site's folder.
     """
     keys: dict[str, None] = {}
 
     def linked(match: re.Match[str]) -> str:
-        shown = []
+        links = []
         for key in match["keys"].split("; "):
             if key in works:
                 keys[key] = None
-                shown.append(work_link(works[key], root))
-            else:
-                shown.append(escape(key))
-        return f'<span class="citation">({"; ".join(shown)}{match["place"] or ""})</span>'
+            links.append(work_link(works[key], root) if key in works else escape(key))
+        return f'<span class="citation">({"; ".join(links)}{match["place"] or ""})</span>'
 
     return Markup(_CITATION.sub(linked, html)), tuple(keys)
 

@@ -1,4 +1,4 @@
-"""Compile a figure outside a build, for a notebook or script, in a folder that is removed when the process ends."""
+"""Compile a figure outside a build, for a notebook or a script, in a folder that is removed with the process."""
 
 from __future__ import annotations
 
@@ -22,34 +22,34 @@ _numbers = itertools.count(1)
 
 def save(figure: Figure, path: Path) -> Path:
     """Write a figure to `path`; see `Figure.save`."""
-    form = path.suffix.removeprefix(".").lower()
-    if form not in FORMATS:
-        raise SpecError(f"{path}: a figure is saved as {', '.join('.' + each for each in FORMATS)}; change the ending")
+    ending = path.suffix.removeprefix(".").lower()
+    if ending not in FORMATS:
+        raise SpecError(f"{path}: a figure is saved as {', '.join(f'.{name}' for name in FORMATS)}; change the ending")
     if not path.absolute().parent.is_dir():
         raise SpecError(f"{path}: no folder {path.absolute().parent}; create it first")
-    name = re.sub(r"[^A-Za-z0-9-]+", "-", path.stem)  # the document includes its pictures by this name
-    if form == "tex":
+    name = re.sub(r"[^A-Za-z0-9-]+", "-", path.stem)  # for its pictures, which the document includes by this name
+    if ending == "tex":
         for file, content in picture_files(figure, name).items():
             write(path.absolute().parent / file, content)
-    write(path, content_of(figure, form, name))
+    write(path, content_of(figure, ending, name))
     return path
 
 
-def content_of(figure: Figure, form: str, name: str = "figure", head: str = "") -> bytes:
-    """Return a figure as bytes in one of `FORMATS`; `name` is used in messages and for the pictures of a `.tex`.
+def content_of(figure: Figure, ending: str, name: str = "figure", head: str = "") -> bytes:
+    """Return a figure in the one of `FORMATS` that is called `ending`.
 
-    `head` replaces the preamble that figures share.
+    `name` begins the names of the pictures that a `.tex` includes. `head` replaces the preamble that figures share.
     """
-    if form == "tex":
+    if ending == "tex":
         return tex(figure, name, head).encode()
-    # all figures of a process share the preamble, which is compiled once
+    # in one folder, so that the preamble is compiled once for all figures
     out, job = process_folder(), f"figure-{next(_numbers)}"
     text, pictures = tex(figure, job, head), picture_files(figure, job)
     for file, content in {f"{job}.tex": text.encode(), **pictures}.items():
         write(out / "figures" / file, content)
     pdf = compile_figure(out, job)
-    if form == "pdf":
+    if ending == "pdf":
         return pdf
     write(out / f"{job}.pdf", pdf)
-    convert(out / f"{job}.pdf", out / f"{job}.{form}")
-    return (out / f"{job}.{form}").read_bytes()
+    convert(out / f"{job}.pdf", out / f"{job}.{ending}")
+    return (out / f"{job}.{ending}").read_bytes()

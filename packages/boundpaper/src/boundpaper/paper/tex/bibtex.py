@@ -1,4 +1,4 @@
-"""Choose BibTeX's bibliography style, and convert BibTeX's report to messages."""
+"""Find the bibliography style of a paper, and read the messages in BibTeX's report."""
 
 import re
 from pathlib import Path
@@ -7,10 +7,10 @@ from boundpaper.errors import LatexError
 from boundpaper.paper import looks
 from boundpaper.paper.bibliography import FILE
 
-STANDARD = "plainnat"
+DEFAULT = "plainnat"
 _STYLE = re.compile(r"(?m)^(?:(?!\\bibliographystyle)[^%\n])*+\\bibliographystyle\s*\{([^{}]*)\}")
 # Warnings of the standard styles on a missing field, and of BibTeX on a paper without citations.
-_TOLERATED = re.compile(
+_IGNORED = re.compile(
     r"Warning--(?:empty |there's a (?:number|volume) but no |page numbers missing)|I found no \\citation commands"
 )
 _BANNER = re.compile(
@@ -24,11 +24,11 @@ def bibliography_style(root: Path) -> str:
     for text in (looks.template(root)[1], looks.preamble(root)):
         if styles := _STYLE.findall(text):
             return str(styles[-1]).strip()
-    return STANDARD
+    return DEFAULT
 
 
 def bibtex_complaints(report: Path) -> list[str]:
-    """Return the errors and warnings of BibTeX's last run, one per line; empty if there is no report."""
+    """Return the errors and warnings of BibTeX's last run, each in one line; empty if there is no report."""
     if not report.is_file():
         return []
     lines = report.read_text(encoding="utf-8", errors="replace").splitlines()
@@ -36,7 +36,7 @@ def bibtex_complaints(report: Path) -> list[str]:
     for line in lines:
         if line.startswith("You've used"):
             break
-        if _BANNER.match(line) or _TOLERATED.match(line):
+        if _BANNER.match(line) or _IGNORED.match(line):
             continue
         line = line.removeprefix("Warning--")
         if line.startswith(("--line", " : ")) and complaints:

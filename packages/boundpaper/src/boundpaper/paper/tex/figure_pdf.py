@@ -1,4 +1,4 @@
-"""Compile each figure to a separate PDF with a separate log, with a precompiled preamble that all figures share."""
+"""Compile each figure to its own PDF with its own log, from a precompiled preamble that all figures share."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from boundpaper.paper.tex import formats, latex, log
 if TYPE_CHECKING:
     from boundpaper.build.job import Job
 
-LOST = frozenset({"missing character", "missing file", "undefined reference"})
-"""Kinds of warnings that mean a part of a figure is not shown."""
+LOSSES = frozenset({"missing character", "missing file", "undefined reference"})
+"""Kinds of warnings which mean that a part of a figure is not shown."""
 MAX_PASSES = 3  # most passes: named legends of PGFPlots need a second pass
 
 
 def build(job: Job) -> dict[str, str | bytes]:
-    """Compile `out/figures/NAME.tex` and return the PDF by path; may run in several threads at once.
+    """Compile `out/figures/NAME.tex` and return the PDF by its path; several threads may do so at once.
 
     Raises LatexError when LaTeX failed, took too long, could not set a character, or did not find a picture;
     MissingDependency without pdflatex.
@@ -44,24 +44,23 @@ def compile_figure(out: Path, name: str) -> bytes:
     except FileNotFoundError:
         raise SpecError(f"out/{document}: no such file; build the figure {name} first") from None
     process.require("pdflatex")
-    form = formats.ensure(out, text, document, "logs/figures/preamble.log", latex.FIGURE_TIMEOUT)
+    fmt = formats.ensure(out, text, document, "logs/figures/preamble.log", latex.FIGURE_TIMEOUT)
     scratch = f"state/latex/figures/{name}"
-    shutil.rmtree(out / scratch, ignore_errors=True)  # files of an earlier version must not affect this one
+    shutil.rmtree(out / scratch, ignore_errors=True)  # files of an earlier run must not affect this run
     (out / scratch).mkdir(parents=True)
     for _ in range(MAX_PASSES):
-        done = latex.pdflatex(
-            document, cwd=out, output=scratch, job=name, form=form, formats=formats.FOLDER, timeout=latex.FIGURE_TIMEOUT
+        run = latex.pdflatex(
+            document, cwd=out, output=scratch, job=name, fmt=fmt, formats=formats.FOLDER, timeout=latex.FIGURE_TIMEOUT
         )
         report = log.read(out, f"{scratch}/{name}.log", f"logs/figures/{name}.log")
-        if done.timed_out:
+        if run.timed_out:
             raise _timeout_error(text, document)
-        if done.returncode or report.errors:
-            raise log.latex_failure(report, f"out/{document}", done.output)
+        if run.returncode or report.errors:
+            raise log.latex_failure(report, f"out/{document}", run.output)
         if not report.rerun:
             break
-    lost = [finding for finding in report.warnings if finding.kind in LOST]
-    if lost:
-        raise LatexError("\n".join(str(finding) for finding in lost), f"out/{document}", 0, log.origin(text, 0))
+    if losses := [str(warning) for warning in report.warnings if warning.kind in LOSSES]:
+        raise LatexError("\n".join(losses), f"out/{document}", 0, log.origin(text, 0))
     return (out / scratch / f"{name}.pdf").read_bytes()
 
 

@@ -1,8 +1,8 @@
 """Precompile a preamble to a TeX format, so that figures and the thesis need not load its packages again.
 
 A preamble takes more than half of a figure's time and a fifth of a pass over the thesis. The name of a format is a hash
-of its preamble, so that equal preambles share a format, and of the TeX installation. TeX writes formats compressed but
-also reads them uncompressed, which saves a quarter of a figure's time.
+of the TeX installation and of the preamble, so that equal preambles share a format. TeX writes formats compressed, but
+here they are stored uncompressed, which TeX also reads; this saves a quarter of a figure's time.
 """
 
 import gzip
@@ -19,7 +19,7 @@ from boundpaper.paper.tex import latex, log
 from boundpaper.store import files
 
 FOLDER = "state/formats"  # below the output folder
-KEPT = 6  # most formats kept: a build uses two, and an edited preamble leaves an old one
+KEPT = 6  # most formats in the folder: a build uses two, and every edit of a preamble leaves an old format
 END_OF_PREAMBLE = r"\csname endofdump\endcsname"
 
 _locks: defaultdict[str, threading.Lock] = defaultdict(threading.Lock)
@@ -27,18 +27,18 @@ _locks_lock = threading.Lock()
 
 
 def preamble(text: str, document: str) -> tuple[str, list[int]]:
-    """Return the preamble of a document without comment lines, and the number of each line.
+    """Return the preamble of a document without comment lines, and the number of each remaining line.
 
     Comment lines are removed, since they name the document and would make all preambles differ. Raises SpecError when
     the line that ends the preamble is missing.
     """
-    kept: list[str] = []
+    lines: list[str] = []
     numbers: list[int] = []
     for number, line in enumerate(text.splitlines(), 1):
         if line.strip() == END_OF_PREAMBLE:
-            return "\n".join(kept) + "\n", numbers
+            return "\n".join(lines) + "\n", numbers
         if line.strip() and not line.lstrip().startswith("%"):
-            kept.append(line)
+            lines.append(line)
             numbers.append(number)
     raise SpecError(f"out/{document}: no line with only {END_OF_PREAMBLE}; it must end the preamble")
 
@@ -56,16 +56,16 @@ def ensure(out: Path, text: str, document: str, record: str, timeout: float) -> 
         lock = _locks[str(formats / name)]
     with lock:
         if (formats / f"{name}.fmt").is_file():
-            (formats / f"{name}.fmt").touch()  # remove the least recently used formats
+            (formats / f"{name}.fmt").touch()  # so that the least recently used formats are removed
             return name
         scratch = f"{FOLDER}/{name}"
         files.write(out / scratch / "preamble.tex", f"{shared}\\begin{{document}}\n\\end{{document}}\n".encode())
-        done = latex.dump_format(f"{scratch}/preamble.tex", cwd=out, output=scratch, form=name, timeout=timeout)
+        run = latex.dump_format(f"{scratch}/preamble.tex", cwd=out, output=scratch, fmt=name, timeout=timeout)
         report = log.read(out, f"{scratch}/{name}.log", record)
-        if done.timed_out:
+        if run.timed_out:
             raise LatexError(f"the preamble took longer than {timeout:.0f} s and was stopped", f"out/{document}")
-        if done.returncode or report.errors or not (out / scratch / f"{name}.fmt").is_file():
-            error = log.latex_failure(report, f"out/{document}", done.output)
+        if run.returncode or report.errors or not (out / scratch / f"{name}.fmt").is_file():
+            error = log.latex_failure(report, f"out/{document}", run.output)
             line = numbers[error.line - 1] if 0 < error.line <= len(numbers) else 0
             raise LatexError(f"in the preamble: {error.message}", f"out/{document}", line, log.origin(text, line))
         files.write(formats / f"{name}.fmt", _unpacked_content(out / scratch / f"{name}.fmt"))
@@ -87,7 +87,7 @@ def _unpacked_content(path: Path) -> bytes:
 
 @cache
 def _installation_key() -> str:
-    """Return a key of the TeX installation, since a format only works with the same binary and packages."""
+    """Return a key of the TeX installation, since a format only works with the installation that wrote it."""
     folder, environment = Path(__file__).parent, latex.environment()
     version = process.run(("pdflatex", "--version"), folder, latex.FIGURE_TIMEOUT, environment).output
     command = ("kpsewhich", "-engine=pdftex", "pdflatex.fmt")

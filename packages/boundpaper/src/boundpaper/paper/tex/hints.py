@@ -1,4 +1,4 @@
-"""Suggest the usual cause of a LaTeX message, and how to correct it."""
+"""Suggest the usual cause of a message of LaTeX, or how to correct it."""
 
 import re
 
@@ -7,7 +7,7 @@ _HINTS: tuple[tuple[str, str], ...] = (
     (r"Missing \$ inserted|Extra }, or forgotten \$", "a _, ^ or Greek letter is outside $...$"),
     (
         r"Misplaced alignment tab|Extra alignment tab",
-        "an & in a text must be written \\&; in a table, a row is too long",
+        "write an & in a text as \\&; in a table, a row has too many cells",
     ),
     (
         r"File `?[^']*' not found|Can't find file",
@@ -19,12 +19,15 @@ _HINTS: tuple[tuple[str, str], ...] = (
     ),
     (r"Environment .* undefined", "a package that defines it is missing in paper/preamble.tex"),
     (r"\\begin\{[^{}]*\} [^\\]*ended by \\end|\\end occurred inside a group", "a \\begin or { in this file is open"),
-    (r"Too many unprocessed floats|Float\(s\) lost", "too many exhibits in a row: put text or \\clearpage between"),
+    (
+        r"Too many unprocessed floats|Float\(s\) lost",
+        "too many exhibits in a row: put text or \\clearpage after one",
+    ),
     (r"Dimension too large|Arithmetic overflow", "values too large for TeX: scale them in the figure's function"),
     (r"TeX capacity exceeded", "out of TeX memory: draw fewer points, or find a command that calls itself"),
     (r"Unicode character|inputenc", "the font lacks the sign: write it as LaTeX, as in $\\geq$"),
     (r"Missing number|Illegal unit of measure", "a length lacks its number or unit, such as 3pt"),
-    (r"Option clash", "a package is loaded twice with other options"),
+    (r"Option clash", "a package is loaded twice with different options; load it once"),
     (r"Lonely \\item|missing \\item", "an \\item is outside a list, or a list has no \\item"),
     (r"Package pgfplots Error|Package pgf", "an option or a coordinate of the plot is wrong"),
     (r"already defined", "give it another name"),

@@ -1,6 +1,6 @@
-"""Run pdflatex, bibtex and latexmk in an environment that makes runs reproducible and confines them to their folder.
+"""Run pdflatex, bibtex and latexmk so that runs are reproducible and cannot leave the output folder.
 
-All run in the output folder and use paths below it.
+All programs run in the output folder, and their paths are relative to it.
 """
 
 import os
@@ -14,18 +14,18 @@ PASS_TIMEOUT = 120.0  # seconds for one pass over the thesis
 FIGURE_TIMEOUT = 60.0  # seconds for one figure
 FLAGS = ("-no-shell-escape", "-interaction=batchmode", "-halt-on-error", "-file-line-error")
 FIRST_LINE = r"\pdftrailerid{}\pdfsuppressptexinfo=-1\pdfinfoomitdate=1"
-_KEPT = ("PATH", "HOME", "TMPDIR", "TEXMFHOME", "TEXMFVAR", "TEXMFCONFIG", "TEXMFCNF", "TEXMFROOT")
+_VARIABLES = ("PATH", "HOME", "TMPDIR", "TEXMFHOME", "TEXMFVAR", "TEXMFCONFIG", "TEXMFCNF", "TEXMFROOT")
 
 
 def environment(*, inputs: Sequence[str] = (), formats: str = "", bibliographies: str = "") -> dict[str, str]:
-    r"""Return the environment of a LaTeX run, without additions of the caller's shell to TeX's search paths.
+    r"""Return the environment variables of a LaTeX run, without TeX's search paths of the caller's shell.
 
     `inputs` are folders, relative to the output folder, that TeX searches before its own tree; `formats` and
     `bibliographies` are the folders of precompiled formats and of the `.bib` file. `openin_any=p` and `openout_any=p`
-    keep TeX from reading and writing above its folder. They do not apply to files that `\pdfobj` embeds, which
-    `boundpaper.typeset.armour` forbids in exhibits.
+    keep TeX from reading and writing outside its folder. They do not apply to files that `\pdfobj` embeds, a command
+    that `boundpaper.typeset.armour` forbids in exhibits.
     """
-    variables = {name: os.environ[name] for name in _KEPT if name in os.environ}
+    variables = {name: os.environ[name] for name in _VARIABLES if name in os.environ}
     return variables | {
         "openin_any": "p",
         "openout_any": "p",
@@ -51,7 +51,7 @@ def pdflatex(
     cwd: Path,
     output: str,
     job: str,
-    form: str = "",
+    fmt: str = "",
     formats: str = "",
     record: bool = False,
     draft: bool = False,
@@ -59,25 +59,24 @@ def pdflatex(
 ) -> process.CompletedProgram:
     """Run one pass of pdflatex, and return its outcome.
 
-    `document` is relative to `cwd`, the output folder, as is `output`, an existing folder for the PDF, log and
-    auxiliary files, whose stem is `job`. `form` and `formats` are name and folder of a precompiled format. With
-    `record`, the files read are listed in a `.fls`; a `draft` writes auxiliary files but no PDF.
+    `document` and `output` are relative to `cwd`, the output folder. `output` is an existing folder for the PDF, log
+    and auxiliary files, whose stem is `job`. `fmt` and `formats` are name and folder of a precompiled format. With
+    `record`, a `.fls` lists the files that were read. With `draft`, auxiliary files are written, but no PDF.
     """
-    form_flag = (f"-fmt={form}",) if form else ()
-    kind = (*(("-recorder",) if record else ()), *(("-draftmode",) if draft else ()))
-    argv = ("pdflatex", *form_flag, *kind, *FLAGS, f"-output-directory={output}", f"-jobname={job}", document)
+    options = [f"-fmt={fmt}"] * bool(fmt) + ["-recorder"] * record + ["-draftmode"] * draft
+    argv = ("pdflatex", *options, *FLAGS, f"-output-directory={output}", f"-jobname={job}", document)
     return process.run(argv, cwd, timeout, environment(formats=formats))
 
 
 def bibtex(job: str, *, cwd: Path, bibliographies: str) -> process.CompletedProgram:
-    """Run BibTeX: write the entries that `job.aux` cites to `job.bbl`; both are relative to `cwd`."""
+    """Run BibTeX, which writes the entries that `JOB.aux` cites to `JOB.bbl`; `job` is relative to `cwd`."""
     process.require("bibtex")
     return process.run(("bibtex", job), cwd, PASS_TIMEOUT, environment(bibliographies=bibliographies))
 
 
-def dump_format(preamble: str, *, cwd: Path, output: str, form: str, timeout: float) -> process.CompletedProgram:
-    """Precompile a preamble to the format `output/form.fmt` with mylatexformat."""
-    argv = ("pdflatex", "-ini", *FLAGS, f"-output-directory={output}", f"-jobname={form}")
+def dump_format(preamble: str, *, cwd: Path, output: str, fmt: str, timeout: float) -> process.CompletedProgram:
+    """Precompile a preamble to the format `FMT.fmt` in the folder `output`, with mylatexformat."""
+    argv = ("pdflatex", "-ini", *FLAGS, f"-output-directory={output}", f"-jobname={fmt}")
     return process.run((*argv, "&pdflatex", "mylatexformat.ltx", preamble), cwd, timeout, environment())
 
 
@@ -91,14 +90,13 @@ def pdflatex_past_errors(
 
 
 def latexmk(
-    document: str, *, cwd: Path, output: str, form: str = "", formats: str = "", timeout: float = 5 * PASS_TIMEOUT
+    document: str, *, cwd: Path, output: str, fmt: str = "", formats: str = "", timeout: float = 5 * PASS_TIMEOUT
 ) -> process.CompletedProgram:
-    """Run as many passes of pdflatex and bibtex as `document` needs; `-norc` ignores the user's settings.
+    """Run as many passes of pdflatex and bibtex as `document` needs, without the user's settings of latexmk.
 
-    Arguments are as in `pdflatex`; `output` also contains the `.bib` file and the files that speed up the next run, and
-    `timeout` is for all passes together.
+    Arguments are as in `pdflatex`. The folder `output` also has the `.bib` file, and `timeout` is for all passes.
     """
     process.require("latexmk", "pdflatex", "bibtex")
-    engine = " ".join(("pdflatex", *((f"-fmt={form}",) if form else ()), *FLAGS, "%O", "%S"))
+    engine = " ".join(("pdflatex", *([f"-fmt={fmt}"] * bool(fmt)), *FLAGS, "%O", "%S"))
     argv = ("latexmk", "-norc", "-pdf", "-bibtex", f"-pdflatex={engine}", f"-outdir={output}", document)
     return process.run(argv, cwd, timeout, environment(bibliographies=output, formats=formats))

@@ -1,6 +1,6 @@
-"""Parse LaTeX's log, written with `-file-line-error` and `max_print_line=1000`: errors and relevant warnings.
+"""Parse the errors and the relevant warnings in a log of LaTeX.
 
-The parsers on PyPI only understand the `! message` style.
+The log must be written with `-file-line-error`, which the parsers on PyPI do not understand, and `max_print_line=1000`.
 """
 
 import difflib
@@ -13,7 +13,7 @@ from boundpaper.paper.tex.hints import hint
 from boundpaper.store import files
 
 NO_PREAMBLE = "Missing \\begin{document}"
-SHOWN = 20  # most errors listed after the first
+SHOWN = 20  # most errors shown after the first
 OVERFULL_LIMIT = 5.0  # points; a smaller excess is not visible
 
 _ERROR = re.compile(r"^(?P<file>(?:\./)?[^:()\s][^:()]*\.\w+):(?P<line>\d+): +(?P<message>.*)$")
@@ -25,7 +25,7 @@ _REFERENCE = re.compile(r"Reference `(?P<name>[^']*)' on page \S+ undefined(?: o
 _CITATION = re.compile(r"Citation [`'](?P<name>[^']*)' (?:on page \S+ )?undefined(?: on input line (?P<line>\d+))?")
 _MULTIPLE = re.compile(r"Label `(?P<name>[^`']*)' multiply defined")
 _MISSING = re.compile(r"^Missing character: (?P<message>There is no .*? in font [^!]*)!")
-# An optional file of a package; LaTeX's own missing files (an .aux, a .bbl) are made in later passes.
+# A file that a package did not find; a missing .aux or .bbl of LaTeX itself is made in a later pass.
 _ABSENT = re.compile(r"^(?:Package|LaTeX) \w+ Warning: File [\"`'](?P<name>[^\"']+)[\"'] not found")
 _OVERFULL = re.compile(
     r"^Overfull \\(?P<box>[hv]box) \((?P<size>[\d.]+)pt too (?:wide|high)\)"
@@ -38,8 +38,8 @@ _RERUN = re.compile(
 )
 _SHIPPED = re.compile(r"\[\d+(?=[\]\s{<]|$)")  # TeX logs a page when it is complete
 _PARENTHESIS = re.compile(r"\((?P<file>(?:\./|/)?[^\s()<>]+\.[A-Za-z]\w*)(?=[\s()]|$)|[()]")
-# Comments that name the source of a generated file: `% source: X`, or `% Generated from X through Y; ...`.
-_MARK = re.compile(r"^%+ (?:source: |[^;]*\b(?:generated|made) from )(?P<source>[^;]*[^;\s])", re.IGNORECASE)
+# A comment that names the source of a generated file: `% source: X`, or `% Generated from X through Y; ...`.
+_SOURCE_COMMENT = re.compile(r"^%+ (?:source: |[^;]*\b(?:generated|made) from )(?P<source>[^;]*[^;\s])", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -54,9 +54,9 @@ class LogMessage:
     message : str
         LaTeX's message, or the undefined name.
     file, line : str, int
-        The generated file, relative to the output folder, and its line; "" and 0 when LaTeX does not say.
+        The generated file, relative to the output folder, and the line in it; "" and 0 when the log does not say.
     source : str
-        The template or exhibit that `file` came from.
+        The template or exhibit from which `file` was generated.
     context : str
         The text that LaTeX was reading.
     """
@@ -71,14 +71,13 @@ class LogMessage:
     def __str__(self) -> str:
         place = f"{self.file}:{self.line}" if self.line else self.file
         origin = f" (from {self.source})" if self.source else ""
-        shown = f" near: {self.context}" if self.context else ""
-        text = self.message if self.kind == "error" else f"{self.kind}: {self.message}"
-        described = f"{text}{shown}{self.hint}"
-        return f"{place}{origin}: {described}" if place else described
+        context = f" near: {self.context}" if self.context else ""
+        message = self.message if self.kind == "error" else f"{self.kind}: {self.message}"
+        return (f"{place}{origin}: " if place else "") + f"{message}{context}{self.hint}"
 
     @property
     def hint(self) -> str:
-        """Return how to correct the error, after a semicolon; empty if unknown."""
+        """Return a semicolon and how to correct the error; empty if this is unknown."""
         advice = hint(self.kind, self.message)
         return f"; {advice}" if advice else ""
 
@@ -87,7 +86,8 @@ class LogMessage:
 class Log:
     """The content of a log.
 
-    `errors` and `warnings` are distinct and in the order of the log; `rerun` says whether LaTeX requests another pass.
+    `errors` and `warnings` are in the order of the log, without repeats. `rerun` says whether LaTeX asks for another
+    pass.
     """
 
     errors: tuple[LogMessage, ...]
@@ -98,7 +98,7 @@ class Log:
 def parse(text: str, folder: Path | None = None) -> Log:
     """Parse the log of one pass.
 
-    With `folder`, the output folder of the generated files, messages name the source of a generated file.
+    `folder` is the output folder; with it, messages name the source from which a file was generated.
     """
     errors: list[LogMessage] = []
     fatal: list[LogMessage] = []
@@ -110,8 +110,8 @@ def parse(text: str, folder: Path | None = None) -> Log:
         line = lines[position]
         position += 1
         if match := _ERROR.match(line) or _BARE_ERROR.match(line):
-            finding, position = _read_error(match, lines, position)
-            (fatal if _FATAL.search(finding.message) else errors).append(finding)
+            error, position = _read_error(match, lines, position)
+            (fatal if _FATAL.search(error.message) else errors).append(error)
         elif match := _OVERFULL.match(line):
             if float(match["size"]) > OVERFULL_LIMIT:
                 warnings.append(_overfull(match, lines[position : position + 1], _current_file(stack), pages + 1))
@@ -137,62 +137,58 @@ def parse(text: str, folder: Path | None = None) -> Log:
                     warnings.append(LogMessage(kind, match["name"], _current_file(stack), int(number or 0)))
             _follow_files(line, stack)
             pages += len(_SHIPPED.findall(line))
-    if (
-        fatal and errors and not errors[-1].file
-    ):  # a missing file is reported without a place, which the following stop has
+    if fatal and errors and not errors[-1].file:  # the place of a missing file is only in the fatal error after it
         errors[-1] = replace(errors[-1], file=fatal[0].file, line=fatal[0].line)
-    failures = errors or fatal
-    return Log(_traced(failures, folder), _traced(warnings, folder), any(_RERUN.search(line) for line in lines))
+    rerun = any(_RERUN.search(line) for line in lines)
+    return Log(_with_sources(errors or fatal, folder), _with_sources(warnings, folder), rerun)
 
 
-def read(out: Path, path: str, kept: str) -> Log:
-    """Parse the log at `path` below `out`, and copy it to `kept`; a missing log counts as empty."""
+def read(out: Path, path: str, copy: str) -> Log:
+    """Parse the log at `path` below `out`, and write it to `copy`; a missing log counts as empty."""
     try:
         text = (out / path).read_text(encoding="utf-8", errors="replace")
     except FileNotFoundError:
         return Log((), (), False)
-    files.write(out / kept, text.encode())
+    files.write(out / copy, text.encode())
     return parse(text, out)
 
 
 def origin(text: str, line: int) -> str:
-    """Return the source of a line of a generated file: the nearest mark at or above the line, else the first mark.
+    """Return the source of a line in a generated file, as named by a comment in the file; empty if there is none.
 
-    Marks are comment lines: `% source: X`, or a sentence with "made from X" or "generated from X". `line` counts from
-    1, and is 0 when unknown.
+    A comment is `% source: X`, or a sentence with "made from X" or "generated from X". The nearest comment at or above
+    the line names the source, else the first comment below it. `line` counts from 1, and is 0 when unknown.
     """
-    marks = [
-        (number, match["source"]) for number, row in enumerate(text.splitlines(), 1) if (match := _MARK.match(row))
-    ]
-    above = [source for number, source in marks if number <= line]
-    return above[-1] if above else marks[0][1] if marks else ""
+    source = ""
+    for number, row in enumerate(text.splitlines(), 1):
+        if source and number > line:
+            break
+        if match := _SOURCE_COMMENT.match(row):
+            source = match["source"]
+    return source
 
 
 def latex_failure(log: Log, document: str, output: str = "") -> LatexError:
     """Return the error for a failed run of LaTeX.
 
-    `document` is the generated file, used if the log names no file; `output` is what LaTeX printed, used if the
-    log has no error.
+    `document` is the generated file, and is named if the log names no file. `output` is what LaTeX printed, and is
+    quoted if the log has no error.
     """
     if not log.errors:
         tail = "\n".join(output.strip().splitlines()[-5:]) or "no message"
         return LatexError(f"LaTeX failed without an error in its log: {tail}", document)
-    first, others = log.errors[0], _first_errors(log.errors)[1:]
+    # Text in the preamble causes all errors after it.
+    count = next((number for number, error in enumerate(log.errors, 1) if NO_PREAMBLE in error.message), None)
+    first, *further = log.errors[:count]
     message = (f"{first.message} near: {first.context}" if first.context else first.message) + first.hint
-    message = "\n".join([message, *(f"out/{each}" if each.file else str(each) for each in others[:SHOWN])])
-    if len(others) > SHOWN:
-        message += f"\nand {len(others) - SHOWN} more errors"
+    message = "\n".join([message, *(f"out/{error}" if error.file else str(error) for error in further[:SHOWN])])
+    if len(further) > SHOWN:
+        message += f"\nand {len(further) - SHOWN} more errors"
     return LatexError(message, f"out/{first.file}" if first.file else document, first.line, first.source)
 
 
-def _first_errors(errors: tuple[LogMessage, ...]) -> tuple[LogMessage, ...]:
-    """Return the errors up to one that causes all later errors, such as text in the preamble."""
-    last = next((number for number, each in enumerate(errors, 1) if NO_PREAMBLE in each.message), len(errors))
-    return errors[:last]
-
-
-def _in_template(root: Path, source: str, text: str, line: int) -> str:
-    """Return the source and, if it is a LaTeX template, the line of the template."""
+def _with_template_line(root: Path, source: str, text: str, line: int) -> str:
+    """Return a source and, if it is a LaTeX template, the line in it that corresponds to a line of the text."""
     path = root / source
     if not source.endswith(".tex.j2") or not path.is_file():
         return source
@@ -204,11 +200,11 @@ def _in_template(root: Path, source: str, text: str, line: int) -> str:
 
 
 def _read_error(match: re.Match[str], lines: list[str], position: int) -> tuple[LogMessage, int]:
-    """Return an error, whose message may span lines before a line `l.N`, and the position after it."""
-    parts = [match["message"].strip()]
+    """Return an error and the position after it; its message may continue on lines up to the line `l.N`."""
+    message_lines = [match["message"].strip()]
     while position < len(lines) and not _STOP.match(lines[position]):
         # Packages begin continuation lines with their name in parentheses.
-        parts.append(re.sub(r"^\(\w+\)\s*", "", lines[position]).strip())
+        message_lines.append(re.sub(r"^\(\w+\)\s*", "", lines[position]).strip())
         position += 1
     context = ""
     number = int(match.groupdict().get("line") or 0)
@@ -218,24 +214,18 @@ def _read_error(match: re.Match[str], lines: list[str], position: int) -> tuple[
         if place := _CONTEXT.match(lines[ahead]):
             context, number, position = place["text"].strip(), number or int(place["line"]), ahead + 1
             break
-    file = match.groupdict().get("file") or ""
-    return LogMessage(
-        "error", " ".join(filter(None, parts)), file.removeprefix("./"), number, context=context
-    ), position
+    file = (match.groupdict().get("file") or "").removeprefix("./")
+    return LogMessage("error", " ".join(filter(None, message_lines)), file, number, context=context), position
 
 
-def _overfull(match: re.Match[str], after: list[str], file: str, page: int) -> LogMessage:
-    last = f"-{match['last']}" if match["last"] and match["last"] != match["line"] else ""
-    where = (f", lines {match['line']}{last}" if last else "") + f", sheet {page} of the PDF"
+def _overfull(match: re.Match[str], following: list[str], file: str, page: int) -> LogMessage:
+    first, last = match["line"], match["last"]
+    excess = f"{match['size']} pt too {'wide' if match['box'] == 'hbox' else 'high'}"
+    lines = f", lines {first}-{last}" if last and last != first else ""
     # The text of the box, without TeX's font switches.
-    shown = re.sub(r"\\\w+(?:/[\w.]+)*|\[\]|[|$^_]", " ", after[0]) if after else ""
-    return LogMessage(
-        "overfull box",
-        f"\\{match['box']} {match['size']} pt too {'wide' if match['box'] == 'hbox' else 'high'}{where}",
-        file,
-        int(match["line"] or 0),
-        context=" ".join(shown.split())[:80],
-    )
+    text = re.sub(r"\\\w+(?:/[\w.]+)*|\[\]|[|$^_]", " ", following[0]) if following else ""
+    message = f"\\{match['box']} {excess}{lines}, sheet {page} of the PDF"
+    return LogMessage("overfull box", message, file, int(first or 0), context=" ".join(text.split())[:80])
 
 
 def _skip_to_blank(lines: list[str], position: int) -> int:
@@ -247,7 +237,7 @@ def _skip_to_blank(lines: list[str], position: int) -> int:
 
 
 def _follow_files(line: str, stack: list[str]) -> None:
-    """Update the stack of open files: TeX writes `(file` on opening a file and `)` on closing it."""
+    """Update the stack of open files: TeX writes `(file` when it opens a file, and `)` when it closes one."""
     for match in _PARENTHESIS.finditer(line):
         if match[0] != ")":
             stack.append((match["file"] or "").removeprefix("./"))
@@ -259,16 +249,15 @@ def _current_file(stack: list[str]) -> str:
     return next((file for file in reversed(stack) if file), "")
 
 
-def _traced(findings: list[LogMessage], folder: Path | None) -> tuple[LogMessage, ...]:
+def _with_sources(messages: list[LogMessage], folder: Path | None) -> tuple[LogMessage, ...]:
     """Return the distinct messages, each with the source of its file."""
-    traced = []
-    for finding in dict.fromkeys(findings):
+    sourced = []
+    for message in dict.fromkeys(messages):
         source = ""
-        path = folder / finding.file if folder and finding.file else None
-        if path and not Path(finding.file).is_absolute() and path.is_file():
-            text = path.read_text(encoding="utf-8", errors="replace")
-            source = origin(text, finding.line)
-            if folder and finding.line:
-                source = _in_template(folder.parent, source, text, finding.line)
-        traced.append(replace(finding, source=source))
-    return tuple(traced)
+        if folder and message.file and not Path(message.file).is_absolute() and (folder / message.file).is_file():
+            text = (folder / message.file).read_text(encoding="utf-8", errors="replace")
+            source = origin(text, message.line)
+            if message.line:
+                source = _with_template_line(folder.parent, source, text, message.line)
+        sourced.append(replace(message, source=source))
+    return tuple(sourced)

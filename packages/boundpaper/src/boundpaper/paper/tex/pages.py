@@ -1,4 +1,4 @@
-"""Read the pages of the PDF as lines with position and size, and find faults of layout."""
+"""Read the pages of a PDF as lines with position and size, and find faults of the layout."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ FILE = "paper/layout.yaml"
 _CAPTION = re.compile(r"(?P<name>(?:Table|Figure) (?:[A-Z]|\d+)\.\d+):")
 _CONTINUED = re.compile(r"(?P<name>Table (?:[A-Z]|\d+)\.\d+), continued$")
 _FOOT = "continued on the next page"
-_CALL = re.compile(r"(?P<kind>Tables?|Figures?) (?P<numbers>(?:(?:[A-Z]|\d+)\.\d+(?:, and | and |, | to )?)+)")
+_REFERENCE = re.compile(r"(?P<kind>Tables?|Figures?) (?P<numbers>(?:(?:[A-Z]|\d+)\.\d+(?:, and | and |, | to )?)+)")
 _NUMBER = re.compile(r"(?:[A-Z]|(?<!\d)\d++)\.\d+")
 _VERDICTS = frozenset("✓≈∼◦×□")
 
@@ -41,7 +41,7 @@ class Limits:
     float_pages : int
         Most consecutive pages with only floats before the chapter's text continues.
     distance : int
-        Most pages between an exhibit and the nearest reference to it.
+        Most pages from an exhibit to the nearest reference to it.
     rows : int
         Least number of lines of a long table on a page that continues the table.
     beyond : float
@@ -59,9 +59,10 @@ class Limits:
 
 @dataclass(frozen=True)
 class PageLine:
-    """A line and its position in pt from the top left of its page; `size` is the height of most words, 0 if rotated.
+    """A line and its extent in pt from the top left of its page.
 
-    Signs of verdicts, which may stand in the margin, are in the text but not within `right`.
+    `size` is the height of most words, or 0 if the line is rotated. `text` includes the signs of verdicts, which may be
+    in the margin; `right` excludes them.
     """
 
     text: str
@@ -74,7 +75,7 @@ class PageLine:
 
 @dataclass(frozen=True)
 class PdfPage:
-    """A page: its number in the file from 1, its size in pt, its lines from the top, (level, title) of its headings."""
+    """A page: its number from 1, its size in pt, its lines from the top, and its headings as (level, title)."""
 
     number: int
     width: float
@@ -84,17 +85,17 @@ class PdfPage:
 
     @property
     def turned(self) -> bool:
-        """Return whether this is a landscape page."""
+        """Return whether this is a page in landscape format."""
         return self.width > self.height or any(line.right > self.width for line in self.lines)
 
 
 def read_limits(root: Path) -> Limits:
-    """Read the layout limits of a project.
+    """Return the layout limits of a project.
 
     Raises SpecError when the file is not a mapping of exactly these fields to numbers.
     """
     content = yaml_of(root, FILE, SpecError)
-    field_rules = {each.name: rules.whole if each.type == "int" else rules.not_negative for each in fields(Limits)}
+    field_rules = {field.name: rules.whole if field.type == "int" else rules.not_negative for field in fields(Limits)}
     rules.require(content, rules.mapping(field_rules, tuple(field_rules)), FILE, SpecError)
     return Limits(**content)
 
@@ -106,58 +107,59 @@ def read(content: bytes) -> list[PdfPage]:
     """
     with temporary() as folder:
         (folder / "document.pdf").write_bytes(content)
-        done = process.run(("pdftotext", "-bbox-layout", "document.pdf", "document.html"), folder, 120)
-        if done.returncode:
-            raise LatexError(f"pdftotext cannot read the PDF: {done.output.strip()}")
-        parser = _BoxReader()
+        run = process.run(("pdftotext", "-bbox-layout", "document.pdf", "document.html"), folder, 120)
+        if run.returncode:
+            raise LatexError(f"pdftotext cannot read the PDF: {run.output.strip()}")
+        parser = _BoxParser()
         parser.feed((folder / "document.html").read_text(encoding="utf-8"))
     headings = bookmarks(content)
     return [replace(page, headings=tuple(headings.get(page.number, ()))) for page in parser.pages]
 
 
 def layout_faults(pages: Sequence[PdfPage], limits: Limits) -> list[str]:
-    """Return the faults of layout, each with its page.
+    """Return the faults of the layout, each with its page.
 
     `pages` are all pages of the document; front matter before the first chapter heading is ignored.
     """
-    book = _LayoutFacts(pages)
-    by_page: list[tuple[int, str]] = []
-    for place in range(book.first, len(pages)):
-        by_page += [(place, fault) for fault in _page_faults(book, place, limits)]
-    for place, length in book.runs():
+    layout = _Layout(pages)
+    faults: list[tuple[int, str]] = []
+    for index in range(layout.first, len(pages)):
+        faults += [(index, fault) for fault in _page_faults(layout, index, limits)]
+    for index, length in layout.float_runs():
         if length > limits.float_pages:
-            by_page.append((place, f"{length} pages of floats in a row before text, allowed {limits.float_pages}"))
-    for place, name, distance in book.distances():
+            faults.append((index, f"{length} pages of floats in a row before text, allowed {limits.float_pages}"))
+    for index, name, distance in layout.distances():
         if distance is None:
-            by_page.append((place, f"{name} is not referred to in the text"))
+            faults.append((index, f"{name} is not referred to in the text"))
         elif distance > limits.distance:
-            by_page.append((place, f"{name} is {distance} pages from its reference, allowed {limits.distance}"))
-    return [f"page {pages[place].number}: {fault}" for place, fault in sorted(by_page)]
+            faults.append((index, f"{name} is {distance} pages from its reference, allowed {limits.distance}"))
+    return [f"page {pages[index].number}: {fault}" for index, fault in sorted(faults)]
 
 
-def _page_faults(book: _LayoutFacts, place: int, limits: Limits) -> Iterator[str]:
-    page, last = book.pages[place], book.ends(place)
-    text = [line for line in book.inside(page) if book.is_text(line)]
+def _page_faults(layout: _Layout, index: int, limits: Limits) -> Iterator[str]:
+    page, is_last = layout.pages[index], layout.ends_chapter(index)
+    lines = layout.body(page)
+    text_count = sum(map(layout.is_text, lines))
     if not page.turned:
-        least = limits.last_fill if last else limits.fill
-        if (fill := book.fill(page)) < least:
+        least = limits.last_fill if is_last else limits.fill
+        if (fill := layout.fill(page)) < least:
             yield f"{fill:.0%} of its height is used, at least {least:.0%}"
-    if book.captions(page) and 0 < len(text) < limits.text_lines and not last and not book.flows(page):
-        yield f"{len(text)} lines of text beside floats, at least {limits.text_lines}"
-    content = book.inside(page)
-    if content and book.is_heading(content[-1], page):
-        yield f"the heading {content[-1].text!r} is alone at the foot of the page"
-    for name, rows in book.continued(page):
-        if rows < limits.rows:
-            yield f"{name} is continued with {rows} lines, at least {limits.rows}"
+    has_float = layout.exhibits(page) and not layout.has_long_table(page)
+    if has_float and 0 < text_count < limits.text_lines and not is_last:
+        yield f"{text_count} lines of text beside floats, at least {limits.text_lines}"
+    if lines and layout.is_heading(lines[-1], page):
+        yield f"the heading {lines[-1].text!r} is alone at the foot of the page"
+    for name, row_count in layout.continued_tables(page):
+        if row_count < limits.rows:
+            yield f"{name} is continued with {row_count} lines, at least {limits.rows}"
     if not page.turned:
-        for line in content:
-            if line.right > book.right + limits.beyond and not _VERDICTS.issuperset(line.text.replace(" ", "")):
-                yield f"{line.text[:40]!r} extends beyond the text by {line.right - book.right:.1f} pt"
+        for line in lines:
+            if line.right > layout.right + limits.beyond and not _VERDICTS.issuperset(line.text.replace(" ", "")):
+                yield f"{line.text[:40]!r} extends beyond the text by {line.right - layout.right:.1f} pt"
 
 
-class _LayoutFacts:
-    """Facts from all pages: the text size, the text area, and where chapters begin."""
+class _Layout:
+    """The layout of a document: the size of its text, the area of its text, and the pages on which chapters begin."""
 
     def __init__(self, pages: Sequence[PdfPage]) -> None:
         self.pages = pages
@@ -169,9 +171,9 @@ class _LayoutFacts:
         self.right = Counter(round(line.right) for line in body).most_common(1)[0][0]
         self.top = min(line.top for line in body)
         self.bottom = max(line.bottom for line in body)
-        chapters = [(place, title) for place, page in enumerate(pages) for level, title in page.headings if level == 0]
-        self.starts = [place for place, _ in chapters]
-        self.first = next((place for place, title in chapters if title.startswith("1 ")), 0)
+        chapters = [(index, title) for index, page in enumerate(pages) for level, title in page.headings if level == 0]
+        self.starts = [index for index, _ in chapters]
+        self.first = next((index for index, title in chapters if title.startswith("1 ")), 0)
 
     def is_text(self, line: PageLine) -> bool:
         """Return whether a line is set in the size of the text."""
@@ -179,83 +181,79 @@ class _LayoutFacts:
 
     def is_heading(self, line: PageLine, page: PdfPage) -> bool:
         """Return whether a line is a heading of this page, or a part of one."""
-        signs = _signs(line.text)
-        return len(signs) > 3 and not self.is_text(line) and any(signs in _signs(title) for _, title in page.headings)
+        words = _letters(line.text)
+        return len(words) > 3 and not self.is_text(line) and any(words in _letters(title) for _, title in page.headings)
 
-    def inside(self, page: PdfPage) -> list[PageLine]:
+    def body(self, page: PdfPage) -> list[PageLine]:
         """Return the lines of a page, except header and footer."""
         return [line for line in page.lines if self.top - 2 <= line.top and line.bottom <= self.bottom + 2]
 
     def fill(self, page: PdfPage) -> float:
         """Return the used fraction of the text height, down to the last line of a page."""
-        lowest = max((line.bottom for line in self.inside(page)), default=self.top)
+        lowest = max((line.bottom for line in self.body(page)), default=self.top)
         return (lowest - self.top) / (self.bottom - self.top)
 
-    def ends(self, place: int) -> bool:
-        """Return whether a chapter begins on the next page or after rotated pages, or the document ends here."""
-        after = place + 1
-        while after < len(self.pages) and self.pages[after].turned:
-            after += 1
-        return after == len(self.pages) or after in self.starts
+    def ends_chapter(self, index: int) -> bool:
+        """Return whether a page ends a chapter or the document, or only landscape pages of the chapter follow it."""
+        following = index + 1
+        while following < len(self.pages) and self.pages[following].turned:
+            following += 1
+        return following == len(self.pages) or following in self.starts
 
-    def captions(self, page: PdfPage) -> list[str]:
-        """Return the exhibits with captions that begin on a page."""
+    def exhibits(self, page: PdfPage) -> list[str]:
+        """Return the names of the exhibits whose captions begin on a page."""
         return [match["name"] for line in page.lines if (match := _CAPTION.match(line.text)) and not self.is_text(line)]
 
-    def flows(self, page: PdfPage) -> bool:
-        """Return whether a long table, which is not a float, begins, continues or ends on a page."""
+    def has_long_table(self, page: PdfPage) -> bool:
+        """Return whether a page has a part of a long table, which is not a float."""
         return any(line.text == _FOOT or _CONTINUED.match(line.text) for line in page.lines)
 
-    def continued(self, page: PdfPage) -> Iterator[tuple[str, int]]:
-        """Yield the long tables that continue on a page, with the number of lines there, except header and footer."""
-        content = self.inside(page)
-        for at, line in enumerate(content):
-            if match := _CONTINUED.match(line.text):
-                rows = 0
-                heights: set[int] = set()
-                for each in content[at + 1 :]:
-                    if self.is_text(each) or each.text == _FOOT or _CAPTION.match(each.text):
+    def continued_tables(self, page: PdfPage) -> Iterator[tuple[str, int]]:
+        """Yield the long tables that continue on a page, with the number of rows there, without the header."""
+        lines = self.body(page)
+        for index, first in enumerate(lines):
+            if match := _CONTINUED.match(first.text):
+                heights: set[int] = set()  # one for each row, in steps of 4 pt
+                for line in lines[index + 1 :]:
+                    if self.is_text(line) or line.text == _FOOT or _CAPTION.match(line.text):
                         break
-                    if round(each.top / 4) not in heights:
-                        heights.add(round(each.top / 4))
-                        rows += 1
-                yield match["name"], rows - 1
+                    heights.add(round(line.top / 4))
+                yield match["name"], len(heights) - 1
 
-    def runs(self) -> Iterator[tuple[int, int]]:
-        """Yield first page and length of each run of pages without text inside one chapter."""
+    def float_runs(self) -> Iterator[tuple[int, int]]:
+        """Yield the first page and the length of each run of pages with only floats that is followed by text."""
         start, length = 0, 0
-        for place in range(self.first, len(self.pages)):
-            page = self.pages[place]
-            if place in self.starts:
+        for index in range(self.first, len(self.pages)):
+            page = self.pages[index]
+            if index in self.starts:
                 length = 0
-            if any(map(self.is_text, self.inside(page))):
+            if any(map(self.is_text, self.body(page))):
                 if length:
                     yield start, length
                 length = 0
-            elif self.captions(page) and not any(_CONTINUED.match(line.text) for line in page.lines):
-                start, length = (start, length + 1) if length else (place, 1)
+            elif self.exhibits(page) and not any(_CONTINUED.match(line.text) for line in page.lines):
+                start, length = (start, length + 1) if length else (index, 1)
 
     def distances(self) -> Iterator[tuple[int, str, int | None]]:
-        """Yield each exhibit, its page, and its distance in pages from the nearest reference in the text, or None."""
-        calls: dict[str, list[int]] = {}
-        for place in range(self.first, len(self.pages)):
-            text = " ".join(line.text for line in self.inside(self.pages[place]) if self.is_text(line))
-            for match in _CALL.finditer(text):
+        """Yield the page and the name of each exhibit, and its distance from the nearest reference, or None."""
+        references: dict[str, list[int]] = {}
+        for index in range(self.first, len(self.pages)):
+            text = " ".join(line.text for line in self.body(self.pages[index]) if self.is_text(line))
+            for match in _REFERENCE.finditer(text):
                 for number in _NUMBER.findall(match["numbers"]):
-                    calls.setdefault(f"{match['kind'].rstrip('s')} {number}", []).append(place)
-        for place in range(self.first, len(self.pages)):
-            for name in self.captions(self.pages[place]):
-                near = [abs(place - each) for each in calls.get(name, [])]
-                yield place, name, min(near) if near else None
+                    references.setdefault(f"{match['kind'].rstrip('s')} {number}", []).append(index)
+        for index in range(self.first, len(self.pages)):
+            for name in self.exhibits(self.pages[index]):
+                yield index, name, min((abs(index - other) for other in references.get(name, [])), default=None)
 
 
-def _signs(text: str) -> str:
-    """Return the text without blanks and punctuation, in which outline and page may differ."""
+def _letters(text: str) -> str:
+    """Return a text without blanks and punctuation, in which a bookmark may differ from the heading on its page."""
     return re.sub(r"\W", "", text)
 
 
-class _BoxReader(HTMLParser):
-    """A reader of the output of `pdftotext -bbox-layout`."""
+class _BoxParser(HTMLParser):
+    """A parser of the output of `pdftotext -bbox-layout`."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -270,7 +268,7 @@ class _BoxReader(HTMLParser):
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         """Begin a page, a line or a word."""
-        numbers = {name: float(value or 0) for name, value in attrs if name in _PLACES}
+        numbers = {name: float(value or 0) for name, value in attrs if name in _SIZES}
         if tag == "page":
             self._size, self._lines = (numbers["width"], numbers["height"]), []
         elif tag == "line":
@@ -300,4 +298,4 @@ class _BoxReader(HTMLParser):
             self.pages.append(PdfPage(len(self.pages) + 1, *self._size, ordered))
 
 
-_PLACES = frozenset({"width", "height", "xmin", "xmax", "ymin", "ymax"})
+_SIZES = frozenset({"width", "height", "xmin", "xmax", "ymin", "ymax"})

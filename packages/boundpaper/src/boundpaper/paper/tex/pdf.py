@@ -1,4 +1,4 @@
-"""Read a PDF with pypdf and pdftotext: its pages, its text, and whether its fonts are embedded."""
+"""Read a PDF with pypdf and poppler: its number of pages, text, bookmarks, metadata and fonts."""
 
 from __future__ import annotations
 
@@ -48,35 +48,35 @@ def _run_poppler(content: bytes, *argv: str, written: str = "") -> str:
     """Return the output of a poppler program for `document.pdf`, or the text that it writes to the file `written`."""
     with temporary() as folder:
         (folder / "document.pdf").write_bytes(content)
-        done = process.run((*argv, written) if written else argv, folder, 60)
-        if done.returncode:
-            raise LatexError(f"{argv[0]} cannot read the PDF: {done.output.strip()}")
-        return (folder / written).read_text(encoding="utf-8") if written else done.output
+        run = process.run((*argv, written) if written else argv, folder, 60)
+        if run.returncode:
+            raise LatexError(f"{argv[0]} cannot read the PDF: {run.output.strip()}")
+        return (folder / written).read_text(encoding="utf-8") if written else run.output
 
 
 def bookmarks(content: bytes) -> dict[int, list[tuple[int, str]]]:
-    """Return bookmarks by page, counted from 1, as (level, title) in order; levels count from 0."""
+    """Return the bookmarks of each page in order, as (level, title); pages count from 1, and levels from 0."""
     reader = _pdf_reader(content)
     by_page: dict[int, list[tuple[int, str]]] = {}
 
-    def walk(entries: list[Any], level: int) -> None:
-        for entry in entries:
-            if isinstance(entry, list):
-                walk(entry, level + 1)
-            elif (place := reader.get_destination_page_number(entry)) is not None:
-                by_page.setdefault(place + 1, []).append((level, str(entry.title)))
+    def walk(outline: list[Any], level: int) -> None:
+        for bookmark in outline:
+            if isinstance(bookmark, list):
+                walk(bookmark, level + 1)
+            elif (index := reader.get_destination_page_number(bookmark)) is not None:
+                by_page.setdefault(index + 1, []).append((level, str(bookmark.title)))
 
     walk(reader.outline, 0)
     return by_page
 
 
 def metadata(content: bytes) -> dict[str, str]:
-    """Return the metadata, such as title and author."""
+    """Return the fields of the Info dictionary, such as `Title` and `Author`."""
     return {str(key).lstrip("/"): str(value) for key, value in (_pdf_reader(content).metadata or {}).items()}
 
 
 def fonts(content: bytes) -> list[Font]:
-    """Return all fonts, sorted, including those of included figures and patterns."""
+    """Return all fonts, sorted, also those of included figures and of patterns."""
     used: set[Font] = set()
     seen: set[Any] = set()
     for page in _pdf_reader(content).pages:
@@ -111,19 +111,17 @@ def _walk_fonts(resources: Any, seen: set[Any]) -> Iterator[Font]:
             yield from _fonts_inside(reference.get_object(), reference, seen)
 
 
-def _fonts_inside(thing: Any, reference: Any, seen: set[Any]) -> Iterator[Font]:
-    key = getattr(reference, "idnum", id(thing))
-    if key not in seen and "/Resources" in thing:
+def _fonts_inside(container: Any, reference: Any, seen: set[Any]) -> Iterator[Font]:
+    """Yield the fonts in the resources of a form, pattern or font, unless it has been `seen`."""
+    key = getattr(reference, "idnum", id(container))
+    if key not in seen and "/Resources" in container:
         seen.add(key)
-        yield from _walk_fonts(thing["/Resources"], seen)
+        yield from _walk_fonts(container["/Resources"], seen)
 
 
 def _resource_values(resources: Any, kind: str) -> list[Any]:
-    group = resources.get(kind)
-    if group is None:
-        return []
-    group = group.get_object()
-    return [group.raw_get(name) for name in group]
+    dictionary = resources[kind].get_object() if kind in resources else {}
+    return [dictionary.raw_get(name) for name in dictionary]
 
 
 def _font_of(font: Any) -> Font:
@@ -131,7 +129,7 @@ def _font_of(font: Any) -> Font:
     name = str(font.get("/BaseFont", font.get("/Name", ""))).lstrip("/")
     if kind == "Type3":
         return Font(name, kind, True)
-    described = font["/DescendantFonts"][0].get_object() if kind == "Type0" else font
-    descriptor = described.get("/FontDescriptor")
+    descendant = font["/DescendantFonts"][0].get_object() if kind == "Type0" else font
+    descriptor = descendant.get("/FontDescriptor")
     files = ("/FontFile", "/FontFile2", "/FontFile3")
     return Font(name, kind, descriptor is not None and any(file in descriptor.get_object() for file in files))

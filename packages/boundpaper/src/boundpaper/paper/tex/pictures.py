@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from boundpaper.build.process import run
+from boundpaper.build import process
 from boundpaper.errors import LatexError
 from boundpaper.store.files import write
 
@@ -14,14 +14,14 @@ def convert(pdf: Path, target: Path) -> None:
 
     Raises MissingDependency without poppler's pdftocairo, and LatexError when it cannot read the file.
     """
-    form = target.suffix.removeprefix(".")
-    options = ["-png", "-singlefile", "-r", str(RESOLUTION)] if form == "png" else ["-svg"]
-    part = target.with_suffix(f".part.{form}")
-    output = part.with_suffix("") if form == "png" else part
-    done = run(["pdftocairo", *options, str(pdf), str(output)], cwd=pdf.parent, timeout=60)
+    ending = target.suffix.removeprefix(".")
+    options = ["-png", "-singlefile", "-r", str(RESOLUTION)] if ending == "png" else ["-svg"]
+    draft = target.with_suffix(f".part.{ending}")
+    output = draft.with_suffix("") if ending == "png" else draft
+    run = process.run(["pdftocairo", *options, str(pdf), str(output)], cwd=pdf.parent, timeout=60)
     try:
-        if done.returncode or not part.is_file():
-            raise LatexError(f"pdftocairo made no {form}: {done.output.strip()}", str(pdf))
-        write(target, part.read_bytes())
+        if run.returncode or not draft.is_file():
+            raise LatexError(f"pdftocairo made no {ending}: {run.output.strip()}", str(pdf))
+        write(target, draft.read_bytes())
     finally:
-        part.unlink(missing_ok=True)
+        draft.unlink(missing_ok=True)

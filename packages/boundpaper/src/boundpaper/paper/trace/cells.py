@@ -1,4 +1,4 @@
-"""Locate cells: of artifacts by file and row, of tables by row and column."""
+"""Read the rows of artifacts and of printed tables, in which a trace searches for numbers."""
 
 import math
 import re
@@ -18,8 +18,8 @@ _NUMBER = re.compile(r"[-+]?[\d.]+(?:e[-+]?\d+)?")
 class TracedRow:
     """A row of an artifact or a table.
 
-    `owner` is `table:NAME`, or the artifact's name. `place` is `file:row` for an artifact, in which the header is row
-    1, and empty for a table. `cells` are the data by column, as text, and `shown` is the printed text by column.
+    `owner` is the name of the artifact, or `table:NAME`. `place` is `file:row` in an artifact, whose header is row 1,
+    and empty in a table. `cells` has the data by column, as text, and `shown` the printed text by column.
     """
 
     owner: str
@@ -36,18 +36,18 @@ class TracedRow:
     @property
     def label(self) -> str:
         """Return the row's name: its first text that is not a number, else its first text."""
-        named = [text for text in [*self.shown.values(), *self.cells.values()] if text]
-        return next((text for text in named if tokens(text)[:1] != [text]), named[0] if named else "")
+        texts = [text for text in [*self.shown.values(), *self.cells.values()] if text]
+        return next((text for text in texts if tokens(text)[:1] != [text]), texts[0] if texts else "")
 
     def is_named(self, names: list[str]) -> bool:
-        """Return whether the row has each of these names, a text or `column=text`."""
+        """Return whether each of `names` is a text in the row, or `column=text`."""
         texts = {text.lower() for text in [*self.cells.values(), *self.shown.values()]}
         pairs = {f"{column}={text}".lower() for column, text in self.cells.items()}
         return all(name.lower() in texts | pairs for name in names)
 
 
 def cell_number(text: str) -> float | None:
-    """Return the number in a cell of an artifact, or None for other text."""
+    """Return the finite number that a cell of an artifact is, or None."""
     try:
         value = float(text)
     except ValueError:
@@ -58,16 +58,16 @@ def cell_number(text: str) -> float | None:
 def cells_of_files(
     root: Path, name: str, paths: Iterable[str], numeral: SearchedNumber | None = None
 ) -> Iterator[TracedRow]:
-    """Yield the rows of an artifact's files; with a numeral, only rows with a cell that may match it."""
+    """Yield the rows of an artifact's files; with `numeral`, only the rows with a cell that may match it."""
     for file in paths:
-        found_rows = rows(root / file) if numeral is None else rows_with(root / file, numeral.may_fit, numeral.near)
-        for line, cells in found_rows:
+        numbered_rows = rows(root / file) if numeral is None else rows_with(root / file, numeral.may_fit, numeral.near)
+        for line, cells in numbered_rows:
             texts = {column: text or "" for column, text in cells.items() if column is not None}
             yield TracedRow(name, f"{file}:{line}", texts)
 
 
 def table_cells(job: Job) -> list[tuple[dict[str, str], dict[str, str]]]:
-    """Return `cells` and `shown` of each row of a table, computed from the present artifacts."""
+    """Return `cells` and `shown` of each row of a table, which is made again from the present artifacts."""
     from boundpaper.tables.build import table_of
     from boundpaper.tables.layout import body
     from boundpaper.tables.read import read
@@ -75,13 +75,13 @@ def table_cells(job: Job) -> list[tuple[dict[str, str], dict[str, str]]]:
     grid = read(table_of(job), job.name)
     printed = body(grid, "markdown")
     data = {str(column): list(map(_cell_text, grid.table.rows[column].tolist())) for column in grid.table.rows.columns}
-    result = []
-    for index, (texts, cells) in enumerate(zip(printed, grid.rows, strict=True)):
+    table_rows = []
+    for index, (texts, table_cells) in enumerate(zip(printed, grid.rows, strict=True)):
         shown = {column.field: " ".join(text.split()) for column, text in zip(grid.columns, texts, strict=True)}
-        raw = {column: values[index] for column, values in data.items()}
-        raw |= {column.field: _cell_text(cell.value) for column, cell in zip(grid.columns, cells, strict=True)}
-        result.append((raw, shown))
-    return result
+        cells = {column: values[index] for column, values in data.items()}
+        cells |= {column.field: _cell_text(cell.value) for column, cell in zip(grid.columns, table_cells, strict=True)}
+        table_rows.append((cells, shown))
+    return table_rows
 
 
 def _cell_text(value: object) -> str:

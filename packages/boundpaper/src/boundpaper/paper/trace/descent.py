@@ -1,12 +1,14 @@
-"""Trace a cell to the cells and rows it was computed from, down to sources and measurements."""
+"""Trace a cell to the cells and rows from which it was computed, down to sources and measurements."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import islice
+from operator import itemgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from boundpaper.paper.trace.cells import TracedRow, cell_number, cells_of_files, table_cells
 from boundpaper.paper.trace.known import StepCache
@@ -20,15 +22,16 @@ if TYPE_CHECKING:
 
 ROWS = 4  # most rows shown per artifact
 INPUTS = 6  # most artifacts shown per step
-CLOSE = 1e-9
+TOLERANCE = 1e-9  # relative difference of cells that count as equal
 
 
 @dataclass
 class TracedProject:
-    """The access to a project that a trace needs.
+    """What a trace needs of a project.
 
-    `job` returns the job of a step, `stamp` a hash of the present content it depends on, and `built` whether its
-    outputs are up to date. `known` caches results of earlier traces, `numbers` the numbers of files.
+    `job` returns the job of a step, `stamp` a hash of the present content on which the step depends, and `built`
+    whether its outputs are up to date. `known` caches what steps print, and `numbers` the numbers in files, both for
+    later traces. `digest` returns the hash of a file.
     """
 
     root: Path
@@ -62,11 +65,11 @@ class TracedProject:
         return [TracedRow(step.key, "", cells, shown) for cells, shown in rows]
 
     def origins(self, artifact: str) -> list[str]:
-        """Return where an artifact comes from, as its description says."""
+        """Return the origins that the description of an artifact states, each in one line."""
 
         def all_origins() -> dict[str, list[str]]:
-            entries = full_package(self.root)["resources"]
-            return {entry["name"]: list(map(_one_line, entry.get("origin") or [])) for entry in entries}
+            resources = full_package(self.root)["resources"]
+            return {resource["name"]: list(map(_one_line, resource.get("origin") or [])) for resource in resources}
 
         return self.known.value("origins", package_hash(self.root), all_origins).get(artifact, [])  # type: ignore[no-any-return]
 
@@ -78,47 +81,50 @@ class TracedProject:
 def trace_cell(
     project: TracedProject, step: Step, row: TracedRow | None, column: str, seen: set[str], depth: int = 1
 ) -> Iterator[str]:
-    """Yield the lines that trace a cell to its inputs, or without column a whole row, or without row a whole step."""
-    pad = "  " * depth
+    """Yield the lines that trace a cell to its inputs; without `column`, a whole row; without `row`, a whole step.
+
+    `seen` collects what has been traced, so that it is printed once. `depth` is the number of indents.
+    """
+    indent = "  " * depth
     if step.function or step.kind.name == "chapter":
-        yield f"{pad}{step.file}:{step.line} {step.key}({', '.join(step.artifacts)})"
+        yield f"{indent}{step.file}:{step.line} {step.key}({', '.join(step.artifacts)})"
     if step.kind.name == "result":
-        yield f"{pad}made by: python build.py analyze {step.name}"
+        yield f"{indent}made by: python build.py analyze {step.name}"
     value = cell_number(row.cells.get(column, "")) if row and column else None
-    ranked = sorted(_input_rows(project, step, row, value), key=lambda each: -each[0])
-    chosen = [each for each in ranked if each[3]] or ranked
-    for _, artifact, rows, where in chosen[:INPUTS]:
-        yield from trace_rows(project, artifact, rows, where, seen, depth)
-    if len(chosen) > INPUTS:
-        yield f"{pad}and {len(chosen) - INPUTS} more artifacts"
+    inputs = sorted(_inputs(project, step, row, value), key=lambda related: -related.shared_texts)
+    inputs = [related for related in inputs if related.column] or inputs
+    for related in inputs[:INPUTS]:
+        yield from trace_rows(project, related.artifact, related.rows, related.column, seen, depth)
+    if len(inputs) > INPUTS:
+        yield f"{indent}and {len(inputs) - INPUTS} more artifacts"
 
 
 def trace_rows(
-    project: TracedProject, artifact: str, rows: list[TracedRow], where: str, seen: set[str], depth: int
+    project: TracedProject, artifact: str, rows: list[TracedRow], column: str, seen: set[str], depth: int
 ) -> Iterator[str]:
-    """Yield the lines that trace rows of an artifact to their inputs; with a column, that cell of the first row."""
-    pad = "  " * depth
+    """Yield the lines that trace rows of an artifact to their inputs, or with `column` that cell of the first row."""
+    indent = "  " * depth
     maker = project.maker(artifact)
     if maker is None:
         return
-    places = ", ".join(f":{row.place.rpartition(':')[2]}" if nth else row.place for nth, row in enumerate(rows[:ROWS]))
-    more = f" and {len(rows) - ROWS} more rows" if len(rows) > ROWS else ""
-    if where:
-        where = where if where in rows[0].cells else "printed"  # the store computes value, low and high from it
-        yield f"{pad}= {places} {where} {rows[0].cells[where]!r} ({_place_in_words(rows[0], where)})"
+    places = ", ".join([row.place for row in rows[:1]] + [f":{row.place.rpartition(':')[2]}" for row in rows[1:ROWS]])
+    if column:
+        column = column if column in rows[0].cells else "printed"  # the store computes value, low and high from it
+        yield f"{indent}= {places} {column} {rows[0].cells[column]!r} ({_row_in_words(rows[0], column)})"
     elif rows:
-        yield f"{pad}computed from {places}{more}"
+        further = f" and {len(rows) - ROWS} more rows" if len(rows) > ROWS else ""
+        yield f"{indent}computed from {places}{further}"
     else:
-        yield f"{pad}reads {', '.join(files(project.root, artifact)[:ROWS])}"
-    again = f"{artifact} {places} {where}"
-    if again in seen:
-        yield f"{pad}  (see above)"
+        yield f"{indent}reads {', '.join(files(project.root, artifact)[:ROWS])}"
+    key = f"{artifact} {places} {column}"
+    if key in seen:
+        yield f"{indent}  (see above)"
         return
-    seen.add(again)
+    seen.add(key)
     if maker.kind.name in ("source", "measurement"):
-        yield from (f"{pad}  {line}" for line in trace_ends(project, artifact, rows))
+        yield from (f"{indent}  {line}" for line in trace_ends(project, artifact, rows))
     elif maker.kind.name == "result" or rows:
-        yield from trace_cell(project, maker, rows[0] if rows else None, where, seen, depth + 1)
+        yield from trace_cell(project, maker, rows[0] if rows else None, column, seen, depth + 1)
 
 
 def trace_ends(project: TracedProject, artifact: str, rows: list[TracedRow]) -> Iterator[str]:
@@ -126,59 +132,65 @@ def trace_ends(project: TracedProject, artifact: str, rows: list[TracedRow]) -> 
     for place in dict.fromkeys(row.cells.get("source", "") for row in rows):
         cells = next((row.cells for row in project.rows("places") if row.cells.get("source") == place), None)
         if place and cells:
-            parts = [cells[each] for each in ("document", "section", "exhibit") if cells.get(each)]
-            yield f"printed in {', '.join(parts)}" + (f" [{cells['citation']}]" if cells.get("citation") else "")
+            names = [cells[column] for column in ("document", "section", "exhibit") if cells.get(column)]
+            yield f"printed in {', '.join(names)}" + (f" [{cells['citation']}]" if cells.get("citation") else "")
     paths = list(dict.fromkeys(row.place.rpartition(":")[0] for row in rows) or files(project.root, artifact)[:ROWS])
     for file in paths[:ROWS]:
-        note = manifest(project.root, file)
-        if note.get("command"):
-            versions = ", ".join(f"{name} {version}" for name, version in sorted(note.get("versions", {}).items()))
-            yield f"measured by: {note['command']}" + (f" ({versions})" if versions else "")
+        facts = manifest(project.root, file)
+        if facts.get("command"):
+            versions = ", ".join(f"{name} {version}" for name, version in sorted(facts.get("versions", {}).items()))
+            yield f"measured by: {facts['command']}" + (f" ({versions})" if versions else "")
     if not rows or not rows[0].cells.get("source"):
         yield from (f"from {origin}" for origin in project.origins(artifact))
 
 
 def _one_line(origin: object) -> str:
-    return ", ".join(str(part) for part in origin.values() if part) if isinstance(origin, dict) else str(origin)
+    return ", ".join(map(str, filter(None, origin.values()))) if isinstance(origin, dict) else str(origin)
 
 
-def _input_rows(
-    project: TracedProject, step: Step, row: TracedRow | None, value: float | None
-) -> Iterator[tuple[int, str, list[TracedRow], str]]:
-    """Yield for each artifact that a step reads: nearness, name, the related rows, and the column of an equal cell.
+class RelatedRows(NamedTuple):
+    """Rows of an artifact that may be the inputs of a row, and the column of the cell that equals the traced value.
 
-    The column is empty if no cell has the value; nearness is the number of texts shared with `row`.
+    `shared_texts` is the number of texts that the rows share with the row. `column` is empty if no cell is equal.
     """
+
+    shared_texts: int
+    artifact: str
+    rows: list[TracedRow]
+    column: str
+
+
+def _inputs(project: TracedProject, step: Step, row: TracedRow | None, value: float | None) -> Iterator[RelatedRows]:
+    """Yield the related rows of each artifact that a step reads."""
     for artifact in step.artifacts:
-        maker = project.maker(artifact)
-        if maker is None or row is None:
-            yield 0, artifact, [], ""
+        if project.maker(artifact) is None or row is None:
+            yield RelatedRows(0, artifact, [], "")
             continue
-        shared = [(len(other.words & row.words), other) for other in project.rows(artifact)]
-        best = max((count for count, _ in shared), default=0)
-        same = list(_equal_cells(shared, value, need=1 if best else 0)) if value is not None else []
-        if same:
-            count, column, other = max(same, key=lambda found: found[0])
-            yield count, artifact, [other], column
+        counted_rows = [(len(candidate.words & row.words), candidate) for candidate in project.rows(artifact)]
+        most = max((count for count, _ in counted_rows), default=0)
+        equal_cells = [] if value is None else list(_equal_cells(counted_rows, value, minimum=1 if most else 0))
+        if equal_cells:
+            count, column, match = max(equal_cells, key=itemgetter(0))
+            yield RelatedRows(count, artifact, [match], column)
         else:
-            near = [other for count, other in shared if best and count == best]
-            yield best, artifact, near if len(near) < max(len(shared), 2) else [], ""
+            nearest = [candidate for count, candidate in counted_rows if most and count == most]
+            yield RelatedRows(most, artifact, nearest if len(nearest) < max(len(counted_rows), 2) else [], "")
 
 
 def _equal_cells(
-    shared: Iterable[tuple[int, TracedRow]], value: float | None, need: int
+    counted_rows: Iterable[tuple[int, TracedRow]], value: float, minimum: int
 ) -> Iterator[tuple[int, str, TracedRow]]:
-    assert value is not None
-    telling = len(f"{value:g}".replace("-", "").replace(".", "").strip("0")) > 2  # few digits match by chance
-    for count, row in shared:
-        if count < need or not (count or telling):
+    """Yield the count, the column and the row of each cell that equals a value, for counts of at least `minimum`."""
+    has_few_digits = len(f"{value:g}".replace("-", "").replace(".", "").strip("0")) <= 2  # so it matches by chance
+    for count, row in counted_rows:
+        if count < minimum or (not count and has_few_digits):
             continue
         for column, text in row.cells.items():
             number = cell_number(text.removesuffix("%").replace(",", "").lstrip("~≈+"))
-            if number is not None and math.isclose(number, value, rel_tol=CLOSE, abs_tol=0):
+            if number is not None and math.isclose(number, value, rel_tol=TOLERANCE, abs_tol=0):
                 yield count, column, row
 
 
-def _place_in_words(row: TracedRow, but: str) -> str:
-    parts = [f"{column} {text}" for column, text in row.cells.items() if column != but and text in row.words]
-    return ", ".join(parts[:4])
+def _row_in_words(row: TracedRow, excluded: str) -> str:
+    names = (f"{column} {text}" for column, text in row.cells.items() if column != excluded and text in row.words)
+    return ", ".join(islice(names, 4))

@@ -1,9 +1,9 @@
-"""Find the places to trace: every place of a printed number, or the cell, verdict or step with an address."""
+"""Find what to trace: the places that print a number, or the cell, verdict or step that an address names."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -18,17 +18,17 @@ from boundpaper.suggestions import similar_names, suggest
 if TYPE_CHECKING:
     from boundpaper.build.graph import Step
 
-SHOWN = 5  # rows of one address
-FIRST = 3  # most places shown per kind
+SHOWN = 5  # most rows shown for an address
+FIRST = 3  # most places shown of each kind
 TEXTS = ("reported", "recomputed", "reason")  # ledger columns whose texts contain numbers
 PRINTED = ("table", "chapter")
-SPARE = "table not in print"
-ROOMS = (*PRINTED, "claim", "result", "source", "measurement", SPARE)
+UNPRINTED = "table not in print"
+KINDS = (*PRINTED, "claim", "result", "source", "measurement", UNPRINTED)  # of places, in the order of the search
 
 
 @dataclass(frozen=True)
 class Hit:
-    """A place that prints a number: quality of the match, step, row, column, and printed text."""
+    """A place that prints a number; `rank` says how well the number matches, `text` is printed there."""
 
     rank: int
     step: Step
@@ -42,45 +42,46 @@ class Hit:
 def trace(project: TracedProject, what: str, every: bool = False) -> Iterator[str]:
     """Yield the lines that trace `what`: a number, or an address such as `table:NAME/ROW/COLUMN`.
 
-    For a number, printed places come first: exhibits, then chapters. The first exhibit and the first chapter are traced
-    to their source, or if there is neither the first other place; with `every`, all places are listed and traced. Kinds
-    of places are searched and reported one after another. Raises SpecError, which suggests the nearest known names or
-    numbers, if nothing is found.
+    A number is searched for in one kind of places after another, first in tables and chapters. The first table and the
+    first chapter that print it are traced to their source; if there is neither, the first other place is. With `every`,
+    all places are listed and traced. Raises SpecError, which suggests the nearest known names or numbers, if nothing is
+    found.
     """
     numeral = SearchedNumber.read(what)
     if numeral is None:
         yield from _trace_address(project, what)
         return
-    rooms: dict[str, list[Step]] = {room: [] for room in ROOMS}
+    steps_by_kind: dict[str, list[Step]] = {kind: [] for kind in KINDS}
     in_print = {key for step in project.steps.values() if step.kind.name == "thesis" for key in step.needs}
     for step in project.steps.values():
-        rooms[_kind_of_place(step, in_print)].append(step)
-    followed: tuple[str, ...] = ROOMS
-    for room, steps in rooms.items():
+        steps_by_kind[_kind_of_place(step, in_print)].append(step)
+    traced_kinds: tuple[str, ...] = KINDS
+    for kind, steps in steps_by_kind.items():
         hits = sorted((hit for step in steps for hit in _hits(project, step, numeral)), key=lambda hit: -hit.rank)
         project.known.save()
         project.numbers.save()
         shown = hits if every else hits[:FIRST]
-        for place, hit in enumerate(shown):
+        for hit in shown:
             yield f"{hit.address}: {hit.text}" + (" (rounded)" if hit.rank == ROUNDED else "")
-            if every or (place == 0 and room in followed):
-                yield from _lines_below(project, hit)
+            if every or (hit is shown[0] and kind in traced_kinds):
+                yield from _trace_hit(project, hit)
         if len(hits) > len(shown):
-            yield f"and {len(hits) - len(shown)} more of kind {room}; --all shows them"
+            yield f"and {len(hits) - len(shown)} more of kind {kind}; --all shows them"
         if hits:
-            followed = PRINTED
-    if followed == ROOMS:
-        close = "; ".join(_closest_numbers(project, numeral, [*rooms["table"], *rooms[SPARE]]))
-        raise SpecError(f"{what} was not found; nearest: {close}" if close else f"{what} was not found")
+            traced_kinds = PRINTED
+    if traced_kinds == KINDS:
+        tables = [*steps_by_kind["table"], *steps_by_kind[UNPRINTED]]
+        nearest = "; ".join(_closest_numbers(project, numeral, tables))
+        raise SpecError(f"{what} was not found; nearest: {nearest}" if nearest else f"{what} was not found")
 
 
 def _kind_of_place(step: Step, in_print: set[str]) -> str:
     """Return the kind of place where a step shows numbers."""
     kind = {"ledger": "claim"}.get(step.kind.name, step.kind.name)
-    return SPARE if kind == "table" and step.key not in in_print else kind if kind in ROOMS else "result"
+    return UNPRINTED if kind == "table" and step.key not in in_print else kind if kind in KINDS else "result"
 
 
-def _lines_below(project: TracedProject, hit: Hit) -> Iterator[str]:
+def _trace_hit(project: TracedProject, hit: Hit) -> Iterator[str]:
     """Yield the lines that trace the number at a place to its inputs."""
     seen: set[str] = set()
     if hit.step.kind.name in ("source", "measurement") and hit.row:
@@ -99,9 +100,9 @@ def _lines_below(project: TracedProject, hit: Hit) -> Iterator[str]:
 
 def _row_is_named(row: TracedRow, where: dict[str, str]) -> bool:
     """Return whether a row has all the cells `where`; numbers are compared as numbers."""
-    for column, wanted in where.items():
+    for column, cell in where.items():
         text = row.cells.get(column, "")
-        if text != wanted and (cell_number(text) is None or cell_number(text) != cell_number(wanted)):
+        if text != cell and (cell_number(text) is None or cell_number(text) != cell_number(cell)):
             return False
     return True
 
@@ -112,7 +113,7 @@ def _hits(project: TracedProject, step: Step, numeral: SearchedNumber) -> Iterat
         if kind == "chapter":
             yield from _places_in_chapter(project, step, numeral)
         elif kind == "table":
-            yield from _table(project, step, numeral)
+            yield from _places_in_table(project, step, numeral)
         elif step.kind.artifact:
             yield from _places_in_artifact(project, step, numeral)
     except ThesisError as error:
@@ -120,34 +121,29 @@ def _hits(project: TracedProject, step: Step, numeral: SearchedNumber) -> Iterat
 
 
 def _places_in_chapter(project: TracedProject, step: Step, numeral: SearchedNumber) -> Iterator[Hit]:
-    for each in project.known.value(step.key, project.stamp(step), lambda: _printed_values(project, step)):
-        if numeral.text in tokens(str(each["shown"])):
-            origins = each["origins"]
-            assert isinstance(origins, list)
-            address = f"{step.file}:{each['line']}"
-            text = f"{each['shown']} = " + " and ".join(map(_origin_in_words, origins))
-            yield Hit(SAME, step, None, "", address, text, tuple(origins))
+    for value in project.known.value(step.key, project.stamp(step), lambda: _printed_values(project, step)):
+        if numeral.text in tokens(value["shown"]):
+            text = f"{value['shown']} = " + " and ".join(map(_origin_in_words, value["origins"]))
+            yield Hit(SAME, step, None, "", f"{step.file}:{value['line']}", text, tuple(value["origins"]))
 
 
-def _printed_values(project: TracedProject, step: Step) -> list[dict[str, object]]:
-    """Return the values that a chapter prints: as its step recorded them, or if out of date by rendering it again."""
+def _printed_values(project: TracedProject, step: Step) -> list[dict[str, Any]]:
+    """Return the values that a chapter prints, as its step recorded them; render the chapter if this is out of date."""
     from boundpaper.paper.chapter import render
 
     if project.built(step):
         return json.loads((project.root / f"out/bound/{step.name}.json").read_text(encoding="utf-8"))  # type: ignore[no-any-return]
-    printed: list[dict[str, object]] = []
+    printed: list[dict[str, Any]] = []
     render(text_of(project.root, step.file, SpecError), step.file, project.job(step).frames(), printed)
     return printed
 
 
-def _origin_in_words(origin: dict[str, object]) -> str:
-    where = origin["where"]
-    assert isinstance(where, dict)
-    keys = ", ".join(f"{name}={text}" for name, text in where.items())
+def _origin_in_words(origin: dict[str, Any]) -> str:
+    keys = ", ".join(f"{name}={text}" for name, text in origin["where"].items())
     return f"{origin['artifact']}/{keys}/{origin['column']}"
 
 
-def _table(project: TracedProject, step: Step, numeral: SearchedNumber) -> Iterator[Hit]:
+def _places_in_table(project: TracedProject, step: Step, numeral: SearchedNumber) -> Iterator[Hit]:
     if project.built(step) and not any(numeral.may_be_in(text_of(project.root, file)) for file in step.targets):
         return
     for row in project.table(step):
@@ -157,18 +153,17 @@ def _table(project: TracedProject, step: Step, numeral: SearchedNumber) -> Itera
 
 
 def _closest_numbers(project: TracedProject, numeral: SearchedNumber, tables: list[Step]) -> list[str]:
-    """Return the three closest numbers in tables, each with its place, as messages."""
-    near: list[tuple[float, str]] = []
+    """Return the three numbers in tables that are closest to a numeral, each with its address, in words."""
+    numbers: list[tuple[float, str]] = []
     for step in tables:
         with suppress(ThesisError):
             for row in project.table(step):
                 for column, shown in row.shown.items():
-                    address = f"{step.key}/{row.label}/{column}"
-                    near += [
-                        (abs(float(each) - float(numeral.text)), f"{each} in {address}") for each in tokens(shown)[:1]
-                    ]
+                    for digits in tokens(shown)[:1]:
+                        distance = abs(float(digits) - float(numeral.text))
+                        numbers.append((distance, f"{digits} in {step.key}/{row.label}/{column}"))
     project.known.save()
-    return list(dict.fromkeys(text for _, text in sorted(near)))[:3]
+    return list(dict.fromkeys(words for _, words in sorted(numbers)))[:3]
 
 
 def _places_in_artifact(project: TracedProject, step: Step, numeral: SearchedNumber) -> Iterator[Hit]:
@@ -183,40 +178,41 @@ def _places_in_artifact(project: TracedProject, step: Step, numeral: SearchedNum
 
 
 def _trace_address(project: TracedProject, what: str) -> Iterator[str]:
-    kind, _, rest = what.rpartition(":") if "/" not in what.partition(":")[0] else ("", "", what)
-    name, *parts = rest.split("/")
+    kind, _, path = what.rpartition(":") if "/" not in what.partition(":")[0] else ("", "", what)
     if kind == "claim":
-        yield from _trace_claim(project, rest)
+        yield from _trace_claim(project, path)
         return
+    name, _, row_and_column = path.partition("/")
+    row_name, _, column = row_and_column.partition("/")
     step = _step_named(project, kind, name)
-    if not parts:
+    if "/" not in path:
         yield ": ".join(filter(None, (step.key, step.about(project.root))))
         yield from trace_cell(project, step, None, "", set())
         return
     rows = project.table(step) if step.kind.name == "table" else project.rows(name)
     if not rows:
         raise SpecError(f"{step.key} has no rows; trace it as {step.key}")
-    names = [each.strip() for each in parts[0].split(",")]
-    chosen = [row for row in rows if row.is_named(names)]
-    if not chosen:
+    names = [text.strip() for text in row_name.split(",")]
+    matches = [row for row in rows if row.is_named(names)]
+    if not matches:
         labels = {text for row in rows for text in [row.label, *row.words]}
-        raise SpecError(f"{step.key} has no row {parts[0]!r}; {_near(parts[0], labels)}")
-    column = "/".join(parts[1:])
-    if column and column not in {**chosen[0].cells, **chosen[0].shown}:
-        raise SpecError(f"{step.key} has no column {column!r}; {_near(column, [*chosen[0].shown, *chosen[0].cells])}")
-    for row in chosen[:SHOWN]:
+        raise SpecError(f"{step.key} has no row {row_name!r}; {_nearest(row_name, labels)}")
+    columns = [*matches[0].shown, *matches[0].cells]
+    if column and column not in columns:
+        raise SpecError(f"{step.key} has no column {column!r}; {_nearest(column, columns)}")
+    for row in matches[:SHOWN]:
         text = row.shown.get(column) or row.cells.get(column, "") if column else row.label
         yield f"{row.place or row.owner + '/' + row.label}" + (f" {column}: {text}" if column else "")
         yield from trace_cell(project, step, row, column, set())
-    if len(chosen) > SHOWN:
-        yield f"and {len(chosen) - SHOWN} more rows; give more of their texts, separated by commas"
+    if len(matches) > SHOWN:
+        yield f"and {len(matches) - SHOWN} more rows; give more of their texts, separated by commas"
 
 
 def _step_named(project: TracedProject, kind: str, name: str) -> Step:
     steps = [step for step in project.steps.values() if step.name == name and kind in ("", step.kind.name)]
     if not steps:
         names = [step.key if kind else step.name for step in project.steps.values()]
-        raise SpecError(f"no {kind or 'step'} called {name!r}; {_near(f'{kind}:{name}' if kind else name, names)}")
+        raise SpecError(f"no {kind or 'step'} called {name!r}; {_nearest(f'{kind}:{name}' if kind else name, names)}")
     main_steps = [step for step in steps if step.kind.name != "picture"]
     if len(main_steps) > 1:
         raise SpecError(f"{name!r} is ambiguous: write one of {', '.join(step.key for step in main_steps)}")
@@ -226,15 +222,15 @@ def _step_named(project: TracedProject, kind: str, name: str) -> Step:
 def _trace_claim(project: TracedProject, name: str) -> Iterator[str]:
     rows = [row for row in project.rows("claims") if name in (row.cells["claim"], row.cells["claim"].partition(".")[0])]
     if not rows:
-        raise SpecError(f"no claim {name!r}; {_near(name, [row.cells['claim'] for row in project.rows('claims')])}")
+        raise SpecError(f"no claim {name!r}; {_nearest(name, [row.cells['claim'] for row in project.rows('claims')])}")
     places = {row.cells["claim"]: row.cells for row in project.rows("claim_places")}
     for row in rows[:SHOWN]:
         cells, place = row.cells, places.get(row.cells["claim"], {})
         yield f"claim:{cells['claim']}: {cells['verdict']}; {cells['reason']}"
         line = f", line {place['line']}" if place.get("line") else ""
         yield f"  stated in {cells['source']}, {cells['section']}{line}: {cells['statement']}"
-        used = place.get("chapters") or "no chapter"
-        yield f"  judged by {place.get('function', 'a claim that is no longer there')}; used in {used}"
+        chapters = place.get("chapters") or "no chapter"
+        yield f"  judged by {place.get('function', 'a claim that is no longer there')}; used in {chapters}"
         step = project.steps.get(f"claim:{name.partition('.')[0]}")
         if step:
             yield from trace_cell(project, step, row, "recomputed", set())
@@ -242,9 +238,7 @@ def _trace_claim(project: TracedProject, name: str) -> Iterator[str]:
         yield f"and {len(rows) - SHOWN} more verdicts, such as claim:{rows[SHOWN].cells['claim']}"
 
 
-def _near(name: str, known: object) -> str:
-    names = [str(each) for each in known]  # type: ignore[attr-defined]
-    hint = suggest(name, names)
-    if hint:
-        return hint.strip()
-    return f"nearest: {', '.join(similar_names(name, names, cutoff=0.0))}"
+def _nearest(name: str, known: Iterable[str]) -> str:
+    """Return a suggestion of the known names that are nearest to a name."""
+    names = list(known)
+    return suggest(name, names).strip() or f"nearest: {', '.join(similar_names(name, names, cutoff=0.0))}"

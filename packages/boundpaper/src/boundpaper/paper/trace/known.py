@@ -1,4 +1,4 @@
-"""Cache between traces what steps print and which numbers files have; what has changed since is read again."""
+"""Cache what steps print and which numbers files have, so that the next trace reads only what has changed."""
 
 from base64 import b64decode, b64encode
 from collections.abc import Callable
@@ -19,7 +19,7 @@ _FORMAT = 1
 
 
 class StepCache:
-    """A file with a JSON value for each step, or file, and the stamp of what the value depends on."""
+    """A file of JSON values, one for each step or file, with a stamp of the content on which the value depends."""
 
     def __init__(self, root: Path, file: str = FILE) -> None:
         self.path = root / file
@@ -31,7 +31,7 @@ class StepCache:
                 self.values = {key: (stamp, value) for key, (stamp, value) in content["values"].items()}
 
     def value(self, key: str, stamp: str, make: Callable[[], Any]) -> Any:
-        """Return the cached value of a step if the stamp is the same, else the value that `make` returns."""
+        """Return the cached value of a step or file if its stamp is the same, else cache and return that of `make`."""
         if key not in self.values or self.values[key][0] != stamp:
             self.values[key] = stamp, make()
             self.changed = True
@@ -45,6 +45,6 @@ class StepCache:
             self.changed = False
 
     def may_match(self, root: Path, file: str, stamp: str, numeral: SearchedNumber) -> bool:
-        """Return whether a file of this stamp has a number that may match; its distinct numbers are cached."""
+        """Return whether a file has a number that may match `numeral`; its distinct numbers are cached by its stamp."""
         text = self.value(file, stamp, lambda: b64encode(numbers_in(root / file, number_in).tobytes()).decode())
         return bool(numeral.near(np.frombuffer(b64decode(text))).any())

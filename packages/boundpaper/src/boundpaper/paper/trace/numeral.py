@@ -1,4 +1,4 @@
-"""Parse a printed number, and test which cells it may come from."""
+"""Parse a printed number, and test whether a cell may be its source."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ SAME, EQUAL, ROUNDED = 3, 2, 1
 
 
 def tokens(text: str) -> list[str]:
-    """Return the numbers of a text as printed, with plain signs and without thousands separators."""
+    """Return the numbers in a text as printed, but with plain signs and without thousands separators."""
     return [
-        each.replace(",", "").lstrip("+")
-        for each in TOKEN.findall(text.replace("−", "-").replace("$-$", "-").replace("{,}", ""))
+        numeral.replace(",", "").lstrip("+")
+        for numeral in TOKEN.findall(text.replace("−", "-").replace("$-$", "-").replace("{,}", ""))
     ]
 
 
 def number_in(text: str) -> float:
-    """Return the number that a cell is, or the only one in its text; NaN for any other text."""
+    """Return the number that a cell is, or the only number in its text; NaN for other texts."""
     try:
         return float(text)
     except ValueError:
@@ -37,8 +37,8 @@ def number_in(text: str) -> float:
 class SearchedNumber:
     """A printed number.
 
-    `text` has the digits, with a plain sign and without thousands commas; `low` and `high` are the rounding range.
-    `percent` says whether the number may be a percentage, 100 times a cell's value.
+    `text` has the digits, with a plain sign and without thousands commas. `low` and `high` are the ends of the range of
+    values that are rounded to it. `percent` says whether it may be a percentage, 100 times the value of a cell.
     """
 
     text: str
@@ -48,7 +48,7 @@ class SearchedNumber:
 
     @classmethod
     def read(cls, text: str) -> SearchedNumber | None:
-        """Return the number that a text consists of, or None."""
+        """Return the number that the whole text is, or None."""
         try:
             number = parse(text)
         except DataError:
@@ -74,19 +74,19 @@ class SearchedNumber:
         return bool(self._is_within(value))
 
     def near(self, values: Any) -> Any:
-        """Return whether a number equals this number or may be printed as it; for an array, return a mask."""
+        """Return whether a value equals this number or may be printed as it; for an array, return a mask."""
         return (values == float(self.text)) | self._is_within(values)
 
     @cached_property
     def may_fit(self) -> Callable[[str], bool]:
-        """Return a quick test to use before `fits`: a text for which it is false does not match."""
+        """Return a quick test of texts, to be used before `fits`: if it is false, the text does not match."""
         return cache(self._may_fit)
 
     def _may_fit(self, text: str) -> bool:
         return bool(self.near(number_in(text)))
 
     def may_be_in(self, printed: str) -> bool:
-        """Return false only if a LaTeX file does not print the number; a quick test, which may be true anyway."""
+        """Return a quick test of whether a LaTeX file prints the number: if it is false, the file does not."""
         digits = printed.replace("{,}", "").replace(",", "")
         return all(run in digits for run in re.findall(r"\d+", self.text.partition("e")[0]))
 

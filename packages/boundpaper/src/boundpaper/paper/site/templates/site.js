@@ -1,5 +1,5 @@
 "use strict";
-// Without this script every page still shows all that it holds; it adds choosing, sorting and walking.
+// Without this script, every page still shows all its content; the script adds selection, sorting and search.
 
 const words = (text) => text.toLowerCase().split(/\s+/).filter(Boolean);
 const holds = (text, wanted) => wanted.every((word) => text.includes(word));
@@ -13,7 +13,7 @@ function number(text) {
 function sortable(table) {
   const heads = [...table.tHead.rows[table.tHead.rows.length - 1].cells];
   const bodies = [...table.tBodies];
-  table.tHead.querySelectorAll("math").forEach((math) => {  // without a name of its own, a formula names no button
+  table.tHead.querySelectorAll("math").forEach((math) => {  // without a label, a formula does not name the button
     math.setAttribute("role", "math");
     math.setAttribute("aria-label", math.textContent);
   });
@@ -25,41 +25,41 @@ function sortable(table) {
     head.append(button);
     button.addEventListener("click", () => {
       const down = head.getAttribute("aria-sort") === "ascending";
-      heads.forEach((each) => each.removeAttribute("aria-sort"));
+      heads.forEach((other) => other.removeAttribute("aria-sort"));
       head.setAttribute("aria-sort", down ? "descending" : "ascending");
       const sign = down ? -1 : 1;
-      bodies.forEach((body) => {  // a group keeps its head, and its rows their group
-        const own = [...body.rows].filter((row) => !row.querySelector("[scope=rowgroup]"));
-        const keyed = own.map((row) => {
+      bodies.forEach((body) => {  // a group keeps its heading, and a row stays in its group
+        const rows = [...body.rows].filter((row) => !row.querySelector("[scope=rowgroup]"));
+        const entries = rows.map((row) => {
           const text = row.cells[column] ? row.cells[column].textContent.trim() : "";
           return { row, text, value: number(text), empty: text === "" || text === "–" || text === "—" };
         });
-        const filled = keyed.filter((each) => !each.empty);
-        const numeric = filled.every((each) => !Number.isNaN(each.value));
+        const filled = entries.filter((entry) => !entry.empty);
+        const numeric = filled.every((entry) => !Number.isNaN(entry.value));
         filled.sort((a, b) => sign * (numeric ? a.value - b.value : a.text < b.text ? -1 : a.text > b.text ? 1 : 0));
-        body.append(...filled.map((each) => each.row), ...keyed.filter((each) => each.empty).map((each) => each.row));
+        body.append(...[...filled, ...entries.filter((entry) => entry.empty)].map((entry) => entry.row));
       });
     });
   });
 }
 
-// The ledger: rows that fit every choice stay; the choices stand in the address.
+// The ledger: rows that fit all choices are shown, and the choices are written into the address.
 function ledger(form) {
   const rows = [...document.querySelectorAll("#rows > details")];
   const texts = rows.map(() => null);
   const count = document.getElementById("count");
-  const names = [...form.elements].filter((each) => each.name).map((each) => each.name);
+  const names = [...form.elements].map((element) => element.name).filter(Boolean);
   const apply = () => {
     const wanted = Object.fromEntries(names.map((name) => [name, form.elements[name].value]));
     const search = words(wanted.search);
-    const chosen = names.filter((name) => name !== "search" && wanted[name]);
+    const restricted = names.filter((name) => name !== "search" && wanted[name]);
     let shown = 0;
-    rows.forEach((row, place) => {
-      let fits = chosen.every((name) =>
+    rows.forEach((row, index) => {
+      let fits = restricted.every((name) =>
         name === "chapter" ? row.dataset.chapter.split(" ").includes(wanted.chapter) : row.dataset[name] === wanted[name]);
       if (fits && search.length) {
-        texts[place] = texts[place] || `${row.id} ${row.textContent}`.toLowerCase();
-        fits = holds(texts[place], search);
+        texts[index] = texts[index] || `${row.id} ${row.textContent}`.toLowerCase();
+        fits = holds(texts[index], search);
       }
       row.hidden = !fits;
       shown += fits;
@@ -68,7 +68,7 @@ function ledger(form) {
     const query = new URLSearchParams(names.filter((name) => wanted[name]).map((name) => [name, wanted[name]])).toString();
     try {
       history.replaceState(null, "", `${query ? `?${query}` : location.pathname}${location.hash}`);
-    } catch { /* some browsers keep the address of a page opened from a folder */ }
+    } catch { /* some browsers do not change the address of a page that is opened from a folder */ }
   };
   new URLSearchParams(location.search).forEach((value, name) => {
     if (names.includes(name)) form.elements[name].value = value;
@@ -90,7 +90,7 @@ function ledger(form) {
   open();
 }
 
-// Lists: rows that hold the words stay.
+// Lists: rows that contain all words of the search are shown.
 function narrow(input) {
   const rows = [...document.getElementById(input.dataset.narrow).tBodies[0].rows];
   const count = document.querySelector(`[data-count="${input.dataset.narrow}"]`);
@@ -105,34 +105,34 @@ function narrow(input) {
   apply();
 }
 
-// The graph: a chosen node leaves what it rests on and what rests on it.
+// The graph: if a node is chosen, only the nodes that it depends on and that depend on it are shown.
 function graph(box) {
   const down = JSON.parse(document.getElementById("edges").textContent);
   const up = {};
   Object.entries(down).forEach(([key, below]) => below.forEach((other) => (up[other] = up[other] || []).push(key)));
   const items = new Map([...box.querySelectorAll("li")].map((item) => [item.dataset.key, item]));
-  const said = document.getElementById("chosen");
+  const status = document.getElementById("chosen");
   const find = document.querySelector("input[name=find]");
   const reach = (start, edges) => {
     const found = new Set();
     const front = [start];
-    while (front.length) (edges[front.pop()] || []).forEach((each) => { if (!found.has(each)) { found.add(each); front.push(each); } });
+    while (front.length) (edges[front.pop()] || []).forEach((key) => { if (!found.has(key)) { found.add(key); front.push(key); } });
     return found;
   };
   let chosen = "";
   const show = () => {
     const wanted = words(find.value);
-    const kept = chosen ? new Set([chosen, ...reach(chosen, down), ...reach(chosen, up)]) : null;
+    const connected = chosen ? new Set([chosen, ...reach(chosen, down), ...reach(chosen, up)]) : null;
     items.forEach((item, key) => {
-      item.hidden = kept ? !kept.has(key) : !holds(key.toLowerCase(), wanted);
+      item.hidden = connected ? !connected.has(key) : !holds(key.toLowerCase(), wanted);
       item.classList.toggle("chosen", key === chosen);
       item.firstElementChild.setAttribute("aria-pressed", String(key === chosen));
     });
-    said.textContent = chosen ? `${chosen}: rests on ${reach(chosen, down).size}, used by ${reach(chosen, up).size}.` : "";
+    status.textContent = chosen ? `${chosen}: depends on ${reach(chosen, down).size}, used by ${reach(chosen, up).size}.` : "";
   };
   const choose = (key) => {
     chosen = key === chosen || !items.has(key) ? "" : key;
-    try { history.replaceState(null, "", chosen ? `#${encodeURIComponent(chosen)}` : location.pathname); } catch { /* as above */ }
+    try { history.replaceState(null, "", chosen ? `#${encodeURIComponent(chosen)}` : location.pathname); } catch { /* as in the ledger */ }
     show();
   };
   items.forEach((item, key) => item.firstElementChild.addEventListener("click", () => choose(key)));
@@ -143,31 +143,31 @@ function graph(box) {
   if (items.has(start)) { chosen = start; show(); items.get(start).scrollIntoView({ block: "nearest" }); }
 }
 
-// Search over everything: its words come with the first letter.
+// Search over all pages: its entries are loaded when the box gets the focus.
 let everything = null;
 function found(rows) { everything = rows.map((row) => [...row, row.slice(1).join(" ").toLowerCase()]); }
 
-// The sentence with most of the words, cut at blanks if it is long.
+// Returns the sentence with most of the words, cut at blanks if it is long.
 function excerpt(text, wanted) {
-  const held = (sentence) => wanted.filter((word) => sentence.toLowerCase().includes(word)).length;
-  const sentence = (text.match(/.+?(?:[.?!:] (?=[A-Z])|$)/g) || []).reduce((best, each) => (held(each) > held(best) ? each : best), "").trim() || text;
+  const matches = (sentence) => wanted.filter((word) => sentence.toLowerCase().includes(word)).length;
+  const sentence = (text.match(/.+?(?:[.?!:] (?=[A-Z])|$)/g) || []).reduce((best, other) => (matches(other) > matches(best) ? other : best), "").trim() || text;
   if (sentence.length <= 220) return sentence;
-  const small = sentence.toLowerCase();
-  const first = Math.min(...wanted.map((word) => small.indexOf(word)).filter((place) => place >= 0), sentence.length);
+  const lower = sentence.toLowerCase();
+  const first = Math.min(...wanted.map((word) => lower.indexOf(word)).filter((offset) => offset >= 0), sentence.length);
   const begin = first > 120 ? sentence.indexOf(" ", first - 80) + 1 : 0;
   const end = sentence.indexOf(" ", begin + 220);
   return `${begin ? "…" : ""}${sentence.slice(begin, end < 0 ? undefined : end)}${end < 0 ? "" : " …"}`;
 }
 function marked(text, wanted) {
   const words = [...wanted].sort((a, b) => b.length - a.length).map((word) => word.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"));
-  return text.split(new RegExp(`(${words.join("|")})`, "i")).map((piece, place) => {
-    if (place % 2 === 0) return piece;
+  return text.split(new RegExp(`(${words.join("|")})`, "i")).map((piece, index) => {
+    if (index % 2 === 0) return piece;
     const mark = document.createElement("mark");
     mark.textContent = piece;
     return mark;
   });
 }
-function searched(form) {
+function enableSearch(form) {
   const input = form.querySelector("input");
   const results = form.querySelector(".results");
   const show = () => {
@@ -181,9 +181,9 @@ function searched(form) {
     results.replaceChildren(`${hits.length} found`, ...hits.slice(0, 30).map(([address, title, text]) => {
       const link = document.createElement("a");
       link.href = input.dataset.root + address;
-      const part = document.createElement("span");
-      part.append(...marked(excerpt(text, wanted), wanted));
-      link.append(title, part);
+      const quotation = document.createElement("span");
+      quotation.append(...marked(excerpt(text, wanted), wanted));
+      link.append(title, quotation);
       return link;
     }));
   };
@@ -208,14 +208,14 @@ function searched(form) {
   document.addEventListener("click", (event) => { if (!form.contains(event.target)) results.hidden = true; });
 }
 
-// What is wider than the window says so: it can be moved sideways.
+// Marks what is wider than the window, which can be scrolled sideways.
 const wide = () => document.querySelectorAll(".scroll, .picture").forEach((box) => box.classList.toggle("wide", box.scrollWidth > box.clientWidth + 1));
 window.addEventListener("resize", wide);
 window.addEventListener("load", wide);
 
 const contents = document.querySelector(".contents details");
 if (contents && window.matchMedia("(max-width: 60rem)").matches) contents.open = false;
-document.querySelectorAll("form.find").forEach(searched);
+document.querySelectorAll("form.find").forEach(enableSearch);
 document.querySelectorAll("table.sortable").forEach(sortable);
 document.querySelectorAll("input[data-narrow]").forEach(narrow);
 if (document.getElementById("filters")) ledger(document.getElementById("filters"));
