@@ -1,7 +1,7 @@
 """Write the site: make every page, write the pages that changed, and remove obsolete files."""
 
 import os
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,7 +13,7 @@ from boundpaper.paper.site.code import code_pages
 from boundpaper.paper.site.exhibits import draw_pictures, exhibit_list, exhibit_pages, short_caption
 from boundpaper.paper.site.graph import graph_pages
 from boundpaper.paper.site.history import histories
-from boundpaper.paper.site.holdings import artifact_pages
+from boundpaper.paper.site.holdings import artifact_list, artifact_pages
 from boundpaper.paper.site.ledger import ledger_pages
 from boundpaper.paper.site.overview import overview_pages
 from boundpaper.paper.site.page import page_assets
@@ -44,7 +44,7 @@ def write_site(project: SiteProject, jobs: int = 0) -> tuple[int, int]:
 def site_pages(project: SiteProject, workers: ProcessWorkers, jobs: int) -> Iterator[tuple[str, bytes]]:
     """Yield the path and the content of every file of the site.
 
-    If `jobs` allows, another process makes the pages of artifacts and of tables that no chapter shows.
+    If `jobs` allows, another process makes most pages of artifacts, and those of tables that no chapter shows.
     """
     reading = ChapterPages(project)
     labels = {node.key: reading.label(node.kind, node.name) for node in project.nodes if node.kind in EXHIBITS}
@@ -56,24 +56,31 @@ def site_pages(project: SiteProject, workers: ProcessWorkers, jobs: int) -> Iter
     yield from page_assets().items()
     draw_pictures(project, jobs)
     printed = {name: sorted(cells) for name, cells in reading.printed.items()}
-    artifacts = workers.submit(_artifact_pages, replace(project), printed) if jobs > 1 else None
+    makers = [node.key for node in project.nodes if node.makes]
+    first_here = len(makers) * 3 // 4 if jobs > 1 else 0
+    artifacts = workers.submit(_artifact_pages, replace(project), makers[:first_here], printed) if jobs > 1 else None
     yield from overview_pages(project, reading)
     yield from ledger_pages(project)
     yield from exhibit_pages(project, {key: label for key, label in labels.items() if key not in separate})
     yield from code_pages(project)
     captions = {key: short_caption(project, key) for key in labels if key not in separate}
+    yield from search_files(project, reading)
+    yield from graph_pages(project)
+    yield from artifact_list(project)
+    files_here, used_here = _artifact_pages(replace(project), makers[first_here:], printed)
+    yield from files_here
     if tables:
         files, used, table_captions = workers.result(tables)
         yield from files
         captions |= table_captions
         _add_uses(project, used)
     yield from exhibit_list(project, labels, captions)
-    files, used = workers.result(artifacts) if artifacts else _artifact_pages(replace(project), printed)
-    yield from files
-    _add_uses(project, used)
+    if artifacts:
+        files, used = workers.result(artifacts)
+        yield from files
+        _add_uses(project, used)
+    _add_uses(project, used_here)
     yield from bibliography_pages(project)
-    yield from search_files(project, reading)
-    yield from graph_pages(project)
 
 
 Files = list[tuple[str, bytes]]
@@ -86,9 +93,11 @@ def _exhibit_pages(project: SiteProject, labels: Mapping[str, str]) -> tuple[Fil
     return files, project.used, {key: short_caption(project, key) for key in labels}
 
 
-def _artifact_pages(project: SiteProject, printed: Mapping[str, Collection[tuple[int, str]]]) -> tuple[Files, Uses]:
-    """Return the pages of artifacts, and the artifacts that cite each work."""
-    return list(artifact_pages(project, printed)), project.used
+def _artifact_pages(
+    project: SiteProject, keys: Sequence[str], printed: Mapping[str, Collection[tuple[int, str]]]
+) -> tuple[Files, Uses]:
+    """Return the pages of the artifacts that the steps `keys` make, and the artifacts that cite each work."""
+    return list(artifact_pages(project, keys, printed)), project.used
 
 
 def _add_uses(project: SiteProject, used: Uses) -> None:

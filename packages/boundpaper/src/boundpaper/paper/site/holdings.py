@@ -1,6 +1,6 @@
 """Write a page for each artifact: its content, its origin, its history, and the nodes that depend on it."""
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
 from boundpaper.build.outline import Node
@@ -18,9 +18,9 @@ PLACES = "places"
 
 
 def artifact_pages(
-    project: SiteProject, printed: Mapping[str, Collection[tuple[int, str]]]
+    project: SiteProject, keys: Iterable[str], printed: Mapping[str, Collection[tuple[int, str]]]
 ) -> Iterator[tuple[str, bytes]]:
-    """Yield `artifact/NAME.html`, the tables as files below `data/`, and the list `artifacts.html`.
+    """Yield `artifact/NAME.html` of each artifact that the steps `keys` make, and the tables as files below `data/`.
 
     `printed` has the cells that chapters print, as (row, column) by artifact; these cells have an HTML id.
     """
@@ -30,19 +30,22 @@ def artifact_pages(
             origins.setdefault(row["artifact"], []).append(row)
     works = _works_by_place(project)
     revisions, note = histories(project.root), shallow_note(project.root)
-    titles: dict[str, str] = {}
-    for node in (node for node in project.nodes if node.makes):
+    for node in (project.outline.nodes[key] for key in keys):
         description = resource(project.root, node.name) or {}
-        titles[node.key] = str(description.get("title", node.doc))
         history: tuple[Revision, ...] | str = ()
         if node.kind not in ("source", "measurement"):
             history = revisions if isinstance(revisions, str) else revisions.get(node.name, ())
         yield from _artifact_page(
             project, node, description, origins.get(node.name, []), history, note, works, printed.get(node.name, ())
         )
-    nodes = [project.outline.nodes[key] for key in titles]
-    nodes = sorted((node for node in nodes if node.kind in KINDS), key=lambda node: (KINDS.index(node.kind), node.name))
-    values = {"artifacts": [(node, titles[node.key]) for node in nodes], "project": project}
+
+
+def artifact_list(project: SiteProject) -> Iterator[tuple[str, bytes]]:
+    """Yield the list `artifacts.html`."""
+    nodes = [node for node in project.nodes if node.makes and node.kind in KINDS]
+    nodes.sort(key=lambda node: (KINDS.index(node.kind), node.name))
+    titles = [str((resource(project.root, node.name) or {}).get("title", node.doc)) for node in nodes]
+    values = {"artifacts": list(zip(nodes, titles, strict=True)), "project": project}
     yield "artifacts.html", page("artifacts.html.j2", "artifacts.html", title="Artifacts", **values)
 
 
