@@ -57,7 +57,7 @@ def site_pages(project: SiteProject, workers: ProcessWorkers, jobs: int) -> Iter
     draw_pictures(project, jobs)
     printed = {name: sorted(cells) for name, cells in reading.printed.items()}
     makers = [node.key for node in project.nodes if node.makes]
-    first_here = len(makers) * 3 // 4 if jobs > 1 else 0
+    first_here = len(makers) * 5 // 8 if jobs > 1 else 0
     artifacts = workers.submit(_artifact_pages, replace(project), makers[:first_here], printed) if jobs > 1 else None
     yield from overview_pages(project, reading)
     yield from ledger_pages(project)
