@@ -110,9 +110,7 @@ def _byte_limit(model: PreTrainedModel) -> int:
 
 def _bytes(outputs: StoredOutputs) -> int:
     """Return the bytes of stored outputs and of their layers of a key cache."""
-    values = [
-        value for output, layer in outputs.values() for value in (output, *getattr(layer, "__dict__", {}).values())
-    ]
+    values = [value for pair in outputs.values() for value in (pair[0], *getattr(pair[1], "__dict__", {}).values())]
     return sum(value.nbytes for value in values if isinstance(value, libraries.torch.Tensor))
 
 

@@ -44,13 +44,10 @@ def _first_not_finite(model: PreTrainedModel) -> str:
     for module_name, module in model.named_modules():
         for name, weight in module.named_parameters(recurse=False):
             values = module._hf_hook.weights_map[name] if weight.is_meta else weight.detach()  # on disk if meta
-            if not values.is_floating_point() or not values.numel():
-                continue
-            if not all(bool(extreme.isfinite()) for extreme in torch.aminmax(values)):
+            numeric = values.is_floating_point() and values.numel() > 0
+            if numeric and not all(bool(extreme.isfinite()) for extreme in torch.aminmax(values)):
                 first = f"{module_name}.{name}".lstrip(".")
-                return (
-                    f"its weights hold NaN or infinity (first: {first}); {advice}get the checkpoint again, or mend it"
-                )
+                return f"its weights hold NaN or infinity (first: {first}); {advice}get the checkpoint again"
     return ""
 
 
