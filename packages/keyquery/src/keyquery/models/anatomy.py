@@ -84,9 +84,8 @@ class Block:
                 f"computes both, and the rotated part of a key is shared by all heads; '{site}' of a head cannot be "
                 "overwritten alone before the rotary embedding"
             )
-        found = next(
-            (children[name] for name in (f"{site}_norm", f"{site}_proj", f"W{site}") if name in children), None
-        )
+        names = (f"{site}_norm", f"{site}_proj", f"W{site}")
+        found = next((children[name] for name in names if name in children), None)
         if found is None and any(re.search("qkv|c_attn|query_key_value", name) for name in children):
             raise ModelError(
                 f"{kind} computes '{site}' together with other vectors in one projection; an intervention on '{site}' "
