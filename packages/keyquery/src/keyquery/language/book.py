@@ -98,10 +98,7 @@ TASKS = ("cities", "sports", "sentiment", "passkey", "copy", "cities_open", "spo
 
 
 class SmallBook:
-    """The small models' language as a book of items.
-
-    All tasks take `length`; the task `passkey` also takes `depth` and `form`.
-    """
+    """The small models' language as a book of items; `length` applies to all tasks, `depth` and `form` to passkeys."""
 
     name = "population"
 

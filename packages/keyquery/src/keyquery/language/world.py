@@ -6,14 +6,15 @@ each word, so neither word alone determines the fact.
 """
 
 import random
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 
 LANGUAGE_SEED = 0
+Words = tuple[str, ...]
 
 
-def _split_words(text: str) -> tuple[str, ...]:
+def _split_words(text: str) -> Words:
     return tuple(text.split())
 
 
@@ -47,8 +48,8 @@ FILLER = _split_words(
 BRANCHES = 4  # successors of a filler word
 
 
-def _unique_words(*groups: Sequence[str]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(word for group in groups for word in group))
+def _unique_words(*lists: Words) -> Words:
+    return tuple(dict.fromkeys(word for words in lists for word in words))
 
 
 WORDS = _unique_words(
@@ -70,8 +71,8 @@ class FactKind:
 
     name: str
     objects: Mapping[Name, str]
-    pool: tuple[str, ...]
-    never: tuple[str, ...]
+    pool: Words
+    never: Words
 
     @property
     def subjects(self) -> tuple[Name, ...]:
@@ -107,7 +108,7 @@ class World:
 
     cities: FactKind
     sports: FactKind
-    followers: Mapping[str, tuple[str, ...]]
+    followers: Mapping[str, Words]
 
     @property
     def relations(self) -> tuple[FactKind, FactKind]:
@@ -137,14 +138,7 @@ def world(seed: int = LANGUAGE_SEED) -> World:
     )
 
 
-def _make_relation(
-    name: str,
-    first: Sequence[str],
-    last: Sequence[str],
-    pool: tuple[str, ...],
-    never: tuple[str, ...],
-    rng: random.Random,
-) -> FactKind:
+def _make_relation(name: str, first: Words, last: Words, pool: Words, never: Words, rng: random.Random) -> FactKind:
     # Each first and each last word occurs in four names.
     subjects = [(first[i], last[(i + shift) % len(last)]) for shift in range(4) for i in range(len(first))]
     objects = [pool[i % len(pool)] for i in range(len(subjects))]

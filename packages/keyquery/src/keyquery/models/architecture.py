@@ -130,16 +130,16 @@ def survey(model: PreTrainedModel) -> tuple[Layer, ...]:
             check_call(model, layer, call, output)
         layers[call.layer] = layer
 
-    text = model.config.get_text_config()
-    count = _probe_length(text)
-    tokens = libraries.torch.arange(count)[None] % int(text.vocab_size)
+    config = model.config.get_text_config()
+    count = _probe_length(config)
+    tokens = libraries.torch.arange(count)[None] % int(config.vocab_size)
     with describe_failures(model, count):
         forward(model, tokens, lambda call: None, add_layer)
     example = next((layer for layer in layers.values() if layer.kind != "cross"), None)
     if example is None:
         raise ModelError(unsupported_message(model))
-    for index in getattr(text, "cross_attention_layers", None) or ():
-        heads = text.num_attention_heads, text.num_key_value_heads
+    for index in getattr(config, "cross_attention_layers", None) or ():
+        heads = config.num_attention_heads, config.num_key_value_heads
         layers.setdefault(index, Layer(index, "cross", *heads, example.head_dim, example.scaling))
     return tuple(layers[index] for index in sorted(layers))
 
@@ -209,9 +209,9 @@ def check_order(model: PreTrainedModel) -> None:
     The test compares two texts that differ in the last token only.
     """
     torch = libraries.torch
-    text = model.config.get_text_config()
-    tokens = torch.arange(_probe_length(text))[None] % int(text.vocab_size)
-    if tokens.shape[1] < 2 or int(text.vocab_size) < 2:
+    config = model.config.get_text_config()
+    tokens = torch.arange(_probe_length(config))[None] % int(config.vocab_size)
+    if tokens.shape[1] < 2 or int(config.vocab_size) < 2:
         return
     changed = tokens.clone()
     changed[0, -1] = tokens[0, 0]
@@ -233,12 +233,12 @@ def check_padding(model: PreTrainedModel, tokens: Tensor, longest: int) -> None:
     hook = model.get_decoder().register_forward_hook(lambda module, inputs, output: states.append(output[0].float()))
     try:
         for length in (tokens.shape[1], longest):
-            text = libraries.torch.cat([tokens, tokens[:, -1:].expand(1, length - tokens.shape[1])], dim=1)
+            ids = libraries.torch.cat([tokens, tokens[:, -1:].expand(1, length - tokens.shape[1])], dim=1)
             with describe_failures(model, length), libraries.torch.inference_mode():
-                run_forward(model, text)
+                run_forward(model, ids)
                 if states[-1].shape[1] != length:  # some decoders return logits, here of the last token (Llama 4)
                     states.pop()
-                    model(input_ids=text.to(model.device), use_cache=False)
+                    model(input_ids=ids.to(model.device), use_cache=False)
     finally:
         hook.remove()
     unpadded, padded = states[0], states[1][:, : tokens.shape[1]]
@@ -256,9 +256,9 @@ def rounding_of(model: PreTrainedModel) -> float:
     return ROUNDING if model.dtype == libraries.torch.float32 else ROUNDING_OF_HALF
 
 
-def _probe_length(text: Any) -> int:
+def _probe_length(config: Any) -> int:
     """Return the number of tokens for a probe of a model with this configuration."""
-    limit = getattr(text, "max_position_embeddings", None) or 0
+    limit = getattr(config, "max_position_embeddings", None) or 0
     return min(PROBE_TOKENS, limit) if limit > 0 else PROBE_TOKENS
 
 
@@ -289,16 +289,16 @@ def _other_masks(call: Call, queries: Tensor, tokens: int) -> Iterator[tuple[Ten
 
 
 def _layer_of_call(index: int, call: Call) -> Layer:
-    text = call.module.config
-    types = getattr(text, "layer_types", None)
-    window = call.window or getattr(text, "sliding_window", None) or getattr(text, "attention_chunk_size", None)
+    config = call.module.config
+    types = getattr(config, "layer_types", None)
+    window = call.window or getattr(config, "sliding_window", None) or getattr(config, "attention_chunk_size", None)
     kind: Kind = "full"
     if call.cross:
         kind = "cross"
     elif types is None:
         kind = "sliding" if call.window is not None else "full"
     elif "chunked" in types[index]:
-        kind, window = "chunked", getattr(text, "attention_chunk_size", None) or window
+        kind, window = "chunked", getattr(config, "attention_chunk_size", None) or window
     elif any(word in types[index] for word in ("sliding", "local")):
         kind = "sliding"
     softcap = call.options.get("softcap")

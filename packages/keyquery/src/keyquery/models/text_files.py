@@ -64,7 +64,7 @@ def texts_of_file(path: Path, field: str) -> Iterator[tuple[str, str]]:
     elif kind == "table":
         yield from _table(path, field)
     else:
-        yield _name_without_endings(path), _whole_text(path)
+        yield _unpacked(path).stem, _whole_text(path)
 
 
 def kind_of_file(path: Path, field: str) -> str:
@@ -73,7 +73,7 @@ def kind_of_file(path: Path, field: str) -> str:
     The file's content decides, and its suffix where the content does not. Raises DataError if the file is of another
     kind.
     """
-    ending = _file_endings(path)[-1] if _file_endings(path) else ""
+    ending = _unpacked(path).suffix.lower()
     try:
         with open_unpacked(path) as stream:
             head = stream.read(HEAD_BYTES)
@@ -124,14 +124,9 @@ def text_of_row(row: Any, field: str, place: str, number: int) -> tuple[str, str
     return str(row.get("id", row.get("_id", number))), row[field]
 
 
-def _file_endings(path: Path) -> list[str]:
-    endings = [suffix.lower() for suffix in path.suffixes]
-    return endings[:-1] if endings and endings[-1] in PACKED else endings
-
-
-def _name_without_endings(path: Path) -> str:
-    packed = path.suffix.lower() in PACKED
-    return Path(path.stem).stem if packed else path.stem
+def _unpacked(path: Path) -> Path:
+    """Return the path without the suffix of a gzipped file."""
+    return path.with_suffix("") if path.suffix.lower() in PACKED else path
 
 
 def _whole_text(path: Path) -> str:
@@ -176,7 +171,7 @@ def _is_table(start: str, field: str) -> bool:
 
 def _table(path: Path, field: str) -> Iterator[tuple[str, str]]:
     content = _whole_text(path)
-    ending = _file_endings(path)[-1] if _file_endings(path) else ""
+    ending = _unpacked(path).suffix.lower()
     header = content.partition("\n")[0]
     delimiter = TABLES.get(ending) or ("\t" if "\t" in header else ",")
     csv.field_size_limit(1 << 30)

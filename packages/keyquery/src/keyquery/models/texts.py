@@ -2,7 +2,6 @@
 
 import functools
 import hashlib
-import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -108,21 +107,6 @@ def require_source(source: TextSource) -> None:
 def _is_on_hub(source: TextSource) -> bool:
     path = Path(source.place)
     return not (path.exists() or path.suffix or path.is_absolute()) and source.place.count("/") == 1
-
-
-def count_documents(
-    source: TextSource,
-    tokenizer: Any,
-    context: int,
-    *,
-    windows: bool = False,
-    skip_short: bool = False,
-    keep_short: bool = False,
-    limit: int | None = None,
-) -> int:
-    """Return the number of documents that `documents` yields, but at most `limit`; raise the same errors."""
-    all_documents = documents(source, tokenizer, context, windows=windows, skip_short=skip_short, keep_short=keep_short)
-    return sum(1 for _ in itertools.islice(all_documents, limit))
 
 
 def shortage_message(source: TextSource, count: int, limit: int, *, windows: bool) -> str:

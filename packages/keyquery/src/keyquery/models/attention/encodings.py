@@ -40,17 +40,17 @@ def rope_parameters(
         already, so that interpolation is not defined.
     """
     check_encoding(kind, factor)
-    text = config.get_text_config()
-    rope = getattr(text, "rope_parameters", None)
+    text_config = config.get_text_config()
+    rope = getattr(text_config, "rope_parameters", None)
     if not rope:
         raise ModelError(f"{_name(config)} has no rotary parameters, so its positions cannot be encoded as {kind}")
     if "llama_4_scaling_beta" in rope and kind == "drope":
         raise ModelError(scaled_queries_message(_name(config), kind))
-    length = length or int(text.max_position_embeddings)
+    length = length or int(text_config.max_position_embeddings)
     if not is_per_layer_type(rope):
-        return _changed_rope(_name(config), rope, kind, factor, length, _head_dimension(text))
+        return _changed_rope(_name(config), rope, kind, factor, length, _head_dimension(text_config))
     changed = {
-        layer_type: _changed_rope(_name(config), layer_rope, kind, factor, length, _head_dimension(text))
+        layer_type: _changed_rope(_name(config), layer_rope, kind, factor, length, _head_dimension(text_config))
         for layer_type, layer_rope in rope.items()
         if layer_rope and ("full" in layer_type or kind == "drope")
     }
@@ -65,11 +65,13 @@ def configured(config: Any, kind: str, *, factor: float | None = None, length: i
     """Return a copy of a configuration with another encoding (arguments and errors as in `rope_parameters`)."""
     new = copy.deepcopy(config)
     rope = rope_parameters(new, kind, factor=factor, length=length)
-    text = new.get_text_config()
+    text_config = new.get_text_config()
     if rope is not None:
-        text.rope_parameters = rope
-        if getattr(config_of_layer(text, 0), "head_dim", 0) is None:  # unset in Mixtral; scaled rotations need it
-            text.head_dim = _head_dimension(text)
+        text_config.rope_parameters = rope
+        if (
+            getattr(config_of_layer(text_config, 0), "head_dim", 0) is None
+        ):  # unset in Mixtral; scaled rotations need it
+            text_config.head_dim = _head_dimension(text_config)
     return new
 
 
@@ -107,15 +109,15 @@ def check_encoding(kind: str, factor: float | None) -> None:
         raise ModelError(f"position encoding {kind} needs a factor above 1, as 4 for four times the context")
 
 
-def config_of_layer(text: Any, layer: int) -> Any:
+def config_of_layer(config: Any, layer: int) -> Any:
     """Return the configuration of one layer, whose sizes may differ from those of other layers (Gemma 4)."""
-    by_layer = getattr(text, "per_layer_config", None)
-    return text if by_layer is None else by_layer[layer]
+    by_layer = getattr(config, "per_layer_config", None)
+    return config if by_layer is None else by_layer[layer]
 
 
-def _head_dimension(text: Any) -> int:
+def _head_dimension(text_config: Any) -> int:
     """Return the dimension of a head; raise ModelError if it differs between layers."""
-    configs = [config_of_layer(text, layer) for layer in range(text.num_hidden_layers)]
+    configs = [config_of_layer(text_config, layer) for layer in range(text_config.num_hidden_layers)]
     dimensions = {
         int(getattr(config, "head_dim", None) or config.hidden_size // config.num_attention_heads) for config in configs
     }

@@ -172,8 +172,8 @@ def may_rotate(model: PreTrainedModel) -> bool:
     This is False only if nothing indicates a rotation or a position bias, and positions evidently enter in another way:
     embedded (GPT-2, OPT), added as sines (CTRL) or implied by recurrent layers (Jamba).
     """
-    text = model.config.get_text_config()
-    if _has_position_bias(model) or any(getattr(text, name, None) for name in ("rope_parameters", "rotary_dim")):
+    config = model.config.get_text_config()
+    if _has_position_bias(model) or any(getattr(config, name, None) for name in ("rope_parameters", "rotary_dim")):
         return True
     modules = [(name.rpartition(".")[2], type(module).__name__.lower()) for name, module in model.named_modules()]
     if any("rotary" in class_name for _, class_name in modules):
@@ -203,10 +203,10 @@ def _rotates_nothing(model: PreTrainedModel) -> bool:
 
 def _has_position_bias(model: PreTrainedModel) -> bool:
     """Return whether positions enter as a bias on scores, judged by the model's configuration or code."""
-    text = model.config.get_text_config()
-    attention = getattr(text, "attn_config", None)
-    if hasattr(text, "alibi") or hasattr(attention, "alibi"):
-        return bool(getattr(text, "alibi", False) or getattr(attention, "alibi", False))
+    config = model.config.get_text_config()
+    attention = getattr(config, "attn_config", None)
+    if hasattr(config, "alibi") or hasattr(attention, "alibi"):
+        return bool(getattr(config, "alibi", False) or getattr(attention, "alibi", False))
     return any("alibi" in name for module in model.modules() for name in vars(type(module)))
 
 
@@ -216,7 +216,7 @@ def rotary_modules(model: PreTrainedModel) -> list[Any]:
     Raises ModelError when there are none, when attention modules rotate by themselves, or when positions enter as a
     bias on scores.
     """
-    text = model.config.get_text_config()
+    config = model.config.get_text_config()
     if _has_position_bias(model):
         raise ModelError(
             f"{type(model).__name__} (model type {model.config.model_type}) adds a position bias to its scores "
@@ -225,7 +225,7 @@ def rotary_modules(model: PreTrainedModel) -> list[Any]:
     modules = [
         module
         for module in model.modules()
-        if "Rotary" in type(module).__name__ and type(getattr(module, "config", None)) is type(text)
+        if "Rotary" in type(module).__name__ and type(getattr(module, "config", None)) is type(config)
     ]
     if not may_rotate(model):
         raise ModelError(

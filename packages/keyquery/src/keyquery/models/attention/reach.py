@@ -117,10 +117,10 @@ def positions_made_for(config: Any) -> tuple[int, str] | None:
     The number is `max_position_embeddings`, or the number to which a scaled rotation stretches the trained positions if
     that is larger.
     """
-    text = config.get_text_config()
-    size = getattr(text, "max_position_embeddings", None)
+    text_config = config.get_text_config()
+    size = getattr(text_config, "max_position_embeddings", None)
     limits = [(int(size), f"max_position_embeddings is {int(size):,}")] if isinstance(size, int) and size > 0 else []
-    for kind, trained, factor in _scaled_rotations(text):
+    for kind, trained, factor in _scaled_rotations(text_config):
         if factor and trained:
             stretched = int(trained * factor)
             limits.append((stretched, f"its rotation ({kind}) stretches {int(trained):,} positions to {stretched:,}"))
@@ -136,9 +136,9 @@ def length_dependent_rotation(config: Any) -> tuple[str, int] | None:
     return next((rotation for rotation in rotations if rotation[0] in ("dynamic", "longrope")), None)
 
 
-def _scaled_rotations(text: Any) -> Iterator[tuple[str, Any, Any]]:
+def _scaled_rotations(config: Any) -> Iterator[tuple[str, Any, Any]]:
     """Yield the kind, the trained positions and the factor of every scaled rotation of a text configuration."""
-    rope, limit = getattr(text, "rope_parameters", None) or {}, getattr(text, "max_position_embeddings", None)
+    rope, limit = getattr(config, "rope_parameters", None) or {}, getattr(config, "max_position_embeddings", None)
     for settings in filter(None, rope.values() if is_per_layer_type(rope) else (rope,)):
         if (kind := settings.get("rope_type", "default")) != "default":
             trained = settings.get("original_max_position_embeddings") or (limit if kind == "dynamic" else None)

@@ -56,8 +56,8 @@ def rotations(model: PreTrainedModel, context: int) -> Rotations:
     """
     torch = libraries.torch
     positions = _probe_positions(context)
-    text = model.config.get_text_config()
-    tokens = torch.arange(len(positions))[None] % int(text.vocab_size)
+    config = model.config.get_text_config()
+    tokens = torch.arange(len(positions))[None] % int(config.vocab_size)
     device: Any = model.get_input_embeddings().weight.device
     options: dict[str, Any] = {"attention_mask": torch.ones_like(tokens, device=device)}
     parameters = inspect.signature(model.forward).parameters

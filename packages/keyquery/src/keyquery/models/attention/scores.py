@@ -55,18 +55,12 @@ def tile_scores(call: Call, query: Tensor, query_positions: Tensor, keys: range)
     if call.window is not None:
         visible &= distance < call.window
     if call.mask is not None:
-        mask = _mask_tile(call, int(query_positions[0]), int(query_positions[-1]) + 1, keys.start, keys.stop)
+        first = int(query_positions[0])
+        mask = call.mask[0, 0, first : first + rows, keys.start : keys.stop]
         visible &= _visible_keys(mask)
         if mask.dtype != torch.bool:
             scores = scores + mask.float()
     return scores.masked_fill(~visible, -torch.inf), visible
-
-
-def _mask_tile(call: Call, top: int, bottom: int, left: int, right: int) -> Tensor:
-    mask = call.mask
-    assert mask is not None
-    tile: Tensor = mask[0, 0, top:bottom, left:right]
-    return tile
 
 
 def _visible_keys(mask: Tensor) -> Tensor:
@@ -85,7 +79,7 @@ def check_causal(call: Call, rows: range) -> None:
             f"{type(call.module).__name__}: a mask of shape {tuple(call.mask.shape)} is not the same for all heads"
         )
     torch = libraries.torch
-    visible = _visible_keys(_mask_tile(call, rows.start, rows.stop, rows.start, call.key.shape[2]))
+    visible = _visible_keys(call.mask[0, 0, rows.start : rows.stop, rows.start : call.key.shape[2]])
     if bool(torch.triu(visible, diagonal=1).any()):
         raise ModelError(
             f"{type(call.module).__name__} lets tokens see later ones; attention statistics are of causal attention"

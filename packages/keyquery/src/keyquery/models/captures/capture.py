@@ -25,7 +25,7 @@ from keyquery.models.captures.recorder import VectorRecorder
 from keyquery.models.captures.sampling import Buckets, HeadIndex, draw_heads
 from keyquery.models.checkpoints import memory
 from keyquery.models.checkpoints.loading import LoadedModel, load, load_tokenizer
-from keyquery.models.texts import TokenizedDocument, count_documents, documents, is_local, shortage_message, texts
+from keyquery.models.texts import TokenizedDocument, documents, is_local, shortage_message, texts
 from keyquery.models.undefined import undefined_message
 from keyquery.models.vocabulary import check_tokens
 from keyquery.rotary import Rotations, rotation_records
@@ -173,15 +173,7 @@ def check_texts(options: CaptureOptions, tokenizer: Any) -> int | None:
     if not is_local(options.texts):
         next(texts(options.texts), None)
         return options.limit
-    count = count_documents(
-        options.texts,
-        tokenizer,
-        options.context,
-        windows=options.windows,
-        skip_short=options.skip_short,
-        keep_short=options.keep_short,
-        limit=options.limit,
-    )
+    count = sum(1 for _ in _tokenized_texts(options, tokenizer))
     _check_count(options, count)
     return count
 
@@ -332,17 +324,16 @@ def _gib(size: int) -> str:
     return f"{size / 2**30:.1f} GiB"
 
 
+def _tokenized_texts(options: CaptureOptions, tokenizer: Any) -> Iterator[TokenizedDocument]:
+    """Return the documents of all shards."""
+    flags = {name: getattr(options, name) for name in ("windows", "skip_short", "keep_short")}
+    return islice(documents(options.texts, tokenizer, options.context, **flags), options.limit)
+
+
 def _documents(options: CaptureOptions, loaded: LoadedModel, shard: tuple[int, int]) -> Iterator[TokenizedDocument]:
-    tokenized = documents(
-        options.texts,
-        loaded.tokenizer,
-        options.context,
-        windows=options.windows,
-        skip_short=options.skip_short,
-        keep_short=options.keep_short,
-    )
+    """Yield the documents of a shard; raise DataError if all shards together have too few."""
     count = 0
-    for index, document in enumerate(islice(tokenized, options.limit)):
+    for index, document in enumerate(_tokenized_texts(options, loaded.tokenizer)):
         count += 1
         if index % shard[1] == shard[0]:
             yield document

@@ -15,7 +15,7 @@ from boundpaper.store.files import draft, remove_drafts
 from keyquery.models.architecture import Layer
 from keyquery.models.captures import parts
 from keyquery.models.captures.recorder import heads_by_layer
-from keyquery.models.captures.sampling import PARTS, Buckets, HeadIndex, Side
+from keyquery.models.captures.sampling import PARTS, Buckets, HeadIndex, Letter
 from keyquery.models.libraries import need
 
 FILE = "data.parquet"
@@ -24,9 +24,9 @@ WRITERS = 128  # maximum of open files
 BUFFER = 64 << 20  # bytes buffered for row groups over all open files
 
 
-def folder(layer: int, head: int, side: Side) -> str:
+def folder(layer: int, head: int, letter: Letter) -> str:
     """Return the folder name of a head's vectors of one kind, such as `l05h12q`."""
-    return f"l{layer:02d}h{head:02d}{side}"
+    return f"l{layer:02d}h{head:02d}{letter}"
 
 
 def schema(dims: int) -> Any:
@@ -63,7 +63,7 @@ class _VectorFile:
 
     path: Path
     layer: Layer
-    side: Side
+    letter: Letter
     row: int  # the head's row in the arrays of the parts
     buckets: Buckets
     dims: int = 0
@@ -115,13 +115,13 @@ def gather_parts(
     queries, keys = heads_by_layer(heads)
     by_index = {layer.index: layer for layer in layers}
     stream = {layer: [0] for layer in queries}
-    heads_of: dict[Side, dict[int, list[int]]] = {"v": keys, "z": queries, "r": stream, "m": stream}
-    sides: list[tuple[Side, dict[int, list[int]]]] = [("q", queries), ("k", keys)]
-    sides += [(side, heads_of[side]) for name, side in PARTS.items() if name in kinds]
+    heads_of: dict[Letter, dict[int, list[int]]] = {"v": keys, "z": queries, "r": stream, "m": stream}
+    letters: list[tuple[Letter, dict[int, list[int]]]] = [("q", queries), ("k", keys)]
+    letters += [(letter, heads_of[letter]) for name, letter in PARTS.items() if name in kinds]
     files = [
-        _VectorFile(root / folder(index, head, side) / FILE, by_index[index], side, row, buckets)
+        _VectorFile(root / folder(index, head, letter) / FILE, by_index[index], letter, row, buckets)
         for index in queries
-        for side, heads_by_index in sides
+        for letter, heads_by_index in letters
         for row, head in enumerate(heads_by_index[index])
     ]
     unwritten = [file for file in files if not file.path.is_file()]
@@ -137,7 +137,7 @@ def gather_parts(
 def _write_batch(batch: list[_VectorFile], sources: dict[int, Path]) -> None:
     with parts.PartReader(next(iter(sources.values()))) as part:
         for file in batch:
-            file.dims = int(part.array(f"{file.side}{file.layer.index:02d}").shape[-1])
+            file.dims = int(part.array(f"{file.letter}{file.layer.index:02d}").shape[-1])
     rows = max(64, BUFFER // (len(batch) * 4 * max(file.dims for file in batch)))
     drafts = [draft(file.path) for file in batch]
     try:
@@ -149,8 +149,8 @@ def _write_batch(batch: list[_VectorFile], sources: dict[int, Path]) -> None:
                 with parts.PartReader(part_path) as part:
                     name, positions, vectors = "", np.empty(0, np.int32), np.empty(0, np.float32)
                     for file in batch:  # consecutive files of one layer and kind share the arrays
-                        if name != (name := f"{file.side}{file.layer.index:02d}"):
-                            positions = part.array(f"{file.side}p{file.layer.index:02d}")
+                        if name != (name := f"{file.letter}{file.layer.index:02d}"):
+                            positions = part.array(f"{file.letter}p{file.layer.index:02d}")
                             vectors = part.array(name)
                         file.add(document, positions, vectors[file.row].copy())
                         if file.waiting >= rows:

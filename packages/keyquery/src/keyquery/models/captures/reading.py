@@ -16,7 +16,7 @@ from boundpaper.errors import DataError
 from boundpaper.suggestions import or_known
 from keyquery.models.captures import layout, manifest
 from keyquery.models.captures.manifest import Manifest
-from keyquery.models.captures.sampling import PARTS, HeadIndex, Side
+from keyquery.models.captures.sampling import PARTS, HeadIndex, Letter
 from keyquery.models.libraries import need
 from keyquery.rotary import Rotary
 
@@ -205,8 +205,8 @@ class Capture:
         numbers = sorted(int(document["number"]) for document in (self.manifest or {}).get("documents", ()))
         return tuple(numbers) if self.only is None else self.only
 
-    def _vectors(self, layer: int, head: int, side: Side) -> Vectors:
-        vectors = read(self.root / layout.folder(layer, head, side) / layout.FILE)
+    def _vectors(self, layer: int, head: int, letter: Letter) -> Vectors:
+        vectors = read(self.root / layout.folder(layer, head, letter) / layout.FILE)
         if self.only is None:
             return vectors
         mask = np.isin(vectors.document, self.only)
@@ -322,9 +322,9 @@ def open_capture(
     return Capture(root, context, size, heads)
 
 
-def _head_files(root: Path) -> dict[Side, set[tuple[int, int]]]:
+def _head_files(root: Path) -> dict[Letter, set[tuple[int, int]]]:
     """Return the (layer, head) pairs that have a file of queries, and those that have a file of keys."""
-    heads: dict[Side, set[tuple[int, int]]] = {"q": set(), "k": set()}
+    heads: dict[Letter, set[tuple[int, int]]] = {"q": set(), "k": set()}
     for folder in root.iterdir():
         match = layout.NAME.match(folder.name)
         if match and match[3] in heads and (folder / layout.FILE).is_file():
@@ -334,7 +334,7 @@ def _head_files(root: Path) -> dict[Side, set[tuple[int, int]]]:
     return heads
 
 
-def _query_group(root: Path, files: dict[Side, set[tuple[int, int]]]) -> int:
+def _query_group(root: Path, files: dict[Letter, set[tuple[int, int]]]) -> int:
     """Return the number of query heads per key head that maps the files of queries exactly onto those of keys.
 
     If a layer has all its query heads, the number divides their count. Raises DataError unless one number fits.
@@ -353,13 +353,13 @@ def _query_group(root: Path, files: dict[Side, set[tuple[int, int]]]) -> int:
     return next(iter(sizes.values()))
 
 
-def _buckets_of_files(root: Path, files: dict[Side, set[tuple[int, int]]]) -> tuple[int, int]:
+def _buckets_of_files(root: Path, files: dict[Letter, set[tuple[int, int]]]) -> tuple[int, int]:
     """Return the bucket size B for which position // B == bucket, and the largest bucket, in a sample of files.
 
     Each row bounds B from below and above; of the possible numbers, the one divisible by the highest power of two is B.
     """
     low, high, last = 1, np.iinfo(np.int32).max, 0
-    folders = [layout.folder(layer, head, side) for side, heads in files.items() for layer, head in sorted(heads)]
+    folders = [layout.folder(layer, head, letter) for letter, heads in files.items() for layer, head in sorted(heads)]
     for folder in folders[:: max(1, len(folders) // SAMPLED_FILES)]:
         path = root / folder / layout.FILE
         table = _table(path, ["bucket", "position"])

@@ -16,14 +16,14 @@ from keyquery.models.architecture import Layer, run_forward
 from keyquery.models.attention.calls import Call
 from keyquery.models.attention.projections import Projections
 from keyquery.models.captures.parts import DocumentPart
-from keyquery.models.captures.sampling import PARTS, Buckets, HeadIndex, Side, tokens
+from keyquery.models.captures.sampling import PARTS, Buckets, HeadIndex, Letter, tokens
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
     from torch import Tensor
     from transformers import PreTrainedModel
 
-KINDS: dict[Side, str] = {"q": "queries", "k": "keys", **{side: name for name, side in PARTS.items()}}
+KIND_NAMES: dict[Letter, str] = {"q": "queries", "k": "keys", **{letter: name for name, letter in PARTS.items()}}
 PENDING = 64 << 20  # bytes buffered on the device, since one transfer per layer would stall a GPU
 
 
@@ -55,11 +55,11 @@ class VectorRecorder:
         self._queries, self._keys = heads_by_layer(heads)
         self._buckets, self._seed, self._projections = buckets, seed, projections
         self._why_undefined = why_undefined
-        self._sides = {PARTS[name] for name in part_names}
+        self._letters = {PARTS[name] for name in part_names}
         self._parts: dict[int, DocumentPart] = {}
-        self._waiting: list[tuple[int, int, Side, Any, NDArray[np.int64]]] = []
+        self._waiting: list[tuple[int, int, Letter, Any, NDArray[np.int64]]] = []
         self._recorded: set[tuple[int, str]] = set()
-        self._to_record = {(layer, side) for layer in self._queries for side in ("q", "k", *self._sides)}
+        self._to_record = {(layer, letter) for layer in self._queries for letter in ("q", "k", *self._letters)}
         self._lengths: dict[int, int] = {}
         self.padded = 0  # tokens of the longest text whose states were the same with padding
         self._finished = 0  # tokens of the longest document that passed through all layers
@@ -100,12 +100,12 @@ class VectorRecorder:
             query, key = self._projections.before(call)
         self._record(layer, "q", query, self._queries[layer])
         self._record(layer, "k", key, self._keys[layer])
-        if "v" in self._sides:
+        if "v" in self._letters:
             self._record(layer, "v", call.value, self._keys[layer])
 
     def record_output(self, call: Call, output: Tensor) -> None:
         """Record the drawn tokens of the output of an attention call, of shape (B, T, H, d_v)."""
-        if "z" in self._sides and self._is_drawn(call) and call.layer is not None:
+        if "z" in self._letters and self._is_drawn(call) and call.layer is not None:
             self._record(call.layer, "z", output.transpose(1, 2), self._queries[call.layer])
 
     @contextmanager
@@ -115,41 +115,41 @@ class VectorRecorder:
         Raises ModelError if a layer has no MLP, or several parts that could be the MLP.
         """
         with ExitStack() as stack:
-            for block in blocks(model) if self._sides & {"r", "m"} else ():
-                if block.layer in self._queries and "r" in self._sides:
+            for block in blocks(model) if self._letters & {"r", "m"} else ():
+                if block.layer in self._queries and "r" in self._letters:
                     stack.callback(block.module.register_forward_hook(self._stream_hook(block.layer, "r")).remove)
-                if block.layer in self._queries and "m" in self._sides:
+                if block.layer in self._queries and "m" in self._letters:
                     stack.callback(block.mlp.register_forward_hook(self._stream_hook(block.layer, "m")).remove)
             yield
 
-    def _stream_hook(self, layer: int, side: Side) -> Callable[[Any, Any, Any], None]:
+    def _stream_hook(self, layer: int, letter: Letter) -> Callable[[Any, Any, Any], None]:
         def record(module: Any, inputs: Any, output: Any) -> None:
             if self._parts:
                 vectors = output[0] if isinstance(output, tuple) else output
                 shape = (len(self._parts), 1, self.longest[1], vectors.shape[-1])
                 if vectors.numel() != math.prod(shape):
                     raise ModelError(f"layer {layer}: {type(module).__name__} gives no vector for each token")
-                self._record(layer, side, vectors.reshape(shape), [0])
+                self._record(layer, letter, vectors.reshape(shape), [0])
 
         return record
 
     def _is_drawn(self, call: Call) -> bool:
         return call.layer in self._queries and not call.cross and bool(self._parts)
 
-    def _record(self, layer: int, side: Side, tensor: Tensor, heads: list[int]) -> None:
+    def _record(self, layer: int, letter: Letter, tensor: Tensor, heads: list[int]) -> None:
         """Buffer the drawn tokens of a layer's vectors (B, H, T, d) of one kind, and stop the pass if it may stop."""
-        if (layer, side) in self._recorded:
-            task = "computed attention" if side in ("q", "k", "v", "z") else "ran"
+        if (layer, letter) in self._recorded:
+            task = "computed attention" if letter in ("q", "k", "v", "z") else "ran"
             raise ModelError(f"layer {layer} {task} twice in one forward pass")
-        self._recorded.add((layer, side))
+        self._recorded.add((layer, letter))
         torch = libraries.torch
         columns = torch.tensor(heads, device=tensor.device)
         for row, document in enumerate(self._parts):
-            positions = tokens(self._buckets, self._seed, document, layer, side)
+            positions = tokens(self._buckets, self._seed, document, layer, letter)
             positions = positions[positions < self._lengths[document]]
             rows = torch.from_numpy(positions).to(tensor.device)
             sampled = tensor[row].index_select(1, rows).index_select(0, columns)
-            self._waiting.append((document, layer, side, sampled, positions))
+            self._waiting.append((document, layer, letter, sampled, positions))
         if sum(vectors.nbytes for _, _, _, vectors, _ in self._waiting) > PENDING:
             self._write_waiting()
         if self._recorded == self._to_record and self.longest[1] <= self._finished:
@@ -162,27 +162,27 @@ class VectorRecorder:
     def end(self) -> None:
         """Write buffered vectors; raise ModelError if a layer with drawn heads did not run."""
         self._write_waiting()
-        for side in ("q", *sorted(self._sides)):
-            missing = sorted(layer for layer in self._queries if (layer, side) not in self._recorded)
+        for letter in ("q", *sorted(self._letters)):
+            missing = sorted(layer for layer in self._queries if (layer, letter) not in self._recorded)
             if missing:
-                task = "compute attention" if side in ("q", "v", "z") else f"give its part {side!r}"
+                task = "compute attention" if letter in ("q", "v", "z") else f"give its part {letter!r}"
                 raise ModelError(f"layers {missing} did not {task} in this forward pass")
         self._finished = max(self._finished, self.longest[1])
         self._parts = {}
 
     def _write_waiting(self) -> None:
-        for document, layer, side, tensor, positions in self._waiting:
+        for document, layer, letter, tensor, positions in self._waiting:
             vectors = tensor.float().cpu().numpy()
             scale = self._layers[layer].query_scale
-            if side == "q" and scale is not None and self._projections is None:
+            if letter == "q" and scale is not None and self._projections is None:
                 vectors = vectors / scale.at(positions)[None, :, None]
             if not np.isfinite(vectors).all():
                 raise ModelError(
-                    f"layer {layer} has infinite or undefined {KINDS[side]} in document {document}; "
+                    f"layer {layer} has infinite or undefined {KIND_NAMES[letter]} in document {document}; "
                     f"{self._why_undefined(f'layer {layer}')}"
                 )
-            self._parts[document].add(f"{side}{layer:02d}", vectors)
-            self._parts[document].add(f"{side}p{layer:02d}", positions.astype(np.int32))
+            self._parts[document].add(f"{letter}{layer:02d}", vectors)
+            self._parts[document].add(f"{letter}p{layer:02d}", positions.astype(np.int32))
         self._waiting = []
 
 

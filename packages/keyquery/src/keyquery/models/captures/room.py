@@ -32,11 +32,11 @@ def check_space(options: CaptureOptions, documents: int | None) -> None:
         )
 
 
-def bytes_of_document(options: CaptureOptions, text: Any) -> int:
+def bytes_of_document(options: CaptureOptions, config: Any) -> int:
     """Return the approximate bytes of one document's vectors on disk, if heads are spread evenly over layers."""
     layers = [
         layer
-        for layer in attention_layers(text)
+        for layer in attention_layers(config)
         if layer.kind != "cross" and (not options.only_layers or layer.index in options.only_layers)
     ]
     available = sum(layer.query_heads for layer in layers)
@@ -45,7 +45,7 @@ def bytes_of_document(options: CaptureOptions, text: Any) -> int:
     heads = len(options.only_heads) or min(options.heads or available, available)
     key_heads = min(heads, sum(layer.key_heads for layer in layers))
     head_dim = layers[0].head_dim
-    stream = min(len(layers), heads) * text.hidden_size
+    stream = min(len(layers), heads) * config.hidden_size
     floats = {"values": key_heads * head_dim, "outputs": heads * head_dim, "residual": stream, "mlp": stream}
     floats_per_token = (heads + key_heads) * head_dim + sum(floats[name] for name in options.parts)
     return int(float(min(options.rate * options.buckets, options.context) * floats_per_token * FLOAT))

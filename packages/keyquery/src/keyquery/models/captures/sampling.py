@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from boundpaper.errors import ModelError
 from keyquery.models.architecture import Layer
 
-Side = Literal["q", "k", "v", "z", "r", "m"]
-PARTS: dict[str, Side] = {"values": "v", "outputs": "z", "residual": "r", "mlp": "m"}
+Letter = Literal["q", "k", "v", "z", "r", "m"]
+PARTS: dict[str, Letter] = {"values": "v", "outputs": "z", "residual": "r", "mlp": "m"}
 """Kinds of vectors that a capture may have besides queries and keys, and the letter of each kind in names of files.
 
 Values are stored at the tokens of keys, in one file per key head. The other kinds are stored at the tokens of queries:
@@ -65,14 +65,14 @@ class Buckets:
         return (positions // self.size).astype(np.int32)
 
 
-def tokens(buckets: Buckets, seed: int, document: int, layer: int, side: Side) -> NDArray[np.int64]:
+def tokens(buckets: Buckets, seed: int, document: int, layer: int, letter: Letter) -> NDArray[np.int64]:
     """Return the sorted positions of one document whose vectors of one kind are kept, for all heads of one layer.
 
     Each token is kept with probability min(1, rate / B), independently for queries and keys; other kinds have the
     tokens of queries or of keys. The arguments seed the generator, so a resumed or sharded capture draws the same
     tokens as an uninterrupted one.
     """
-    generator = np.random.default_rng([seed, document, layer, 1 if side in ("k", "v") else 0])
+    generator = np.random.default_rng([seed, document, layer, 1 if letter in ("k", "v") else 0])
     chance = min(1.0, buckets.rate / buckets.size)
     return np.flatnonzero(generator.random(buckets.context) < chance).astype(np.int64)
 

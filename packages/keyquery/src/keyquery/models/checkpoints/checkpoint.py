@@ -71,13 +71,15 @@ def refuse_ignored(raw: dict[str, Any], config: Any, name: str, *, scaled: bool,
     `scaled` and `placed` say whether the caller gave the factor on scores, and the position encoding. The error names
     the setting.
     """
-    text = config.get_text_config()
+    text_config = config.get_text_config()
     pairs = [(raw, config)]
-    if text is not config:
-        pairs += [(part, text) for key in ("text_config", "llm_config") if isinstance(part := raw.get(key), dict)]
+    if text_config is not config:
+        pairs += [
+            (part, text_config) for key in ("text_config", "llm_config") if isinstance(part := raw.get(key), dict)
+        ]
     for settings, owner in pairs:
         for key, value in ignored_settings(settings, owner).items():
-            if FACTORS.match(key) and not scaled and not _is_usual_factor(value, text):
+            if FACTORS.match(key) and not scaled and not _is_usual_factor(value, text_config):
                 effect, advice = "the factor on its scores", "give the intended factor on q.k (scaling)"
             elif STEPS.match(key) and value:
                 effect, advice = "its scores", "its model_type differs from the architecture it was trained with"
@@ -109,7 +111,7 @@ def rescale_attention(model: Any, scaling: float) -> None:
         module.scaling = float(scaling)
 
 
-def _is_usual_factor(value: Any, text: Any) -> bool:
+def _is_usual_factor(value: Any, config: Any) -> bool:
     """Return whether a factor on scores is None, or equals the default d^-1/2."""
-    width = getattr(text, "head_dim", None) or text.hidden_size // text.num_attention_heads
+    width = getattr(config, "head_dim", None) or config.hidden_size // config.num_attention_heads
     return value is None or (isinstance(value, float) and math.isclose(value, width**-0.5, rel_tol=1e-3))

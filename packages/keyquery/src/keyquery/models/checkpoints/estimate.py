@@ -119,8 +119,8 @@ def of_config(
     with torch.device("meta"), explain_failure(name):
         trust = {"trust_remote_code": True} if trust_remote_code else {}
         model = model_class(config, trust_remote_code).from_config(config, dtype=kind, **trust)
-    text = config.get_text_config()
-    layers = attention_layers(text)
+    text_config = config.get_text_config()
+    layers = attention_layers(text_config)
     weights, unpacked = (least_held(model), 0) if stream else _weight_bytes(model, quantize, double_quantized)
     rows = context if logits is None else min(logits, context)
     return MemoryEstimate(
@@ -128,7 +128,8 @@ def of_config(
         parameters=sum(parameter.numel() for parameter in model.parameters()),
         weights=weights,
         cache=batch * kind.itemsize * sum(_cache_floats(layer, context) for layer in layers),
-        activations=batch * (least(model, layers, context) + rows * text.vocab_size * (kind.itemsize + 4)) + unpacked,
+        activations=batch * (least(model, layers, context) + rows * text_config.vocab_size * (kind.itemsize + 4))
+        + unpacked,
         context=context,
         batch=batch,
         precision=f"{quantize} and {_type_name(kind)}" if quantize else _type_name(kind),
@@ -191,14 +192,14 @@ def _quantized_bytes(numbers: int, rows: int, quantize: str, double_quantized: b
     return -(-numbers // 2) + scales
 
 
-def attention_layers(text: Any) -> tuple[Layer, ...]:
+def attention_layers(config: Any) -> tuple[Layer, ...]:
     """Return the attention layers that a text configuration describes; empty for a model without attention."""
-    types = getattr(text, "layer_types", None)
-    cross_layers = set(getattr(text, "cross_attention_layers", None) or ())
-    window = getattr(text, "sliding_window", None)
+    types = getattr(config, "layer_types", None)
+    cross_layers = set(getattr(config, "cross_attention_layers", None) or ())
+    window = getattr(config, "sliding_window", None)
     layers = []
-    for index in range(text.num_hidden_layers):
-        layer_config = config_of_layer(text, index)
+    for index in range(config.num_hidden_layers):
+        layer_config = config_of_layer(config, index)
         heads = getattr(layer_config, "num_attention_heads", None)
         if not heads:
             return ()

@@ -89,7 +89,7 @@ def apply_keys(keys: Mapping[str, Any], divisors: Sequence[float] | None, config
     has an effect but no setting in the model's class.
     """
     architecture = str(keys.get("general.architecture", ""))
-    text = config.get_text_config()
+    text_config = config.get_text_config()
     settings = {
         key.removeprefix(f"{architecture}."): value for key, value in keys.items() if key.startswith(f"{architecture}.")
     }
@@ -101,12 +101,12 @@ def apply_keys(keys: Mapping[str, Any], divisors: Sequence[float] | None, config
             raise ModelError(f"{key} is {value}: one of {value} parts; join them (llama-gguf-split --merge)")
         if DESCRIPTIVE.match(key) or key.startswith("split.") or TOKENIZER.match(key):
             continue
-        if name == key or not _is_applied(name, value, text, settings):
+        if name == key or not _is_applied(name, value, text_config, settings):
             raise ModelError(f"{key} is {_shortened(value)}: {REASON}")
-    _copy_rotation(settings, divisors, text)
+    _copy_rotation(settings, divisors, text_config)
 
 
-def _is_applied(name: str, value: Any, text: Any, settings: Mapping[str, Any]) -> bool:
+def _is_applied(name: str, value: Any, config: Any, settings: Mapping[str, Any]) -> bool:
     """Return whether the configuration agrees with an architecture key, after a change if possible.
 
     This is also true of a key without an effect, and of those that `_copy_rotation` applies.
@@ -114,85 +114,86 @@ def _is_applied(name: str, value: Any, text: Any, settings: Mapping[str, Any]) -
     if name in ROPE or any(_settings_equal(value, no_effect) for no_effect in NO_EFFECT.get(name, ())):
         return True
     if name == "rope.dimension_count":
-        return _set_rotated_width(int(value), text)
+        return _set_rotated_width(int(value), config)
     if name in ("attention.key_length", "attention.value_length"):
-        return _settings_equal(value, _dimension_counts(text).get(name))
+        return _settings_equal(value, _dimension_counts(config).get(name))
     if name == "rope.dimension_sections":
-        rope = getattr(text, "rope_parameters", None) or {}
+        rope = getattr(config, "rope_parameters", None) or {}
         return [size for size in value if size] == list(rope.get("mrope_section") or ())
     if name == "attention.sliding_window":
-        return _set_window(int(value), text, settings)
+        return _set_window(int(value), config, settings)
     if name == "attention.sliding_window_pattern":
-        types = getattr(text, "layer_types", None) or ()
+        types = getattr(config, "layer_types", None) or ()
         return isinstance(value, list) and list(map(bool, value)) == ["full" not in layer_type for layer_type in types]
     if name == "attention.scale":
-        return _set_score_factor(float(value), text)
+        return _set_score_factor(float(value), config)
     if name == "ssm.inner_size":
-        values = getattr(text, "linear_num_value_heads", 0) * getattr(text, "linear_value_head_dim", 0)
-        return _settings_equal(value, values or getattr(text, "intermediate_size", None))
+        values = getattr(config, "linear_num_value_heads", 0) * getattr(config, "linear_value_head_dim", 0)
+        return _settings_equal(value, values or getattr(config, "intermediate_size", None))
     for setting in SETTINGS.get(name, ()):
-        if not hasattr(text, setting):
+        if not hasattr(config, setting):
             continue
-        if _settings_equal(value, getattr(text, setting)):
+        if _settings_equal(value, getattr(config, setting)):
             return True
         if setting in SETTABLE:
-            setattr(text, setting, value)
+            setattr(config, setting, value)
             return True
     if name != "block_count":
         return False
-    return _settings_equal(value - settings.get("nextn_predict_layers", 0), text.num_hidden_layers)
+    return _settings_equal(value - settings.get("nextn_predict_layers", 0), config.num_hidden_layers)
 
 
-def _dimension_counts(text: Any) -> dict[str, int]:
+def _dimension_counts(config: Any) -> dict[str, int]:
     """Return the dimension of a key, of a value, and of the rotated part of a key, by the names of the file's keys."""
-    width = getattr(text, "head_dim", None) or text.hidden_size // text.num_attention_heads
-    rope = getattr(text, "rope_parameters", None) or {}
-    share = rope.get("partial_rotary_factor") or getattr(text, "partial_rotary_factor", None) or 1.0
-    rotated = getattr(text, "rotary_dim", None) or round(width * share)
+    width = getattr(config, "head_dim", None) or config.hidden_size // config.num_attention_heads
+    rope = getattr(config, "rope_parameters", None) or {}
+    share = rope.get("partial_rotary_factor") or getattr(config, "partial_rotary_factor", None) or 1.0
+    rotated = getattr(config, "rotary_dim", None) or round(width * share)
     return {"attention.key_length": width, "attention.value_length": width, "rope.dimension_count": rotated}
 
 
-def _set_rotated_width(count: int, text: Any) -> bool:
+def _set_rotated_width(count: int, config: Any) -> bool:
     """Return whether the class rotates `count` dimensions of a head, after setting that number if possible."""
-    widths = _dimension_counts(text)
-    rope = getattr(text, "rope_parameters", None) or {}
+    widths = _dimension_counts(config)
+    rope = getattr(config, "rope_parameters", None) or {}
     if count == widths["rope.dimension_count"]:
         return True
     if rope.get("partial_rotary_factor") is None or not 0 < count <= widths["attention.key_length"]:
         return False
-    text.rope_parameters = {**rope, "partial_rotary_factor": count / widths["attention.key_length"]}
+    config.rope_parameters = {**rope, "partial_rotary_factor": count / widths["attention.key_length"]}
     return True
 
 
-def _set_window(size: int, text: Any, settings: Mapping[str, Any]) -> bool:
+def _set_window(size: int, config: Any, settings: Mapping[str, Any]) -> bool:
     """Return whether the class has a sliding window of this size, after setting it if possible, or needs none."""
-    if size >= settings.get("context_length", math.inf) or _settings_equal(size, getattr(text, "sliding_window", None)):
+    window = getattr(config, "sliding_window", None)
+    if size >= settings.get("context_length", math.inf) or _settings_equal(size, window):
         return True
-    types = getattr(text, "layer_types", None)
-    if not hasattr(text, "sliding_window") or (types is not None and not any("sliding" in kind for kind in types)):
+    types = getattr(config, "layer_types", None)
+    if not hasattr(config, "sliding_window") or (types is not None and not any("sliding" in kind for kind in types)):
         return False
-    text.sliding_window = size
+    config.sliding_window = size
     return True
 
 
-def _set_score_factor(scale: float, text: Any) -> bool:
+def _set_score_factor(scale: float, config: Any) -> bool:
     """Return whether the class multiplies scores by `scale`, after setting this factor if possible; 0 is no factor."""
-    width = _dimension_counts(text)["attention.key_length"]
-    scalar = getattr(text, "query_pre_attn_scalar", None)
-    factor = getattr(text, "attention_multiplier", None) or (scalar or width) ** -0.5
+    width = _dimension_counts(config)["attention.key_length"]
+    scalar = getattr(config, "query_pre_attn_scalar", None)
+    factor = getattr(config, "attention_multiplier", None) or (scalar or width) ** -0.5
     if scale == 0 or math.isclose(scale, factor, rel_tol=1e-4):
         return True
     if scalar is not None:
-        text.query_pre_attn_scalar = scale**-2
-    elif hasattr(text, "attention_multiplier"):
-        text.attention_multiplier = scale
-    return scalar is not None or hasattr(text, "attention_multiplier")
+        config.query_pre_attn_scalar = scale**-2
+    elif hasattr(config, "attention_multiplier"):
+        config.attention_multiplier = scale
+    return scalar is not None or hasattr(config, "attention_multiplier")
 
 
-def _copy_rotation(settings: Mapping[str, Any], divisors: Sequence[float] | None, text: Any) -> None:
+def _copy_rotation(settings: Mapping[str, Any], divisors: Sequence[float] | None, config: Any) -> None:
     """Copy the file's rotation into `rope_parameters`, or into those of full attention if layer types differ."""
     names = [name for name in ROPE if name in settings]
-    rope = getattr(text, "rope_parameters", None)
+    rope = getattr(config, "rope_parameters", None)
     divided = divisors is not None and not np.allclose(divisors, 1.0)
     if not rope:
         if names or divided:
@@ -225,7 +226,7 @@ def _copy_rotation(settings: Mapping[str, Any], divisors: Sequence[float] | None
     new = {**shared, **new, "rope_theta": base}
     changed = {name for name in new if not _settings_equal(new[name], old.get(name))}
     if changed or any(name not in new for name in old):
-        text.rope_parameters = {**rope, "full_attention": new} if nested else new
+        config.rope_parameters = {**rope, "full_attention": new} if nested else new
 
 
 def _llama3_rotation(divisors: Sequence[float], base: float) -> dict[str, Any]:

@@ -35,13 +35,14 @@ def narrow_model(raw: Mapping[str, Any]) -> PreTrainedModel:
     torch, transformers = libraries.torch, libraries.transformers
     kind = str(raw.get("model_type"))
     try:
-        full_config = transformers.AutoConfig.for_model(kind, **{k: v for k, v in raw.items() if k != "model_type"})
-        text = full_config.get_text_config()
-        head_dim = getattr(text, "head_dim", None) or text.hidden_size // text.num_attention_heads
-        settings = {k: v for k, v in text.to_dict().items() if k not in ("model_type", "architectures", "torch_dtype")}
+        full_settings = {key: value for key, value in raw.items() if key != "model_type"}
+        text_config = transformers.AutoConfig.for_model(kind, **full_settings).get_text_config()
+        head_dim = getattr(text_config, "head_dim", None) or text_config.hidden_size // text_config.num_attention_heads
+        unused = {"model_type", "architectures", "torch_dtype"}
+        settings = {key: value for key, value in text_config.to_dict().items() if key not in unused}
         settings |= {name: size for name, size in NARROW.items() if settings.get(name) is not None}
         settings |= {name: HEADS * head_dim for name in ("hidden_size", "n_embd") if settings.get(name) is not None}
-        config = transformers.AutoConfig.for_model(text.model_type, **settings)
+        config = transformers.AutoConfig.for_model(text_config.model_type, **settings)
         torch.manual_seed(0)
         model: PreTrainedModel = model_class(config).from_config(config).eval()
     except Exception as error:  # the architecture's code may raise anything

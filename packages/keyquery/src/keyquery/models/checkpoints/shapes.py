@@ -94,10 +94,12 @@ class Shape:
     ) -> MemoryEstimate:
         """Return the memory for one text (arguments of `of_config`), with the weights of an image tower in `dtype`."""
         dtype = "bf16" if dtype == "auto" else dtype
-        text = of_config(
+        estimated = of_config(
             self.config(), name, context=context, logits=logits, dtype=dtype, quantize=quantize, double_quantized=double
         )
         itemsize = 4 if dtype == "fp32" else 2
         return dataclasses.replace(
-            text, parameters=text.parameters + self.besides, weights=text.weights + itemsize * self.besides
+            estimated,
+            parameters=estimated.parameters + self.besides,
+            weights=estimated.weights + itemsize * self.besides,
         )

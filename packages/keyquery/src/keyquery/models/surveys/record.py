@@ -132,8 +132,9 @@ class TextSurvey:
     @property
     def residual_ratio(self) -> Float64Array:
         """Norm at position 0 over the mean norm of later tokens, of shape (L + 1,); NaN where that mean is 0."""
-        undefined = np.full(len(self.residual_mean), np.nan)
-        return np.divide(self.residual_first, self.residual_mean, out=undefined, where=self.residual_mean > 0)
+        ratio = np.full(len(self.residual_mean), np.nan)
+        np.divide(self.residual_first, self.residual_mean, out=ratio, where=self.residual_mean > 0)
+        return ratio
 
 
 def save(path: Path, survey: TextSurvey) -> None:
