@@ -116,7 +116,7 @@ class _Place:
     attention: Module
 
 
-_found: WeakKeyDictionary[Any, tuple[tuple[int, ...], tuple[Block, ...]]] = (
+_known_blocks: WeakKeyDictionary[Any, tuple[tuple[int, ...], tuple[Block, ...]]] = (
     WeakKeyDictionary()
 )  # ids of modules, blocks
 
@@ -127,9 +127,9 @@ def blocks(model: PreTrainedModel) -> tuple[Block, ...]:
     Raises ModelError when a block's attention or its output projection is not found.
     """
     module_ids = tuple(map(id, model.modules()))
-    cached = _found.get(model)
+    cached = _known_blocks.get(model)
     if cached is None or cached[0] != module_ids:
-        cached = _found[model] = (module_ids, _find_blocks(model))
+        cached = _known_blocks[model] = (module_ids, _find_blocks(model))
     return cached[1]
 
 

@@ -56,14 +56,14 @@ class Branch:
     `question` is the prompt's index in its group.
     """
 
-    rest: tuple[int, ...]
+    prompt_rest: tuple[int, ...]
     answer: tuple[int, ...]
     question: int
 
     @property
     def inputs(self) -> tuple[int, ...]:
         """Tokens that the model must read to score the answer: all but the last."""
-        return self.rest + self.answer[:-1]
+        return self.prompt_rest + self.answer[:-1]
 
 
 def options_logprobs(
@@ -153,13 +153,13 @@ def _branch_sums(model: PreTrainedModel, prefix_ids: list[list[int]], groups: li
     inputs = [list(dict.fromkeys(branch.inputs for branch in branches if branch.inputs)) for branches in groups]
     turns = max(map(len, inputs))
     cache = key_cache(model)
-    states = has_states(cache)
-    slides = any(getattr(layer, "is_sliding", False) for layer in cache.layers)
+    has_state_layers = has_states(cache)
+    has_windows = any(getattr(layer, "is_sliding", False) for layer in cache.layers)
     prefixes = torch.tensor(prefix_ids, device=device)
     with torch.inference_mode():
         first_logprobs = step(model, prefixes, None, cache, 0)[:, -1].float().log_softmax(-1)
         sums = [
-            [0.0 if branch.rest else float(first_logprobs[number, branch.answer[0]]) for branch in branches]
+            [0.0 if branch.prompt_rest else float(first_logprobs[number, branch.answer[0]]) for branch in branches]
             for number, branches in enumerate(groups)
         ]
         for turn in range(turns):
@@ -167,8 +167,10 @@ def _branch_sums(model: PreTrainedModel, prefix_ids: list[list[int]], groups: li
             longest = max(map(len, rows))
             # rows are padded on the right, which a causal model never attends to
             tokens = torch.tensor([[*row, *[0] * (longest - len(row))] for row in rows], device=device)
-            turn_cache = copy.deepcopy(cache) if slides and not states and turn < turns - 1 else cache
-            if states and turn:  # states cannot drop tokens again, and some are in the model, not in the cache
+            turn_cache = copy.deepcopy(cache) if has_windows and not has_state_layers and turn < turns - 1 else cache
+            if (
+                has_state_layers and turn
+            ):  # states cannot drop tokens again, and some are in the model, not in the cache
                 turn_cache = key_cache(model)
                 step(model, prefixes, None, turn_cache, 0)
             size = int(min(longest, tokens_at_once(model)))
@@ -178,7 +180,7 @@ def _branch_sums(model: PreTrainedModel, prefix_ids: list[list[int]], groups: li
                 for start in starts
             ]
             logprobs = torch.cat(logits, dim=1).float().log_softmax(-1)
-            if not slides and not states:
+            if not has_windows and not has_state_layers:
                 cache.crop(-longest)
             for number, row in enumerate(rows):
                 for index, branch in enumerate(groups[number]):
@@ -189,7 +191,7 @@ def _branch_sums(model: PreTrainedModel, prefix_ids: list[list[int]], groups: li
 
 def _branch_sum(logprobs: Tensor, branch: Branch) -> float:
     """Return the sum, in float64, of the log-probabilities of those tokens of an answer that the inputs predict."""
-    skipped = 0 if branch.rest else 1  # the answer starts right after the common prefix
-    start = len(branch.rest) + skipped - 1
+    skipped = 0 if branch.prompt_rest else 1  # the answer starts right after the common prefix
+    start = len(branch.prompt_rest) + skipped - 1
     answer = list(branch.answer[skipped:])
     return float(logprobs[list(range(start, start + len(answer))), answer].double().sum())

@@ -45,8 +45,8 @@ def has_thought_marks(text: str) -> bool:
 
 def is_part_of_mark(token: str) -> bool:
     """Return whether a special token is a mark of thinking or of channels, or part of such a mark."""
-    parts = "<|start|> <|message|> <|constrain|> <|end|> <|channel> <channel|>".split()
-    return has_thought_marks(token) or token in parts
+    mark_parts = "<|start|> <|message|> <|constrain|> <|end|> <|channel> <channel|>".split()
+    return has_thought_marks(token) or token in mark_parts
 
 
 def split_thoughts(text: str, *, opened: bool = False) -> Reply:

@@ -95,15 +95,18 @@ def _exact_match(output: Tensor | None, vectors: Tensor) -> Tensor:
     batch, heads, tokens, dims = vectors.shape
     if output is None or output.numel() != vectors.numel():
         return vectors
-    readings = []
+    arrangements = []
     if output.ndim == 3:  # one or more heads, concatenated
-        readings.append(output.reshape(batch, tokens, heads, dims).transpose(1, 2))
+        arrangements.append(output.reshape(batch, tokens, heads, dims).transpose(1, 2))
     if output.shape == (batch, tokens, heads, dims):
-        readings.append(output.transpose(1, 2))
+        arrangements.append(output.transpose(1, 2))
     if output.shape == vectors.shape:
-        readings.append(output)
+        arrangements.append(output)
     largest = TOLERANCE * float(vectors.norm())
-    return next((reading for reading in readings if float((reading.float() - vectors).norm()) <= largest), vectors)
+    return next(
+        (arrangement for arrangement in arrangements if float((arrangement.float() - vectors).norm()) <= largest),
+        vectors,
+    )
 
 
 def _rotated_back(call: Call, rotary: Rotary) -> tuple[Tensor, Tensor]:
@@ -124,7 +127,9 @@ def _at_zero(vectors: Tensor, positions: Tensor, rotary: Rotary) -> Tensor:
         return vectors
     frequencies = torch.tensor(rotary.frequencies, dtype=torch.float64)
     angles = positions.cpu().double()[..., None] * frequencies
-    cosine, sine = (waves.float().to(vectors.device)[:, None] / rotary.factor for waves in (angles.cos(), angles.sin()))
+    cosine, sine = (
+        component.float().to(vectors.device)[:, None] / rotary.factor for component in (angles.cos(), angles.sin())
+    )
     rotated = vectors[..., rotary.start : rotary.end]
     if rotary.layout == "half":
         first, second = rotated.chunk(2, dim=-1)

@@ -120,10 +120,10 @@ def positions_made_for(config: Any) -> tuple[int, str] | None:
     text_config = config.get_text_config()
     size = getattr(text_config, "max_position_embeddings", None)
     limits = [(int(size), f"max_position_embeddings is {int(size):,}")] if isinstance(size, int) and size > 0 else []
-    for kind, trained, factor in _scaled_rotations(text_config):
-        if factor and trained:
-            stretched = int(trained * factor)
-            limits.append((stretched, f"its rotation ({kind}) stretches {int(trained):,} positions to {stretched:,}"))
+    for kind, trained_positions, factor in _scaled_rotations(text_config):
+        if factor and trained_positions:
+            limit = int(trained_positions * factor)
+            limits.append((limit, f"its rotation ({kind}) stretches {int(trained_positions):,} positions to {limit:,}"))
     return max(limits, default=None, key=lambda limit: limit[0])
 
 
@@ -132,8 +132,10 @@ def length_dependent_rotation(config: Any) -> tuple[str, int] | None:
 
     Return None if there is no such rotation.
     """
-    rotations = ((kind, int(trained or 0)) for kind, trained, _ in _scaled_rotations(config.get_text_config()))
-    return next((rotation for rotation in rotations if rotation[0] in ("dynamic", "longrope")), None)
+    for kind, trained_positions, _ in _scaled_rotations(config.get_text_config()):
+        if kind in ("dynamic", "longrope"):
+            return kind, int(trained_positions or 0)
+    return None
 
 
 def _scaled_rotations(config: Any) -> Iterator[tuple[str, Any, Any]]:
@@ -141,5 +143,5 @@ def _scaled_rotations(config: Any) -> Iterator[tuple[str, Any, Any]]:
     rope, limit = getattr(config, "rope_parameters", None) or {}, getattr(config, "max_position_embeddings", None)
     for settings in filter(None, rope.values() if is_per_layer_type(rope) else (rope,)):
         if (kind := settings.get("rope_type", "default")) != "default":
-            trained = settings.get("original_max_position_embeddings") or (limit if kind == "dynamic" else None)
-            yield kind, trained, settings.get("factor")
+            trained_positions = settings.get("original_max_position_embeddings")
+            yield kind, trained_positions or (limit if kind == "dynamic" else None), settings.get("factor")

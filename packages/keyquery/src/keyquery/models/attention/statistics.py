@@ -117,8 +117,8 @@ def attention_statistics(
     bins_of_first[np.searchsorted(limits, np.arange(tokens), side="right") - 1, np.arange(tokens)] = 1.0
     pairs_content = pairs - (bins_of_first @ rows.sees_first).astype(np.int64)
     uniform = rows.sees_first / visible_keys
-    several = visible_keys > 1
-    entropy_shares = rows.entropy[:, several] / np.log(visible_keys[several])
+    sees_several = visible_keys > 1
+    entropy_shares = rows.entropy[:, sees_several] / np.log(visible_keys[sees_several])
     return AttentionStatistics(
         tokens=tokens,
         first=first.mean(axis=1),
@@ -128,7 +128,7 @@ def attention_statistics(
         local=rows.local[:, 1:].mean(axis=1),
         self=rows.self.mean(axis=1),
         entropy=rows.entropy.mean(axis=1),
-        entropy_share=_mean_or_nan(entropy_shares.sum(axis=1), np.array(several.sum())),
+        entropy_share=_mean_or_nan(entropy_shares.sum(axis=1), np.array(sees_several.sum())),
         edges=limits,
         pairs=pairs,
         decay=_mean_or_nan(rows.sums, pairs),
@@ -184,7 +184,7 @@ def _row_sums(call: Call, rows: range, key_tile: int, limits: NDArray[np.int64])
     )
 
     bins = len(limits) - 1
-    first, local, own, entropy = (torch.zeros((heads, count), **options) for _ in range(4))
+    first, local, own_key, entropy = (torch.zeros((heads, count), **options) for _ in range(4))
     sums = torch.zeros((heads, bins), **options)
     pairs = torch.zeros(bins, dtype=torch.int64, device=device)
     inner_limits = torch.as_tensor(limits[1:-1], device=device)
@@ -202,12 +202,12 @@ def _row_sums(call: Call, rows: range, key_tile: int, limits: NDArray[np.int64])
             first = weights[..., 0].clone()  # a view would keep the whole tile in memory
         if keys.stop > rows.start - LOCAL:
             local += (weights * ((distance > 0) & (distance <= LOCAL))).sum(dim=-1)
-            own += (weights * (distance == 0)).sum(dim=-1)
+            own_key += (weights * (distance == 0)).sum(dim=-1)
         bin_of_pair = torch.bucketize(distance, inner_limits, right=True)
         for index in bin_of_pair[visible].unique().tolist():
             in_bin = (bin_of_pair == index) & visible
             sums[:, index] += (weights * in_bin).sum(dim=(-2, -1))
             pairs[index] += in_bin.sum()
-    by_row = [tensor.cpu().double().numpy() for tensor in (first, local, own, entropy)]
+    by_row = [tensor.cpu().double().numpy() for tensor in (first, local, own_key, entropy)]
     counts = [tensor.cpu().numpy() for tensor in (top.int(), visible_keys, sees_first)]
     return AttentionRows(*by_row, *counts, sums.cpu().double().numpy(), pairs.cpu().numpy())

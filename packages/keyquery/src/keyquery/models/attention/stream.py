@@ -56,16 +56,16 @@ def stream_sums(call: Call, limits: IntArray) -> AttentionRows:
     _, heads, tokens, _ = call.query.shape
     group = heads // call.key.shape[1]
     window = min(call.window or tokens, tokens)
-    count = max(8, min(ROWS, ELEMENTS // min(tokens, window + ROWS)))
-    buffer = torch.empty(min(count, tokens) * min(tokens, window + count), dtype=torch.float32)
-    first, local, own, entropy = (np.empty((heads, tokens)) for _ in range(4))
+    block_size = max(8, min(ROWS, ELEMENTS // min(tokens, window + ROWS)))
+    buffer = torch.empty(min(block_size, tokens) * min(tokens, window + block_size), dtype=torch.float32)
+    first, local, own_key, entropy = (np.empty((heads, tokens)) for _ in range(4))
     top, sums = np.empty((heads, tokens), np.int32), np.zeros((heads, limits.size - 1))
     for head in range(heads):
         if head % group == 0:
             keys = call.key[0, head // group].float().t().contiguous()
         query = call.query[0, head].float() * call.scaling
-        for start in range(0, tokens, count):
-            stop, left = min(start + count, tokens), max(0, start - window + 1)
+        for start in range(0, tokens, block_size):
+            stop, left = min(start + block_size, tokens), max(0, start - window + 1)
             scores = buffer[: (stop - start) * (stop - left)].view(stop - start, stop - left)
             torch.mm(query[start:stop], keys[:, left:stop], out=scores)
             block = slice(start, stop)
@@ -77,7 +77,7 @@ def stream_sums(call: Call, limits: IntArray) -> AttentionRows:
                 limits,
                 first[head, block],
                 local[head, block],
-                own[head, block],
+                own_key[head, block],
                 entropy[head, block],
                 top[head, block],
                 sums[head],
@@ -87,7 +87,7 @@ def stream_sums(call: Call, limits: IntArray) -> AttentionRows:
     return AttentionRows(
         first=first,
         local=local,
-        self=own,
+        self=own_key,
         entropy=entropy,
         top=top,
         visible_keys=np.minimum(distances + 1, window),
@@ -143,7 +143,7 @@ def _reduce_rows(
     limits: IntArray,
     first: Float64Array,
     local: Float64Array,
-    own: Float64Array,
+    own_key: Float64Array,
     entropy: Float64Array,
     top: NDArray[np.int32],
     sums: Float64Array,
@@ -181,7 +181,7 @@ def _reduce_rows(
         for b in range(bins):
             sums[b] += masses[b] / total
         first[r] = row[0] / total if low == 0 else 0.0
-        own[r] = row[row.size - 1] / total
+        own_key[r] = row[row.size - 1] / total
         entropy[r] = np.log(total) - moment / total
         local_mass = 0.0
         for k in range(max(0, row.size - 1 - LOCAL), row.size - 1):

@@ -71,16 +71,16 @@ class _VectorFile:
     positions: list[NDArray[np.int32]] = field(default_factory=list)
     documents: list[NDArray[np.int32]] = field(default_factory=list)
     vectors: list[NDArray[np.float32]] = field(default_factory=list)
-    waiting: int = 0
+    waiting_rows: int = 0
 
     def add(self, document: int, positions: NDArray[np.int32], vectors: NDArray[np.float32]) -> None:
         self.positions.append(positions)
         self.documents.append(np.full(len(positions), document, dtype=np.int32))
         self.vectors.append(vectors)
-        self.waiting += len(positions)
+        self.waiting_rows += len(positions)
 
     def flush(self) -> None:
-        if not self.waiting:
+        if not self.waiting_rows:
             return
         arrow = need("pyarrow")
         positions = np.concatenate(self.positions)
@@ -94,7 +94,7 @@ class _VectorFile:
             arrow.array([self.layer.window] * len(positions), type=arrow.int32()),
         ]
         self.writer.write_table(arrow.Table.from_arrays(columns, schema=table_schema))
-        self.positions, self.documents, self.vectors, self.waiting = [], [], [], 0
+        self.positions, self.documents, self.vectors, self.waiting_rows = [], [], [], 0
 
 
 def gather_parts(
@@ -153,7 +153,7 @@ def _write_batch(batch: list[_VectorFile], sources: dict[int, Path]) -> None:
                             positions = part.array(f"{file.letter}p{file.layer.index:02d}")
                             vectors = part.array(name)
                         file.add(document, positions, vectors[file.row].copy())
-                        if file.waiting >= rows:
+                        if file.waiting_rows >= rows:
                             file.flush()
             for file in batch:
                 file.flush()

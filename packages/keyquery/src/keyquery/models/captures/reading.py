@@ -306,20 +306,21 @@ def open_capture(
             raise DataError(
                 f"{root}: {len(missing)} heads in its manifest have no file (first: {missing[0]}); capture again"
             )
-        size = settings["context"] // settings["buckets"]
-        return Capture(root, settings["context"], size, heads, stored, rotations=manifest.rotations_of(stored))
-    size, last = _buckets_of_files(root, files)
+        bucket_size = settings["context"] // settings["buckets"]
+        return Capture(root, settings["context"], bucket_size, heads, stored, rotations=manifest.rotations_of(stored))
+    bucket_size, last_bucket = _buckets_of_files(root, files)
     if context is None:
-        context = size * (last + 1)
-    elif context <= last * size:
-        raise DataError(f"{root}: its {last + 1} buckets of {size} tokens exceed --context {context}; give more")
+        context = bucket_size * (last_bucket + 1)
+    elif context <= last_bucket * bucket_size:
+        extent = f"its {last_bucket + 1} buckets of {bucket_size} tokens"
+        raise DataError(f"{root}: {extent} exceed --context {context}; give more")
     group = group if group is not None else _query_group(root, files)
     heads = tuple(sorted(HeadIndex(layer, head, head // group) for layer, head in files["q"]))
     keyless = [head for head in heads if (head.layer, head.key) not in files["k"]]
     if keyless:
         fault = f"{keyless[0]} has no keys if {group} query heads share a key head"
         raise DataError(f"{root}: {fault}; give another --group")
-    return Capture(root, context, size, heads)
+    return Capture(root, context, bucket_size, heads)
 
 
 def _head_files(root: Path) -> dict[Letter, set[tuple[int, int]]]:
@@ -368,9 +369,9 @@ def _buckets_of_files(root: Path, files: dict[Letter, set[tuple[int, int]]]) -> 
         if not len(bucket):
             continue
         low = max(low, int((position // (bucket + 1)).max()) + 1)
-        later = bucket > 0
-        if later.any():
-            high = min(high, int((position[later] // bucket[later]).min()))
+        in_later_bucket = bucket > 0
+        if in_later_bucket.any():
+            high = min(high, int((position[in_later_bucket] // bucket[in_later_bucket]).min()))
         last = max(last, int(bucket.max()))
     if last == 0:
         raise DataError(f"{root}: only one bucket, so its size cannot be inferred; give --context")

@@ -148,8 +148,8 @@ class VectorRecorder:
             positions = tokens(self._buckets, self._seed, document, layer, letter)
             positions = positions[positions < self._lengths[document]]
             rows = torch.from_numpy(positions).to(tensor.device)
-            sampled = tensor[row].index_select(1, rows).index_select(0, columns)
-            self._waiting.append((document, layer, letter, sampled, positions))
+            drawn_vectors = tensor[row].index_select(1, rows).index_select(0, columns)
+            self._waiting.append((document, layer, letter, drawn_vectors, positions))
         if sum(vectors.nbytes for _, _, _, vectors, _ in self._waiting) > PENDING:
             self._write_waiting()
         if self._recorded == self._to_record and self.longest[1] <= self._finished:

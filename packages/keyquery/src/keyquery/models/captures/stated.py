@@ -167,10 +167,10 @@ def _require_agreement(capture: Capture, path: Path) -> None:
     means = {name: float(np.mean(values)) for name, values in alignments.items()}
     largest = max(means, key=lambda name: means[name])
     if means[largest] > BETTER_FACTOR * means["stated"] + BETTER_SHARE:
-        way = f"with {largest}" if largest else "as they are"
+        other_way = f"with {largest}" if largest else "as they are"
         raise DataError(
             f"{path}: the vectors contradict this rotation: rotated back as stated, the mean of a head's queries keeps "
-            f"{means['stated']:.2g} of their squared length, {way} {means[largest]:.2g}; check layout and frequencies"
+            f"{means['stated']:.2g} of their squared length, {other_way} {means[largest]:.2g}; check layout and frequencies"
         )
 
 

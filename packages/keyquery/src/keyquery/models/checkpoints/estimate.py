@@ -117,8 +117,8 @@ def of_config(
     kind = getattr(torch, DTYPES[dtype]) if dtype != "auto" else getattr(config, "dtype", None) or torch.float32
     kind = getattr(torch, kind) if isinstance(kind, str) else kind
     with torch.device("meta"), explain_failure(name):
-        trust = {"trust_remote_code": True} if trust_remote_code else {}
-        model = model_class(config, trust_remote_code).from_config(config, dtype=kind, **trust)
+        trust_options = {"trust_remote_code": True} if trust_remote_code else {}
+        model = model_class(config, trust_remote_code).from_config(config, dtype=kind, **trust_options)
     text_config = config.get_text_config()
     layers = attention_layers(text_config)
     weights, unpacked = (least_held(model), 0) if stream else _weight_bytes(model, quantize, double_quantized)

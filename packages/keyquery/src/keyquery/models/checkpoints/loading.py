@@ -135,8 +135,8 @@ def load(source: ModelSource, *, tokenizer: bool = True, stream: bool = False) -
             if source.quantize is not None:
                 raise ModelError(f"--stream reads weights as they are; leave --quantize {source.quantize} out")
             with torch.device("meta"):
-                trust = {"trust_remote_code": True} if source.trust_remote_code else {}
-                empty_model = model_class(config, source.trust_remote_code).from_config(config, **trust)
+                trust_options = {"trust_remote_code": True} if source.trust_remote_code else {}
+                empty_model = model_class(config, source.trust_remote_code).from_config(config, **trust_options)
             options["device_map"] = streaming.device_map(empty_model, device)
             stack.enter_context(streaming.stream_weights(source.name))
         for logger in REPORT_LOGGERS:
