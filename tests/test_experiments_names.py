@@ -109,7 +109,7 @@ def test_measurement_with_other_options_is_overwritten_only_with_replace(project
     assert result.exit_code == 1
     assert (
         "error: artifacts/measurements/layer_content/m.csv and 1 more hold another measurement (--documents 2, now "
-        "1); nothing is measured: give --name for one beside it, or --replace to overwrite"
+        "1); nothing is measured: give another --name, or --replace to overwrite"
     ) in result.stderr
     assert kept == {name: (project / "artifacts/measurements" / name).read_bytes() for name in tables(project)}
     assert run(*fewer, "--name", "short").exit_code == 0

@@ -19,9 +19,9 @@ class Experiments(ModuleType):
         >>> kq.experiments()["sinks"]
         "attention sinks, the first token's norm, and the layer whose output makes that norm a spike"
         """
-        from keyquery.measure.choices import described
+        from keyquery.measure.choices import descriptions
 
-        return described()
+        return descriptions()
 
 
 sys.modules[__name__].__class__ = Experiments

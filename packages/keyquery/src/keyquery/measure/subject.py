@@ -70,7 +70,7 @@ class Options:
             if number is not None and number < least:
                 raise DataError(f"--{name} {number}: there is nothing to measure; give {least} or more")
         if not self.seeds:
-            raise DataError("--seeds is empty; give one or more, as 0,1,2")
+            raise DataError("--seeds is empty; give one or more, such as 0,1,2")
 
     def need_items(self, experiment: str) -> None:
         """Raise DataError if `--items 0` was given for an experiment that measures only items.
@@ -83,7 +83,7 @@ class Options:
         Raises
         ------
         DataError
-            If no item is asked for.
+            If `items` is 0.
         """
         if not self.items:
             raise DataError(f"--items 0: {experiment} measures only answers to items; give --items 1 or more")
@@ -120,7 +120,7 @@ class Text:
 
 @dataclass(frozen=True, kw_only=True)
 class Subject:
-    """A loaded model with the data about it that experiments need.
+    """A loaded model with its tokenizer, its items and texts, and facts about it that experiments need.
 
     Parameters
     ----------
@@ -257,7 +257,7 @@ def _adds_bos(tokenizer: PreTrainedTokenizerBase) -> bool:
 
 
 def check_legible(name: str, tokenizer: Any, rows: Sequence[Sequence[int]], place: str) -> None:
-    """Raise DataError for texts of which a tokenizer cannot encode more than a tenth."""
+    """Raise DataError if more than a tenth of the tokens are unknown; `place` names the texts in the message."""
     unknown, count = tokenizer.unk_token_id, sum(map(len, rows))
     unknown_count = 0 if unknown is None else sum(list(row).count(unknown) for row in rows)
     if unknown_count > UNKNOWN_SHARE * count:
@@ -319,9 +319,9 @@ def open_subject(
 
     Measurements get the name `name`; by default it is made of the model, its training seed, all non-default settings
     (precision, position encoding, class, scaling, revision) and the texts if `options` name a source. A model of the
-    population (with `lab.json` in the folder) gets items in the small models' language, any other in English. If a
-    configuration makes the rotation the identity, shifting positions must not change the logits. Raises ModelError as
-    `load` does, or if it does change them.
+    population (with `lab.json` in the folder) gets items in the small models' language, any other model in English.
+    Raises ModelError as `load` does, or if the configuration makes the rotation the identity, but shifting positions
+    changes the logits.
     """
     resolved_source, card = resolve_source(root, source)
     place = resolved_source.name
@@ -329,8 +329,8 @@ def open_subject(
     loaded_model = load(resolved_source)
     if loaded_model.tokenizer is None:
         raise ModelError(f"{source.name}: has no tokenizer, which the experiments need")
-    kind = positional_of(loaded_model.model)
-    if kind == "drope":
+    positional = positional_of(loaded_model.model)
+    if positional == "drope":
         check_position_blind(loaded_model.model)
     seed = card.get("training_seed")
     suffix = f"-s{seed}" if card and not builtin and seed else ""
@@ -345,7 +345,7 @@ def open_subject(
         model=loaded_model.model,
         tokenizer=loaded_model.tokenizer,
         book=WatchedBook(book_of(card), used),
-        positional=kind,
+        positional=positional,
         precision=precision,
         training_length=int(card.get("training_length") or _training_length(loaded_model)),
         training_seed=seed,
@@ -371,7 +371,7 @@ def _read_card(folder: Path) -> dict[str, Any]:
 
 
 def _name_parts(source: ModelSource, options: Options | None) -> list[str]:
-    """Return the parts of a name for how a model is loaded and which texts it reads; empty for the defaults."""
+    """Return the parts of a name that say how a model is loaded and which texts it reads; empty for the defaults."""
     parts = [source.position] if source.position != AS_CONFIGURED else []
     parts += [f"as-{slug(source.load_as)}"] if source.load_as is not None else []
     parts += [f"scaling-{source.scaling:g}"] if source.scaling is not None else []
@@ -388,7 +388,7 @@ def book_of(card: dict[str, Any]) -> Book:
 
         return SMALL
     if language is not None:
-        raise DataError(f"{CARD}: no language {language!r} is known; a small model's is 'population'")
+        raise DataError(f"{CARD}: unknown language {language!r}; the only one is 'population'")
     from keyquery.tasks.english import BOOK as ENGLISH
 
     return ENGLISH
@@ -404,11 +404,10 @@ def _precision_name(loaded_model: LoadedModel) -> str:
 def _training_length(loaded_model: LoadedModel) -> int:
     """Return the context length, in tokens, at which the weights were last trained, from config.json.
 
-    It is not `original_max_position_embeddings`, which scaled rotations keep: the length before training at longer
-    ones.
+    A configuration with scaled rotations also has `original_max_position_embeddings`: the length of earlier training.
     """
-    text = loaded_model.model.config.get_text_config()
-    return int(getattr(text, "max_position_embeddings", 0) or 2048)
+    text_config = loaded_model.model.config.get_text_config()
+    return int(getattr(text_config, "max_position_embeddings", 0) or 2048)
 
 
 def standard_deviation(values: Sequence[float]) -> float | None:
