@@ -12,7 +12,7 @@ from keyquery.heads.plasticity import PlasticityOptions
 from keyquery.measure.heads.finding import DECILES, LENGTHS, METRICS, HeadResult
 from keyquery.models.captures.reading import Capture
 
-PLANE_HEADS = 8  # number of heads whose vectors are sampled for the plane
+PLANE_HEADS = 8  # number of heads whose vectors are in the table `head_plane`
 
 
 def measurement_frames(
@@ -116,19 +116,19 @@ def head_spectrum(findings: Sequence[HeadResult]) -> pd.DataFrame:
 
 def head_plane(findings: Sequence[HeadResult]) -> pd.DataFrame:
     """Return a sample of queries and keys in the plane of drift and separation, for evenly spaced heads."""
-    drawable = [finding for finding in findings if finding.plane]
-    places = sorted({round(place) for place in np.linspace(0, len(drawable) - 1, min(PLANE_HEADS, len(drawable)))})
+    with_plane = [finding for finding in findings if finding.plane]
+    sample = np.linspace(0, len(with_plane) - 1, min(PLANE_HEADS, len(with_plane)))
     return pd.DataFrame(
         {
-            **_head_indices(drawable[place]),
+            **_head_indices(with_plane[number]),
             "point": point,
-            "side": "query" if side else "key",
+            "side": "query" if is_query else "key",
             "position": int(position),
             "a": a,
             "b": b,
         }
-        for place in places
-        for point, (side, position, a, b) in enumerate(drawable[place].plane)
+        for number in sorted({round(number) for number in sample})
+        for point, (is_query, position, a, b) in enumerate(with_plane[number].plane)
     )
 
 
@@ -144,17 +144,9 @@ def model_metrics(
             **{f"ap_bin_{place}": query_bin["plasticity"] for place, query_bin in enumerate(finding.bins)},
         }
         table[row] = [np.nan if values.get(name) is None else values[name] for name in names]
-    means = over_heads(table, [(finding.layer, finding.key_head) for finding in findings])
-    clusters = [
-        len(
-            {
-                (finding.layer, finding.key_head)
-                for finding, value in zip(findings, column, strict=True)
-                if value == value
-            }
-        )
-        for column in table.T
-    ]
+    key_heads = [(finding.layer, finding.key_head) for finding in findings]
+    means = over_heads(table, key_heads)
+    key_head_counts = [len({key_heads[row] for row in np.flatnonzero(~np.isnan(column))}) for column in table.T]
     return pd.DataFrame(
         {
             "metric": name,
@@ -164,7 +156,7 @@ def model_metrics(
             "sd": means.sd.values[place],
             "bimodality": means.bimodality.values[place],
             "heads": int(means.mean.counts[place]),
-            "key_heads": clusters[place],
+            "key_heads": key_head_counts[place],
             "context": context,
             "estimator": options.estimator,
             "pairs": options.pairs,
@@ -185,7 +177,7 @@ def half_metrics(
     split_index: int,
     half_index: int,
 ) -> pd.DataFrame:
-    """Return means over heads for half of a capture's documents, without intervals; halves differ by noise only."""
+    """Return means over heads for half of a capture's documents, without intervals."""
     means = model_metrics(findings, options, half_capture.context, bins)
     columns = ["metric", "value", "heads", "context", "estimator", "pairs", "bins", "min_queries", "reason"]
     rows = means[columns].assign(split=split_index, half=half_index, documents=len(half_capture.documents))
@@ -193,7 +185,7 @@ def half_metrics(
 
 
 def _why_empty(findings: Sequence[HeadResult], means: OverHeads, name: str, place: int) -> str:
-    """Return why a cell of a row is empty; if no head has a value, this is the heads' reason."""
+    """Return why a metric has no mean (the heads' own reasons), interval, sd or bimodality; empty if it has them."""
     if means.mean.reasons[place]:
         reasons = dict.fromkeys(finding.reasons[name] for finding in findings if name in finding.reasons)
         number = name.removeprefix("ap_bin_")

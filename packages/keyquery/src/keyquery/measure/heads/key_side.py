@@ -14,7 +14,7 @@ from keyquery.models.captures.sampling import HeadIndex
 
 
 class KeySide:
-    """Keys of one key head of a capture; each attribute is computed on first use.
+    """Keys of one key head of a capture, read and prepared on first use.
 
     `head` is any query head that reads these keys; `options` are those of the analysis.
     """
