@@ -11,7 +11,7 @@ class Experiments(ModuleType):
     """The module of the experiments; calling it lists them."""
 
     def __call__(self) -> dict[str, str]:
-        """Return a dict from each experiment's name to what it measures; this package's first, then the open paper's.
+        """Return what each experiment measures, by name: the experiments of this package, then those of the open paper.
 
         Examples
         --------

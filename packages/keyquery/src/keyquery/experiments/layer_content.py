@@ -10,7 +10,7 @@ from boundpaper.errors import ModelError
 from keyquery.measure.over_texts import checked_surveys, over_texts, per_text
 from keyquery.measure.rows import Row
 from keyquery.measure.subject import Options, Subject
-from keyquery.measure.surveys import surveys as surveyed
+from keyquery.measure.surveys import surveys as surveys_of
 from keyquery.models.anatomy import why_hidden
 from keyquery.models.surveys.record import TOKENS, TextSurvey
 
@@ -83,4 +83,4 @@ def measure(subject: Subject, options: Options) -> list[Row]:
     """Measure layers over a subject's texts; raises ModelError if a block's MLP cannot be isolated."""
     if reason := why_hidden(subject.model, "mlp"):
         raise ModelError(reason)
-    return rows(surveyed(subject, options))
+    return rows(surveys_of(subject, options))

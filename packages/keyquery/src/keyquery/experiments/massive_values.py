@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from keyquery.measure.over_texts import checked_surveys, over_texts, per_text
 from keyquery.measure.rows import Row, row
 from keyquery.measure.subject import Options, Subject
-from keyquery.measure.surveys import surveys as surveyed
+from keyquery.measure.surveys import surveys as surveys_of
 from keyquery.models.surveys.record import TextSurvey
 
 LAMBDAS = (3.0, 4.0, 5.0, 8.0)
@@ -96,4 +96,4 @@ def measure(
     subject: Subject, options: Options, lambdas: Sequence[float] = LAMBDAS, where: Literal["pre", "post"] = "pre"
 ) -> list[Row]:
     """Measure massive values on a subject's texts."""
-    return rows(surveyed(subject, options, where=where), lambdas)
+    return rows(surveys_of(subject, options, where=where), lambdas)

@@ -15,7 +15,7 @@ from keyquery.experiments import _bos_interventions as bos_interventions
 from keyquery.measure.over_texts import checked_surveys, over_texts, per_text
 from keyquery.measure.rows import Row, row
 from keyquery.measure.subject import Options, Subject
-from keyquery.measure.surveys import surveys as surveyed
+from keyquery.measure.surveys import surveys as surveys_of
 from keyquery.models.surveys.record import ENTROPY_TOKENS, VARIANTS, TextSurvey
 
 TAUS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8)
@@ -170,5 +170,5 @@ def measure(
     swept_items: int = bos_interventions.SWEPT_ITEMS,
 ) -> list[Row]:
     """Measure sinks on a subject's texts, and effects of ablations at position 0 and of overwritten dimensions."""
-    rows = survey_rows(surveyed(subject, options), taus)
+    rows = survey_rows(surveys_of(subject, options), taus)
     return rows + bos_interventions.sink_rows(subject, options, swept_items=swept_items)
