@@ -89,7 +89,7 @@ def test_faulty_question_file_is_reported_with_its_line(tmp_path: Path) -> None:
         questions("popqa", write(tmp_path, "wrong", [{"id": 1, "question": "?"}], "jsonl"))
     with pytest.raises(DataError, match=r"bad\.jsonl:1: not a row"):
         questions("triviaqa", write(tmp_path, "bad", [{"question_id": "1", "question": "x", "answer": "y"}], "jsonl"))
-    with pytest.raises(DataError, match="not an object"):
+    with pytest.raises(DataError, match="instead of an object"):
         questions("nq", write(tmp_path, "list", [[1]], "jsonl"))  # type: ignore[list-item]
     (tmp_path / "x.parquet").write_bytes(b"no")
     with pytest.raises(DataError, match="not valid Parquet"):

@@ -36,18 +36,18 @@ def ablation(part: str, layer: int, name: str) -> Condition:
 
 
 def measure(subject: Subject, options: Options, *, layer: int = LAYER, swept_items: int = SWEPT_ITEMS) -> list[Row]:
-    """Return the rows of the experiment.
+    """Return rows of a model's loss and answers with parts of one layer zeroed.
 
-    Conditions `baseline`, `mlp`, `attention`, `both`, `both_bos` at `layer`, with all items; `sweep_baseline`,
-    `sweep_mlp` and so on at every layer, with at most `swept_items` items of a task. Metrics are those of
-    `effect_rows`. A model without that layer, or without a beginning token, has rows with n = 0 and the reason.
+    Conditions with all items are `baseline`, and `mlp`, `attention`, `both` and `both_bos` at `layer`. Conditions with
+    at most `swept_items` items of a task are `sweep_baseline`, and `sweep_mlp` and so on at every layer. Metrics are
+    those of `effect_rows`. A model without that layer, or without a beginning token, has rows with n = 0 and the
+    reason.
     """
     texts = subject.texts(options)
     sweep_options = dataclasses.replace(options, items=min(options.items, swept_items))
     rows = effect_rows(subject, texts, options)
     for part in PARTS:
-        reason = _why_not_ablated(subject, part, layer)
-        if reason:
+        if reason := _why_not_ablated(subject, part, layer):
             rows += absent_rows(subject, part, reason, layer=layer)
         else:
             rows += effect_rows(subject, texts, options, ablation(part, layer, part), layer=layer)
@@ -55,8 +55,8 @@ def measure(subject: Subject, options: Options, *, layer: int = LAYER, swept_ite
     for swept in range(subject.layers):
         for part in PARTS:
             subject.tell(f"layer_ablation: {part} of layer {swept} of {subject.layers - 1}")
-            name, reason = f"sweep_{part}", _why_not_ablated(subject, part, swept)
-            if reason:
+            name = f"sweep_{part}"
+            if reason := _why_not_ablated(subject, part, swept):
                 rows += absent_rows(subject, name, reason, layer=swept)
             else:
                 rows += effect_rows(subject, texts, sweep_options, ablation(part, swept, name), layer=swept)

@@ -11,6 +11,7 @@ from keyquery.measure.bar import Bar
 from keyquery.measure.heads.analysis import analyse_heads
 from keyquery.measure.heads.finding import HeadResult
 from keyquery.measure.measurements import slug_of_texts
+from keyquery.measure.rows import Row, row
 from keyquery.measure.subject import LONGEST, Options, Subject
 from keyquery.models.captures import capture
 from keyquery.models.captures.options import CaptureOptions
@@ -83,6 +84,12 @@ def findings(subject: Subject, options: Options, kind: str | None = None) -> lis
     folder = Path(subject_capture.root).parent.parent / "heads"
     results, _ = analyse_heads(subject_capture, PlasticityOptions(), folder, 1, Bar())
     return results
+
+
+def finding_row(result: HeadResult, metric: str, condition: str = "") -> Row:
+    """Return a head's metric as a row of an experiment, with the number of queries, or with the reason for no value."""
+    value, reason = result.metrics.get(metric), result.reasons.get(metric, "")
+    return row(metric, value, result.queries, condition=condition, layer=result.layer, head=result.head, reason=reason)
 
 
 def _texts_as_json_lines(subject: Subject, kind: str, context: int) -> bytes:
