@@ -25,7 +25,7 @@ from keyquery.tasks import english_prose as prose
 from keyquery.tasks.answers import EXACT, INSERTION, NEAR_MISS, OTHER_NUMBER, error_class, parse
 from keyquery.tasks.english import BOOK, CHECK_QUESTIONS, HUB, KEY_QUESTIONS, MISSES
 from keyquery.tasks.english_facts import ATHLETES, CITIES
-from keyquery.tasks.english_statements import NEVER
+from keyquery.tasks.english_statements import UNFITTING
 
 pytestmark = pytest.mark.models
 LETTERS = sorted(ByteLevel.alphabet())
@@ -134,10 +134,10 @@ def test_statements_have_known_truth_and_balanced_falsity_types(tokenizer: Any) 
         assert item.facts["true"] == known[item.facts["subject"]]
         assert (shown == item.facts["true"]) == item.facts["truth"]
         alone = not item.facts["truth"] and item.facts["group"] == "answer"
-        assert (shown in NEVER) == alone
+        assert (shown in UNFITTING) == alone
         assert (shown in item.facts["objects"]) != alone
         assert len(tokenizer(item.prompt)["input_ids"]) >= 48
-    assert not set(NEVER) & set(known.values())
+    assert not set(UNFITTING) & set(known.values())
     with pytest.raises(DataError, match="only prompts with a key"):
         BOOK.items("statements", 8, 3, tokenizer, depth=0.5)
 

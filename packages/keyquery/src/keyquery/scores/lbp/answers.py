@@ -1,4 +1,4 @@
-"""Extract the answer from a model's output: lines after the last mark, in lower case, with collapsed spaces."""
+"""Extract the answer from a model's output: the lines after the last mark, in lower case with collapsed spaces."""
 
 MARKS = ("[Answer]", "[答案]")
 
@@ -15,10 +15,10 @@ def area(text: str) -> str:
 
 
 def squeezed(text: str) -> str:
-    """Return a text in lower case, with white space stripped at the ends and collapsed to single blanks."""
+    """Return a text in lower case, without white space at the ends, and with single blanks inside."""
     return " ".join(text.lower().split())
 
 
 def answer_lines(text: str) -> list[str]:
-    """Return the answer's lines with collapsed spaces; inner empty lines count, as in the official scoring."""
+    """Return the answer's lines, each as `squeezed` returns it; inner empty lines count, as in the official scoring."""
     return [squeezed(line) for line in area(text).split("\n")]

@@ -30,9 +30,8 @@ SPLIT = "test"
 class Sample:
     """One question of the benchmark.
 
-    `length` is one of `LENGTHS`, according to the benchmark's tokenizer, and `task` is the code of the secondary
-    task, such as `T6.2`. `questions` maps prompt modes to questions, and `answer` has the gold lines, or gold
-    summaries.
+    `length` is one of `LENGTHS`, counted by the benchmark's tokenizer, and `task` is the code of the secondary task,
+    such as `T6.2`. `questions` maps prompt modes to questions, and `answer` has the right lines or summaries (gold).
     """
 
     id: str
@@ -45,11 +44,10 @@ class Sample:
 
 
 def load_samples(place: str, lengths: Sequence[str] = LENGTHS) -> list[Sample]:
-    """Read the samples of the given lengths.
+    """Return the samples of the given lengths, which are some of `LENGTHS`.
 
-    `place` is a Hub id, a `.jsonl`, `.json` or `.parquet` file, or a folder of such files; `lengths` are the
-    `LENGTHS` to keep. Raises DataError if the data cannot be read, lacks a column, or has an invalid sample; the
-    message names the row.
+    `place` is a Hub id, a `.jsonl`, `.json` or `.parquet` file, or a folder of such files. Raises DataError if the data
+    cannot be read, lacks a column, or has an invalid sample; the message names the row.
     """
     unknown = [length for length in lengths if length not in LENGTHS]
     if unknown:
@@ -61,7 +59,7 @@ def load_samples(place: str, lengths: Sequence[str] = LENGTHS) -> list[Sample]:
             raise DataError(f"{line}: the id {short(sample.id)} appears twice; the data set is damaged, get it again")
         samples[sample.id] = sample
     if not samples:
-        raise DataError(f"{place}: no samples")
+        raise DataError(f"{place}: no samples; give other --data")
     selected = [sample for sample in samples.values() if sample.length in lengths]
     absent = [length for length in lengths if length not in {sample.length for sample in selected}]
     if absent:
@@ -73,15 +71,15 @@ def fingerprint(samples: Sequence[Sample]) -> str:
     """Return a hash of questions and right answers, 32 hexadecimal digits; the order of samples does not matter."""
     state = hashlib.blake2b(digest_size=16)
     for sample in sorted(samples, key=lambda sample: sample.id):
-        text = hashlib.blake2b(sample.context.encode(), digest_size=16).hexdigest()
-        parts = [sample.id, sample.task, sample.length, sample.language, text, sample.questions, list(sample.answer)]
-        state.update(json.dumps(parts, sort_keys=True).encode())
+        context = hashlib.blake2b(sample.context.encode(), digest_size=16).hexdigest()
+        labels = [sample.id, sample.task, sample.length, sample.language]
+        state.update(json.dumps([*labels, context, sample.questions, list(sample.answer)], sort_keys=True).encode())
     return state.hexdigest()
 
 
 def _read_sample(row: Any, place: str) -> Sample:
     if not isinstance(row, dict):
-        raise DataError(f"{place}: a {type(row).__name__} where a sample should be")
+        raise DataError(f"{place}: a {type(row).__name__} instead of an object with the columns of a sample")
     absent = [name for name in COLUMNS if name not in row]
     if absent:
         raise DataError(f"{place}: no column {', '.join(absent)}; it has {cut_to_line(', '.join(map(str, row)))}")
@@ -95,8 +93,8 @@ def _read_sample(row: Any, place: str) -> Sample:
         "token_length": row["token_length"] not in LENGTHS,
         "answer": not isinstance(answer, list) or not answer or not all(isinstance(line, str) for line in answer),
     }
-    for name, wrong in faults.items():
-        if wrong:
+    for name, is_wrong in faults.items():
+        if is_wrong:
             allowed = {"language": LANGUAGES, "token_length": LENGTHS, "answer": ("a list of texts",)}
             values = ", ".join(allowed.get(name, ("T1.1 ... to T11.2 ...",)))
             raise DataError(f"{place}: {name} is {short(row[name])}; it should be {values}")
