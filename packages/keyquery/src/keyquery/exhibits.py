@@ -61,11 +61,11 @@ def measured_table(frame: pd.DataFrame, experiment: str, models: Sequence[str] =
 
     summaries = _summary_lines(frame, experiment, models)
     rows = pd.DataFrame([asdict(line) for line in summaries])
-    order = {name: place for place, name in enumerate(dict.fromkeys(rows["model"]))}
+    order = {name: number for number, name in enumerate(dict.fromkeys(rows["model"]))}
     rows["group"] = [_titled(name, unit) for name, unit in zip(rows["quantity"], rows["unit_of_values"], strict=True)]
-    group_order = {name: place for place, name in enumerate(dict.fromkeys(rows["group"]))}
-    rows = rows.assign(shown=rows["model"].map(short_names(order)), place=rows["group"].map(group_order))
-    rows = rows.sort_values(["place", "model"], key=lambda cells: cells.map(order) if cells.name == "model" else cells)
+    group_order = {name: number for number, name in enumerate(dict.fromkeys(rows["group"]))}
+    rows = rows.assign(shown=rows["model"].map(short_names(order)), number=rows["group"].map(group_order))
+    rows = rows.sort_values(["number", "model"], key=lambda cells: cells.map(order) if cells.name == "model" else cells)
     return Table(
         rows=rows,
         columns=[

@@ -91,8 +91,8 @@ class Comparison:
             "reference_mean": [test.means[0] for test in self.tests],
             "model_mean": [test.means[1] for test in self.tests],
         }
-        for place, (name, values) in enumerate(facts.items(), start=1):
-            table.insert(place, name, values)
+        for column, (name, values) in enumerate(facts.items(), start=1):
+            table.insert(column, name, values)
         return table
 
     def __str__(self) -> str:

@@ -141,11 +141,11 @@ def _measure_seed(subject: Subject, samples: SampleSplit, seed: int, read: str, 
 
     def without(field: str, number: int) -> NDArray[np.float32]:
         """Return states after a knockout of the tokens in the field `field`; NaN for samples without such tokens."""
-        places = [place for place, sample in enumerate(test) if getattr(sample, field)]
+        rows = [row for row, sample in enumerate(test) if getattr(sample, field)]
         states = np.full_like(before, np.nan)
-        if places:
-            affected = [test[place] for place in places]
-            states[places] = states_at_end(
+        if rows:
+            affected = [test[row] for row in rows]
+            states[rows] = states_at_end(
                 subject.model, affected, lambda sample: getattr(sample, field), tokens=tokens, tell=tell(number)
             )
         return states

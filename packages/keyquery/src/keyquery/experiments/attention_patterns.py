@@ -75,12 +75,12 @@ def rows(surveys: Sequence[TextSurvey], thresholds: Thresholds = DEFAULT) -> lis
     layers = checked_surveys(surveys)[0].layers.tolist()
     values = {name: np.stack([getattr(survey, field) for survey in surveys]) for name, field in MEASURES.items()}
     table: list[Row] = []
-    for place, layer in enumerate(layers):
+    for index, layer in enumerate(layers):
         classes: list[str] = []
         for head in range(surveys[0].heads):
             for name in PER_HEAD:
-                table += over_texts(name, values[name][:, place, head], layer=layer, head=head)
-            means = [float(values[name][:, place, head].mean()) for name in PER_HEAD]
+                table += over_texts(name, values[name][:, index, head], layer=layer, head=head)
+            means = [float(values[name][:, index, head].mean()) for name in PER_HEAD]
             classes.append(pattern_of(means[0], means[1], means[2], thresholds))
             table.append(
                 row(f"pattern_{classes[-1]}", 1, len(surveys), condition=thresholds.text, layer=layer, head=head)
@@ -89,20 +89,20 @@ def rows(surveys: Sequence[TextSurvey], thresholds: Thresholds = DEFAULT) -> lis
             count = classes.count(name)
             table.append(row(f"heads_{name}", count, len(classes), condition=thresholds.text, layer=layer))
         for name, array in values.items():
-            table += over_texts(name, array[:, place].mean(axis=1), layer=layer)
-        table += _mean_decay(surveys, place, layer)
+            table += over_texts(name, array[:, index].mean(axis=1), layer=layer)
+        table += _mean_decay(surveys, index, layer)
     for name, value in values.items():
         table += per_text(name, surveys, value.mean(axis=(1, 2)), value[0].size)
     return table
 
 
-def _mean_decay(surveys: Sequence[TextSurvey], place: int, layer: int) -> list[Row]:
+def _mean_decay(surveys: Sequence[TextSurvey], index: int, layer: int) -> list[Row]:
     """Return rows of a layer's mean attention by distance bin; longer texts also have bins of longer distances."""
     table: list[Row] = []
     for name, field in (("attention_at_distance", "decay"), ("attention_at_distance_content", "decay_content")):
         bins: dict[tuple[int, int], list[float]] = defaultdict(list)
         for survey in surveys:
-            weights: NDArray[np.float64] = getattr(survey, field)[place].mean(axis=0)
+            weights: NDArray[np.float64] = getattr(survey, field)[index].mean(axis=0)
             for low, high, weight in zip(survey.edges[:-1], survey.edges[1:] - 1, weights, strict=True):
                 bins[int(low), int(high)].append(float(weight))
         for (low, high), weights_of_texts in sorted(bins.items()):
@@ -147,8 +147,8 @@ def unrotated_rows(subject: Subject, texts: Sequence[Text]) -> list[Row]:
     table: list[Row] = []
     for name, by_text in by_metric.items():
         values = np.array(by_text)  # (texts, L)
-        for place, layer in enumerate(layers):
-            table += over_texts(name, values[:, place], condition=UNROTATED, layer=layer)
+        for index, layer in enumerate(layers):
+            table += over_texts(name, values[:, index], condition=UNROTATED, layer=layer)
         table += [
             row(name, float(mean), len(layers), condition=UNROTATED, unit_id=text.id)
             for text, mean in zip(texts, values.mean(axis=1), strict=True)

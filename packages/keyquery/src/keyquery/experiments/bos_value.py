@@ -36,17 +36,17 @@ def survey_rows(surveys: Sequence[TextSurvey]) -> list[Row]:
         first.mean(axis=2), content.mean(axis=2), out=np.full(first.shape[:2], np.nan), where=content.mean(axis=2) > 0
     )
     rows: list[Row] = []
-    for place, layer in enumerate(layers):
+    for index, layer in enumerate(layers):
         labels: dict[str, Any] = {"layer": layer}
         for name, by_head in values.items():
             for head in range(by_head.shape[2]):
-                rows += over_texts(name, by_head[:, place, head], condition="key head", head=head, **labels)
-            rows += over_texts(name, by_head[:, place].mean(axis=1), **labels)
-        rows += over_texts("value_ratio", ratio[:, place], NO_VALUES, **labels)
+                rows += over_texts(name, by_head[:, index, head], condition="key head", head=head, **labels)
+            rows += over_texts(name, by_head[:, index].mean(axis=1), **labels)
+        rows += over_texts("value_ratio", ratio[:, index], NO_VALUES, **labels)
         for name, by_text in (("first_mass", mass), ("write", write)):
             for head in range(by_text.shape[2]):
-                rows += over_texts(name, by_text[:, place, head], head=head, **labels)
-            rows += over_texts(name, by_text[:, place].mean(axis=1), **labels)
+                rows += over_texts(name, by_text[:, index, head], head=head, **labels)
+            rows += over_texts(name, by_text[:, index].mean(axis=1), **labels)
     for name, by_text in (*values.items(), ("first_mass", mass), ("write", write)):
         rows += per_text(name, surveys, by_text.mean(axis=(1, 2)), by_text[0].size)
     rows += per_text("value_ratio", surveys, ratio.mean(axis=1), len(layers), f"{NO_VALUES} in at least one layer")

@@ -32,9 +32,9 @@ def rows(surveys: Sequence[TextSurvey]) -> list[Row]:
     for name, shares_of_texts in attention_shares(surveys).items():
         for condition in KINDS:
             shares = shares_of_texts[:, :, TOKENS.index(condition)]  # (texts, L)
-            for place, layer in enumerate(layers.tolist()):
-                reason = why_missing(surveys, name, place)
-                table += over_texts(name, shares[:, place], reason, condition=condition, layer=layer)
+            for index, layer in enumerate(layers.tolist()):
+                reason = why_missing(surveys, name, index)
+                table += over_texts(name, shares[:, index], reason, condition=condition, layer=layer)
             complete = np.asarray(np.isfinite(shares).all(axis=1))
             filled = np.where(complete[:, None], shares, 0.0)
             summaries = {

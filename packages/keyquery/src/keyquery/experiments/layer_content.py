@@ -47,9 +47,9 @@ def _sums_to_update(surveys: Sequence[TextSurvey]) -> NDArray[np.bool_]:
     return np.stack([survey.unexplained for survey in surveys]) <= UNEXPLAINED
 
 
-def why_missing(surveys: Sequence[TextSurvey], metric: str, place: int) -> str:
+def why_missing(surveys: Sequence[TextSurvey], metric: str, index: int) -> str:
     """Return the reason why a metric of a layer (given by its index) has no value."""
-    return NOTHING.get(metric, "undefined") if _sums_to_update(surveys)[:, place].any() else SCALED
+    return NOTHING.get(metric, "undefined") if _sums_to_update(surveys)[:, index].any() else SCALED
 
 
 def rows(surveys: Sequence[TextSurvey]) -> list[Row]:
@@ -65,12 +65,12 @@ def rows(surveys: Sequence[TextSurvey]) -> list[Row]:
     values = {name: np.stack([getattr(survey, name) for survey in surveys]) for name in (*ADDED, *PROJECTED)}
     values |= {name: np.where(complete, values[name], np.nan) for name in ADDED} | shares
     table: list[Row] = []
-    for place, layer in enumerate(layers):
+    for index, layer in enumerate(layers):
         for kind, tokens in enumerate(TOKENS):
             for name, value in values.items():
-                reason = why_missing(surveys, name, place)
-                table += over_texts(name, value[:, place, kind], reason, condition=tokens, layer=layer)
-        table += over_texts("unexplained", [survey.unexplained[place] for survey in surveys], layer=layer)
+                reason = why_missing(surveys, name, index)
+                table += over_texts(name, value[:, index, kind], reason, condition=tokens, layer=layer)
+        table += over_texts("unexplained", [survey.unexplained[index] for survey in surveys], layer=layer)
     for name, by_layer in shares.items():
         for kind, tokens in enumerate(TOKENS):
             means = by_layer[:, :, kind].mean(axis=1)  # NaN if the share of any layer is NaN

@@ -64,10 +64,10 @@ def rows(surveys: Sequence[TextSurvey], lambdas: Sequence[float] = LAMBDAS) -> l
             table += _count_rows(surveys, tensor, f"{where} lambda={threshold:g}", massive, ratios)
         inequality = np.array([[gini(layer) for layer in text] for text in norms])
         largest = ratios.max(axis=(-2, -1))
-        for place, layer in enumerate(layers):
+        for index, layer in enumerate(layers):
             labels: dict[str, Any] = {"condition": where, "layer": layer, "reason": f"all {tensor} are zero"}
-            table += over_texts(f"gini_{tensor}", inequality[:, place], **labels)
-            table += over_texts(f"largest_ratio_{tensor}", largest[:, place], **labels)
+            table += over_texts(f"gini_{tensor}", inequality[:, index], **labels)
+            table += over_texts(f"largest_ratio_{tensor}", largest[:, index], **labels)
         table += per_text(f"gini_{tensor}", surveys, inequality.mean(axis=1), len(layers), condition=where)
         table += per_text(f"largest_ratio_{tensor}", surveys, largest.max(axis=1), len(layers), condition=where)
     return table
@@ -78,8 +78,8 @@ def _count_rows(
 ) -> list[Row]:
     counts = massive.sum(axis=(-2, -1))  # (texts, L)
     table: list[Row] = []
-    for place, layer in enumerate(surveys[0].layers.tolist()):
-        table += over_texts(f"massive_{tensor}", counts[:, place], condition=condition, layer=layer)
+    for index, layer in enumerate(surveys[0].layers.tolist()):
+        table += over_texts(f"massive_{tensor}", counts[:, index], condition=condition, layer=layer)
     totals = counts.sum(axis=1)
     table += over_texts(f"massive_total_{tensor}", totals, condition=condition)
     table += per_text(f"massive_total_{tensor}", surveys, totals, counts.shape[1], condition=condition)

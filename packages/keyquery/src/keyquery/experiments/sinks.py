@@ -57,7 +57,7 @@ def _spikes(ratio: NDArray[np.float64], norm: NDArray[np.float64], layers: NDArr
         SPIKES[1]: int(ratios.argmax()) if ratios.max() > 1 else None,
         SPIKES[2]: int(jump.argmax()) if jump.max() > 0 else None,
     }
-    return {name: None if place is None else int(layers[place]) for name, place in spikes.items()}
+    return {name: None if index is None else int(layers[index]) for name, index in spikes.items()}
 
 
 def survey_rows(surveys: Sequence[TextSurvey], taus: Sequence[float] = TAUS) -> list[Row]:
@@ -76,14 +76,14 @@ def survey_rows(surveys: Sequence[TextSurvey], taus: Sequence[float] = TAUS) -> 
     for condition, (field, null) in ROWS.items():
         scores = np.stack([getattr(survey, field) for survey in surveys])  # (texts, L, H)
         nulls = np.stack([getattr(survey, null) for survey in surveys])
-        for place, layer in enumerate(layers):
+        for index, layer in enumerate(layers):
             labels: dict[str, Any] = {"condition": condition, "layer": layer}
             for head in range(scores.shape[2]):
-                rows += over_texts("sink_score", scores[:, place, head], head=head, **labels)
-            means = scores[:, place].mean(axis=1)
+                rows += over_texts("sink_score", scores[:, index, head], head=head, **labels)
+            means = scores[:, index].mean(axis=1)
             rows += over_texts("sink_score", means, **labels)
-            rows += over_texts("uniform_null", nulls[:, place], **labels)
-            rows += over_texts("sink_excess", means - nulls[:, place], **labels)
+            rows += over_texts("uniform_null", nulls[:, index], **labels)
+            rows += over_texts("sink_excess", means - nulls[:, index], **labels)
         rows += per_text("sink_score", surveys, scores.mean(axis=(1, 2)), scores[0].size, condition=condition)
         for tau in taus:
             rows += _rate_rows(surveys, f"{condition} tau={tau:g}", scores >= tau)
@@ -92,8 +92,8 @@ def survey_rows(surveys: Sequence[TextSurvey], taus: Sequence[float] = TAUS) -> 
 
 def _rate_rows(surveys: Sequence[TextSurvey], condition: str, is_sink: NDArray[np.bool_]) -> list[Row]:
     rows: list[Row] = []
-    for place, layer in enumerate(surveys[0].layers.tolist()):
-        rows += over_texts("sink_rate", is_sink[:, place].mean(axis=1), condition=condition, layer=layer)
+    for index, layer in enumerate(surveys[0].layers.tolist()):
+        rows += over_texts("sink_rate", is_sink[:, index].mean(axis=1), condition=condition, layer=layer)
     rates = is_sink.mean(axis=(1, 2))
     rows += over_texts("sink_rate", rates, condition=condition)
     return rows + per_text("sink_rate", surveys, rates, is_sink[0].size, condition=condition)
@@ -118,8 +118,8 @@ def _first_token_rows(surveys: Sequence[TextSurvey]) -> list[Row]:
     }
     for name, field in fields.items():
         values = np.stack([getattr(survey, field) for survey in surveys])
-        for place, labels in enumerate(_residual_labels(surveys)):
-            rows += over_texts(name, values[:, place], "all other tokens are zero", **labels)
+        for index, labels in enumerate(_residual_labels(surveys)):
+            rows += over_texts(name, values[:, index], "all other tokens are zero", **labels)
     return rows
 
 
@@ -150,13 +150,13 @@ def _entropy_rows(surveys: Sequence[TextSurvey]) -> list[Row]:
     values = np.stack([survey.hidden_entropy for survey in surveys])  # (texts, L + 1, 2, 3)
     ranks = np.stack([survey.hidden_rank for survey in surveys])
     rows: list[Row] = []
-    for place, labels in enumerate(_residual_labels(surveys)):
+    for index, labels in enumerate(_residual_labels(surveys)):
         prefix = f"{labels['condition']} " if "condition" in labels else ""
         for kind, tokens in enumerate(ENTROPY_TOKENS):
             reason = NO_RANK if ranks[:, :, kind].any() else LEFT_OUT
             for column, variant in enumerate(VARIANTS):
                 row_labels = {**labels, "condition": f"{prefix}{variant} {tokens}"}
-                rows += over_texts("hidden_entropy", values[:, place, kind, column], reason, **row_labels)
+                rows += over_texts("hidden_entropy", values[:, index, kind, column], reason, **row_labels)
     return rows
 
 

@@ -23,10 +23,10 @@ def measure(subject: Subject, options: Options) -> list[Row]:
     """
     text_surveys = surveys(subject, options)
     rows: list[Row] = []
-    for place, layer in enumerate(text_surveys[0].layers.tolist()):
+    for index, layer in enumerate(text_surveys[0].layers.tolist()):
         for head in range(text_surveys[0].heads):
             for metric in ("top_changes", "top_first"):
-                mean = float(np.mean([getattr(survey, metric)[place, head] for survey in text_surveys]))
+                mean = float(np.mean([getattr(survey, metric)[index, head] for survey in text_surveys]))
                 rows.append(row(metric, mean, len(text_surveys), layer=layer, head=head))
     for result in findings(subject, options):
         rows += [finding_row(result, metric) for metric in ("ap_overall", "ap_last_20")]

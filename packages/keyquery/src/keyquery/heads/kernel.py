@@ -320,7 +320,7 @@ def add_buffered_pairs(
     context: float,
     gaps: FloatArray,
     values: FloatArray,
-    places: IntArray,
+    cell_of: IntArray,
 ) -> None:
     """Add the pairs in the buffers to the sums of query bins; bin b gets the pairs before ends[b]."""
     along = cell_sums.shape[1]
@@ -353,10 +353,10 @@ def add_buffered_pairs(
                 values[: last - first] = shares[first:last]
             distance, middle = distances[first:], middles[first:]
             for k in range(padded):
-                places[k] = along * distance[k] + int((shift - middle[k]) * by_midpoint)
+                cell_of[k] = along * distance[k] + int((shift - middle[k]) * by_midpoint)
             subtotal += array_sum(values[: last - first])
             for k in range(last - first):
-                cell = flat[places[k]]
+                cell = flat[cell_of[k]]
                 cell[PAIRS] += 1.0
                 cell[PLASTICITY] += values[k]
                 bin_sums[distance[k], MEAN_GAP] += gaps[k]
@@ -448,7 +448,7 @@ def add_group_pairs(
         start, n = starts[g], counts[-1, g]
         if n < 2:
             continue
-        place, mean, drift = positions[start : start + n], base[start : start + n], slope[start : start + n]
+        position, mean, drift = positions[start : start + n], base[start : start + n], slope[start : start + n]
         rows, lengths, ids = factored[start : start + n], norms[start : start + n], captured[start : start + n]
         for i in range(n):
             diagonal[i] = inner_product(rows[i], rows[i])
@@ -469,16 +469,16 @@ def add_group_pairs(
                         bases[p] = mean[LATER[p]] - mean[EARLIER[p]]
                         slopes[p] = drift[LATER[p]] - drift[EARLIER[p]]
                     for p in range(n * (n - 1) // 2):
-                        middles[p] = 0.5 * (place[LATER[p]] + place[EARLIER[p]])
-                        distances[p] = int((place[LATER[p]] - place[EARLIER[p]]) * by_distance + half)
+                        middles[p] = 0.5 * (position[LATER[p]] + position[EARLIER[p]])
+                        distances[p] = int((position[LATER[p]] - position[EARLIER[p]]) * by_distance + half)
                 for i in range(max(top, left + 1), bottom):
                     m = min(i, right) - left
                     if n > SHORT:
                         stop = left + m
                         variance, gap, change = variances[fill:], bases[fill:], slopes[fill:]
                         middle, distance = middles[fill:], distances[fill:]
-                        mean_i, drift_i, place_i = mean[i], drift[i], place[i]
-                        means, drifts, places = mean[left:stop], drift[left:stop], place[left:stop]
+                        mean_i, drift_i, position_i = mean[i], drift[i], position[i]
+                        means, drifts, other_positions = mean[left:stop], drift[left:stop], position[left:stop]
                         doubtful += line_variances(
                             tile[i - top], diagonal[left:stop], limits[left:stop], diagonal[i], limits[i], variance[:m]
                         )
@@ -489,9 +489,9 @@ def add_group_pairs(
                         for j in range(m):
                             change[j] = drift_i - drifts[j]
                         for j in range(m):
-                            middle[j] = 0.5 * (place_i + places[j])
+                            middle[j] = 0.5 * (position_i + other_positions[j])
                         for j in range(m):
-                            distance[j] = int((place_i - places[j]) * by_distance + half)
+                            distance[j] = int((position_i - other_positions[j]) * by_distance + half)
                     fill += m
                     for b in range(taus.size - 1, -1, -1):
                         if counts[b, g] <= i:

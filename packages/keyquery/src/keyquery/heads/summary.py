@@ -75,7 +75,7 @@ def _means_by_range(result: Plasticity, edges: Float64Array) -> BinnedValues:
     return row_of(scalars)
 
 
-def _unweighted_mean(row: BinnedValues, places: tuple[int, ...]) -> Scalar:
-    mask = np.isin(np.arange(row.values.size), places)
-    names = ", ".join(str(place) for place in places)
+def _unweighted_mean(row: BinnedValues, indices: tuple[int, ...]) -> Scalar:
+    mask = np.isin(np.arange(row.values.size), indices)
+    names = ", ".join(str(index) for index in indices)
     return weighted_mean(row, np.ones(row.values.size), mask, f"deciles {names} have no value")

@@ -60,7 +60,7 @@ def ask(root: Path, names: Sequence[str], **values: Any) -> list[str]:
         )
     if values["revision"] and ids_and_revisions[0][1]:
         raise SpecError(f"--model {model} names a revision itself; leave out --revision {values['revision']}")
-    if repeated_model := next((model for place, model in enumerate(models) if model in models[:place]), None):
+    if repeated_model := next((model for i, model in enumerate(models) if model in models[:i]), None):
         raise SpecError(f"--against {repeated_model}: this model is already named; give another, or leave it out")
     from keyquery.measure.recipes import longest_prompt, memory_line, text_length
     from keyquery.measure.run import run

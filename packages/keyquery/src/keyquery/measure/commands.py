@@ -135,7 +135,7 @@ def capture(obj: dict[str, Any], /, publish: str | None, send: bool, **options: 
 
 
 @click.command()
-@click.argument("place", metavar="CAPTURE")
+@click.argument("path_or_id", metavar="CAPTURE")
 @click.option(
     "--estimator",
     type=click.Choice(ESTIMATORS),
@@ -168,7 +168,7 @@ def capture(obj: dict[str, Any], /, publish: str | None, send: bool, **options: 
 @jobs_without_gpus
 @json_option
 @click.pass_obj
-def heads(obj: dict[str, Any], /, place: str, json_output: bool, **options: Any) -> None:
+def heads(obj: dict[str, Any], /, path_or_id: str, json_output: bool, **options: Any) -> None:
     """Analyse every head of a CAPTURE, and write measurements.
 
     CAPTURE is a folder or the Hub id of a published one.
@@ -179,7 +179,7 @@ def heads(obj: dict[str, Any], /, place: str, json_output: bool, **options: Any)
     from keyquery.measure.heads.analysis import run
 
     root = obj["root"] or Path.cwd()
-    _print_results(root, run(root, place, **options), json_output)
+    _print_results(root, run(root, path_or_id, **options), json_output)
 
 
 @click.command(epilog="Experiments: " + ", ".join((*EXPERIMENTS, *BY_NAME)) + ".")

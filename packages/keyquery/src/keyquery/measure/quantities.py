@@ -146,36 +146,36 @@ def _all_quantities() -> tuple[Quantity, ...]:
 QUANTITIES = _all_quantities()
 
 
-def quantity_of_model(quantity: Quantity, rows: pd.DataFrame, place: str) -> tuple[float, str]:
+def quantity_of_model(quantity: Quantity, rows: pd.DataFrame, where: str) -> tuple[float, str]:
     """Return the value of a quantity for one model, in the quantity's unit, and an empty text; or NaN and the reason.
 
     `rows` are those of one measurement and this model: `metric, condition, unit_id, layer, head, value, reason`.
-    `place` names the measurement in errors. Raises DataError if no row or several rows match the quantity.
+    `where` names the measurement in errors. Raises DataError if no row or several rows match the quantity.
     """
     is_quantity = (rows["metric"] == quantity.metric) & (rows["condition"] == quantity.condition)
     matching = rows[is_quantity & (rows["unit_id"] == "") & rows["head"].isna()]
     label = f"{quantity.metric} under '{quantity.condition}'"
     if matching.empty:
-        raise DataError(f"{place}: none of the {len(rows)} rows belongs to {label}; measure the model again")
-    value = _reduce(quantity, matching.set_index("layer")["value"].astype(float), f"{place}, {label}") * quantity.scale
+        raise DataError(f"{where}: none of the {len(rows)} rows belongs to {label}; measure the model again")
+    value = _reduce(quantity, matching.set_index("layer")["value"].astype(float), f"{where}, {label}") * quantity.scale
     reasons = sorted({str(reason) for reason in matching["reason"]} - {""})
     if quantity.over == "mean" and not (matching["layer"] >= quantity.layer).any():
         reasons = [f"the model has no layer from {quantity.layer} on"]
     return value, "; ".join(reasons) if np.isnan(value) else ""
 
 
-def _reduce(quantity: Quantity, values: pd.Series, place: str) -> float:
+def _reduce(quantity: Quantity, values: pd.Series, where: str) -> float:
     """Reduce one model's rows by layer to one value."""
     layers = values[values.index.notna()]
     if quantity.over == "model":
         model_values = values[values.index.isna()]
         candidates = model_values if len(model_values) else layers  # rows of an ablation name the one ablated layer
         if len(candidates) != 1:
-            raise DataError(f"{place}: {len(candidates)} rows where one value of the model is needed")
+            raise DataError(f"{where}: {len(candidates)} rows where one value of the model is needed")
         return float(candidates.iloc[0])
     layer_value = layers[layers.index == quantity.layer]
     if quantity.over in ("layer", "lead") and len(layer_value) != 1:
-        raise DataError(f"{place}: {len(layer_value)} rows of layer {quantity.layer}, where one is needed")
+        raise DataError(f"{where}: {len(layer_value)} rows of layer {quantity.layer}, where one is needed")
     other_layers = layers[layers.index != quantity.layer]
     by_scope = {
         "layer": layer_value.sum(skipna=False),

@@ -111,7 +111,7 @@ def load_recipe(path: Path) -> Recipe:
     rules.require(content, TOP, str(path))
     top: dict[str, Any] = content
     defaults = {key: top[key] for key in FOR_ALL if key in top}
-    models = tuple(_read_model(keys, defaults, f"{path}: models[{place}]") for place, keys in enumerate(top["models"]))
+    models = tuple(_read_model(keys, defaults, f"{path}: models[{i}]") for i, keys in enumerate(top["models"]))
     if not models:
         raise DataError(f"{path}: models is empty; name at least one model")
     names = [model.name for model in models]
@@ -140,7 +140,7 @@ def memory_outline(recipe: Recipe) -> list[str]:
 
     lines = []
     free = None if recipe.memory is None else int(recipe.memory * 1e9)
-    for place, model in enumerate(recipe.models):
+    for number, model in enumerate(recipe.models):
         if model.shape is None:
             lines.append(f"{model.name}: {recipe.file} does not give its shape; memory is estimated when it is loaded")
             continue
@@ -153,7 +153,7 @@ def memory_outline(recipe: Recipe) -> list[str]:
             quantize=source.quantize,
             double=source.double,
         )
-        with about(f"{recipe.file}: models[{place}]"):
+        with about(f"{recipe.file}: models[{number}]"):
             lines.append(check_memory(estimated, free))
     return lines
 
@@ -191,7 +191,7 @@ def run_recipe(
     table_paths: list[Path] = []
     failures: list[str] = []
     with open_bar(Path(recipe.file).stem) as bar:
-        for place, model in enumerate(recipe.models):
+        for number, model in enumerate(recipe.models):
             source = dataclasses.replace(model.source, device=device)
             plan = RunPlan(
                 root=root,
@@ -205,8 +205,8 @@ def run_recipe(
                 anyway=anyway,
             )
 
-            def tell(text: str, place: int = place, name: str = model.name) -> None:
-                bar.update(place, len(recipe.models), f"{name}: {text}")
+            def tell(text: str, number: int = number, name: str = model.name) -> None:
+                bar.update(number, len(recipe.models), f"{name}: {text}")
 
             try:
                 scored_tokens = text_length(root, source, recipe.options)
@@ -216,7 +216,7 @@ def run_recipe(
                 table_paths += written_tables(error)
                 reason = as_project_error(error)
                 bar.say(f"{model.name}: {reason}")
-                failures.append(f"models[{place}], {model.name}: {reason}")
+                failures.append(f"models[{number}], {model.name}: {reason}")
             free_memory()
         for name in unlisted_measurements([model.name for model in recipe.models], root):
             bar.say(

@@ -83,8 +83,8 @@ def _measure_plan(plan: RunPlan, tell: Callable[[str], None]) -> list[Path]:
         tables = _planned_tables(plan, subject)
         refuse_overwriting(plan.root, {table: conflicting_settings(table, manifest) for table, manifest in tables})
     paths: list[Path] = []
-    for place, name in enumerate(plan.experiments):
-        tell(f"{place + 1} of {len(plan.experiments)}: {name}")
+    for number, name in enumerate(plan.experiments):
+        tell(f"{number + 1} of {len(plan.experiments)}: {name}")
         if name in errors:
             continue
         try:
@@ -318,12 +318,12 @@ def run(
             experiments=tuple(names),
             options=options,
             settings=settings or {},
-            name=name if place == 0 else None,
+            name=name if number == 0 else None,
             again=again,
             replace=replace,
             anyway=anyway,
         )
-        for place, source in enumerate(sources)
+        for number, source in enumerate(sources)
     ]
     start = time.monotonic()
     if executor == "local" and resources in (None, Resources()):

@@ -300,10 +300,10 @@ def resolve_source(root: Path, source: ModelSource) -> tuple[ModelSource, dict[s
 
     Raises ModelError or DataError if the name is unknown, or the card is damaged.
     """
-    place = resolve(root, source.name)
-    card = _read_card(Path(place))
+    path_or_id = resolve(root, source.name)
+    card = _read_card(Path(path_or_id))
     is_default = source.dtype == "auto" and source.quantize is None
-    return replace(source, name=place, dtype="fp32" if card and is_default else source.dtype), card
+    return replace(source, name=path_or_id, dtype="fp32" if card and is_default else source.dtype), card
 
 
 def open_subject(
@@ -324,8 +324,8 @@ def open_subject(
     changes the logits.
     """
     resolved_source, card = resolve_source(root, source)
-    place = resolved_source.name
-    builtin = place != source.name
+    path_or_id = resolved_source.name
+    builtin = path_or_id != source.name
     loaded_model = load(resolved_source)
     if loaded_model.tokenizer is None:
         raise ModelError(f"{source.name}: has no tokenizer, which the experiments need")
@@ -337,7 +337,7 @@ def open_subject(
     precision, used = _precision_name(loaded_model), UsageCount()
     as_stored = source.quantize is None and source.dtype == "auto"
     default_precision = "fp32" if card else precision if as_stored else ""
-    parts = [slug(place) + suffix]
+    parts = [slug(path_or_id) + suffix]
     parts += [precision] * (precision != default_precision) + ["double"] * bool(source.quantize and source.double)
     parts += _name_parts(source, options)
     return Subject(

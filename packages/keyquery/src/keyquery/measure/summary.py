@@ -151,7 +151,7 @@ def summary_text(summary_lines: Sequence[SummaryLine]) -> str:
 
 def align_lines(lines: Sequence[Sequence[str]]) -> str:
     """Return lines with the cells aligned in columns; the first two columns leave out what repeats the line above."""
-    widths = [max(len(line[place]) for line in lines) for place in range(len(lines[0]))]
+    widths = [max(len(line[column]) for line in lines) for column in range(len(lines[0]))]
     aligned_lines, above = [], ["", ""]
     for line in lines:
         cells = [cell if cell != old or line[0] != above[0] else "" for cell, old in zip(line, above, strict=False)]

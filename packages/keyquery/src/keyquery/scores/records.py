@@ -24,11 +24,11 @@ def saved_records(path: Path) -> list[tuple[str, dict[str, Any]]]:
     if fragment:
         write(path, complete + b"\n" if complete else b"")
     records = list(line_values(path))
-    for place, record in records:
+    for where, record in records:
         if not isinstance(record, dict) or not isinstance(record.get("id"), str):
-            raise DataError(f"{place}: no record with an id; mend or remove the line")
+            raise DataError(f"{where}: no record with an id; mend or remove the line")
         if fault := broken(record):
-            raise DataError(f"{place}: the record {fault}; remove the line, and run again to answer it again")
+            raise DataError(f"{where}: the record {fault}; remove the line, and run again to answer it again")
     return records
 
 

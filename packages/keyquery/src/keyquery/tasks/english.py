@@ -124,13 +124,13 @@ BOOK = EnglishBook()
 def wrong_key(key: str, kind: str, rng: random.Random) -> str:
     """Return a number that differs from the key in the way that `kind` names, one of `MISSES`."""
     if kind == "swapped":
-        place = rng.choice([place for place in range(len(key) - 1) if key[place] != key[place + 1]])
-        return key[:place] + key[place + 1] + key[place] + key[place + 2 :]
-    place = rng.randrange(len(key))
+        i = rng.choice([i for i in range(len(key) - 1) if key[i] != key[i + 1]])
+        return key[:i] + key[i + 1] + key[i] + key[i + 2 :]
+    i = rng.randrange(len(key))
     if kind == "shortened":
-        return key[:place] + key[place + 1 :]
+        return key[:i] + key[i + 1 :]
     if kind == "one-digit":
-        return key[:place] + rng.choice([digit for digit in "0123456789" if digit != key[place]]) + key[place + 1 :]
+        return key[:i] + rng.choice([digit for digit in "0123456789" if digit != key[i]]) + key[i + 1 :]
     while True:
         number = _draw_key(rng)
         if sum(digit != key_digit for digit, key_digit in zip(number, key, strict=True)) > NEAR_DIGITS:
@@ -142,8 +142,8 @@ def _draw_key(rng: random.Random) -> str:
     while True:
         key = str(rng.randrange(10 ** (DIGITS - 1), 10**DIGITS))
         if rng.random() < 0.5:
-            place = rng.randrange(DIGITS - 1)
-            key = key[: place + 1] + key[place] + key[place + 2 :]
+            i = rng.randrange(DIGITS - 1)
+            key = key[: i + 1] + key[i] + key[i + 2 :]
         if len(set(key)) > 1:
             return key
 
@@ -209,8 +209,8 @@ def _fact_items(task: str, count: int, rng: random.Random) -> list[Item]:
     objects = sorted({word for _, word in pairs})
     items = []
     for number in range(count):
-        turn, place = divmod(number, len(order))
-        subject, true_object = order[place]
+        turn, i = divmod(number, len(order))
+        subject, true_object = order[i]
         right = (number + turn) % 2 == 0  # in its second turn, a subject gets the other answer
         shown = true_object if right else rng.choice([word for word in objects if word != true_object])
         question = forms[turn // 2].format(subject=subject, shown=shown)

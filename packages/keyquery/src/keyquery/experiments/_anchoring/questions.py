@@ -100,14 +100,14 @@ def questions(name: str, file: Path | None = None) -> list[Question]:
         raise DataError(f"no data set {name!r}; choose from planted, {', '.join(DATA)}")
     source = DATA[name]
     found = []
-    for number, (place, row) in enumerate(_rows_of_hub(source) if file is None else _rows_of_folder(file)):
+    for number, (where, row) in enumerate(_rows_of_hub(source) if file is None else _rows_of_folder(file)):
         absent = [column for column in source.columns if column not in row]
         if absent:
-            raise DataError(f"{place}: no column {', '.join(absent)}; {source.hub} has {', '.join(source.columns)}")
+            raise DataError(f"{where}: no column {', '.join(absent)}; {source.hub} has {', '.join(source.columns)}")
         try:
             question = source.read(row, number)
         except (KeyError, TypeError, ValueError) as error:
-            raise DataError(f"{place}: not a row of {source.hub} ({type(error).__name__}: {error})") from None
+            raise DataError(f"{where}: not a row of {source.hub} ({type(error).__name__}: {error})") from None
         if question.spans and question.aliases:
             found.append(question)
     if not found:
@@ -144,10 +144,10 @@ def _rows_of_folder(file: Path) -> Iterator[tuple[str, Row]]:
 
 
 def _lines(path: Path) -> Iterator[tuple[str, Row]]:
-    for place, row in line_values(path):
+    for where, row in line_values(path):
         if not isinstance(row, dict):
-            raise DataError(f"{place}: a {type(row).__name__} instead of an object with columns")
-        yield place, row
+            raise DataError(f"{where}: a {type(row).__name__} instead of an object with columns")
+        yield where, row
 
 
 def _rows_of_parquet(path: Path) -> Iterator[tuple[str, Row]]:

@@ -58,7 +58,7 @@ def mark_question(tokenizer: Any, sample: AnswerSample, seed: int, *, read: str 
         raise ModelError(f"{type(tokenizer).__name__} gives no character offsets; a fast tokenizer is needed")
     encoding = tokenizer(sample.text, return_offsets_mapping=True, verbose=False)
     offsets = [tuple(pair) for pair in encoding["offset_mapping"]]
-    question = tuple(sorted({place for span in sample.question for place in within(offsets, sample.text, span)}))
+    question = tuple(sorted({position for span in sample.question for position in within(offsets, sample.text, span)}))
     answer = within(offsets, sample.text, sample.answer)
     if not question or not answer:
         raise DataError(f"no token of {'the question' if not question else 'the answer'} in {sample.text[-80:]!r}")
@@ -68,12 +68,12 @@ def mark_question(tokenizer: Any, sample: AnswerSample, seed: int, *, read: str 
             f"the question begins at the first token of {sample.text[:40]!r}: no token would be left to attend "
             "to; the tokenizer puts no beginning token in front"
         )
-    others = [place for place in range(1, answer[0]) if place not in question]
-    in_filler = [place for place in within(offsets, sample.text, sample.filler) if place in others]
+    others = [position for position in range(1, answer[0]) if position not in question]
+    in_filler = [position for position in within(offsets, sample.text, sample.filler) if position in others]
 
-    def draw(name: str, places: list[int]) -> tuple[int, ...]:
+    def draw(name: str, positions: list[int]) -> tuple[int, ...]:
         rng = random.Random(f"{name}/{seed}/{sample.text}")
-        return tuple(sorted(rng.sample(places, len(question)))) if len(places) >= len(question) else ()
+        return tuple(sorted(rng.sample(positions, len(question)))) if len(positions) >= len(question) else ()
 
     ids = tuple(encoding["input_ids"][: last + 1])
     return MarkedSample(ids, question, draw("control", others), draw("filler", in_filler))
@@ -82,13 +82,13 @@ def mark_question(tokenizer: Any, sample: AnswerSample, seed: int, *, read: str 
 def within(offsets: Sequence[Span], text: str, span: Span) -> list[int]:
     """Return the tokens that overlap a span of characters; a token's leading space does not count."""
     start, end = span
-    places = []
-    for place, (begin, stop) in enumerate(offsets):
+    positions = []
+    for position, (begin, stop) in enumerate(offsets):
         token = text[begin:stop]
         begin += len(token) - len(token.lstrip())
         if begin < stop and begin < end and start < stop:
-            places.append(place)
-    return places
+            positions.append(position)
+    return positions
 
 
 def states_at_end(
@@ -110,14 +110,14 @@ def states_at_end(
     """
     torch = libraries.torch
     vectors: list[NDArray[np.float32] | None] = [None] * len(samples)
-    order = sorted(range(len(samples)), key=lambda place: len(samples[place].ids))
+    order = sorted(range(len(samples)), key=lambda index: len(samples[index].ids))
     start = 0
     while start < len(order):
         width = max(1, tokens // len(samples[order[start]].ids))
         while width > 1 and width * len(samples[order[min(start + width, len(order)) - 1]].ids) > tokens:
             width -= 1
-        places = order[start : start + width]
-        rows = [samples[place] for place in places]
+        indices = order[start : start + width]
+        rows = [samples[index] for index in indices]
         longest = len(rows[-1].ids)
         inputs = torch.tensor([[*row.ids, *[row.ids[-1]] * (longest - len(row.ids))] for row in rows])
         blocked = np.stack([row.blocked(choose(row), longest) for row in rows])
@@ -127,9 +127,9 @@ def states_at_end(
         if not by_layer:
             raise ModelError(f"{type(model).__name__}: its blocks pass on no residual stream; one is needed")
         block = np.stack([by_layer[layer] for layer in sorted(by_layer)], axis=1)
-        for place, row in zip(places, block, strict=True):
-            vectors[place] = row
-        start += len(places)
+        for index, row in zip(indices, block, strict=True):
+            vectors[index] = row
+        start += len(indices)
         tell(start)
     return np.stack([row for row in vectors if row is not None])
 

@@ -67,7 +67,7 @@ def answer_span(continuation: str) -> Span | None:
     Right and wrong answers are cut alike, so the position of the last token does not reveal the truth. Surrounding
     quotation marks and spaces are excluded. None if the answer has no word.
     """
-    start = next((place for place, sign in enumerate(continuation) if not sign.isspace()), None)
+    start = next((i for i, sign in enumerate(continuation) if not sign.isspace()), None)
     if start is None:
         return None
     match = END.search(continuation, start)

@@ -57,7 +57,7 @@ class AnalysisOutcome:
 
 def measure(
     root: Path,
-    place: str,
+    path_or_id: str,
     options: PlasticityOptions,
     *,
     context: int | None = None,
@@ -73,19 +73,19 @@ def measure(
 ) -> AnalysisOutcome:
     """Analyse every head of a capture and write the measurements of its model.
 
-    `place` is a folder or the Hub id of a published capture; other arguments are options of the command `heads`.
+    `path_or_id` is a folder or the Hub id of a published capture; other arguments are options of the command `heads`.
     `jobs` is the number of processes (None: of cores) or of cluster jobs (None: one per eight heads). Raises
     DataError if the capture is missing, unfinished or damaged, if no head has a value, or if this name has
     measurements of another capture or with other options.
     """
     start = time.monotonic()
-    capture = _opened_capture(place, rotation, context=context, branch=branch, group=group)
-    label = _shown_name(capture, place, branch)
+    capture = _opened_capture(path_or_id, rotation, context=context, branch=branch, group=group)
+    label = _shown_name(capture, path_or_id, branch)
     model = checked_name(name or slug(label))
     splits = capture.halves() if halves else []
     if not replace:
         table = path_of(root, "head_metrics", model)
-        new_manifest = _manifest(capture, [], options, model, place, branch, rotation)
+        new_manifest = _manifest(capture, [], options, model, path_or_id, branch, rotation)
         refuse_overwriting(root, {table: conflicting_settings(table, new_manifest)})
     folder, process_count = root / "out/heads", jobs or len(os.sched_getaffinity(0))
     if executor != "local" or resources not in (None, Resources()):
@@ -98,7 +98,7 @@ def measure(
             raise ThesisError(_memory_advice(process_count)) from None
     refuse_empty(capture, findings, options)
     bins = options.bins or capture.buckets
-    tables, table_manifest, _ = tables_of_heads(capture, findings, options, model, place, branch, rotation)
+    tables, table_manifest, _ = tables_of_heads(capture, findings, options, model, path_or_id, branch, rotation)
     if splits:
         half_tables = []
         for number, split in enumerate(splits):
@@ -123,22 +123,22 @@ def tables_of_heads(
     findings: Sequence[HeadResult],
     options: PlasticityOptions,
     model: str = "",
-    place: str = "",
+    path_or_id: str = "",
     branch: str | None = None,
     rotation: Path | None = None,
 ) -> tuple[dict[str, pd.DataFrame], dict[str, Any], str]:
     """Return the tables of a capture's heads, their manifest, and the name of the model.
 
-    `model` names the measurements; `place` and `branch` say where the capture is from, by default its folder;
+    `model` names the measurements; `path_or_id` and `branch` say where the capture is from, by default its folder;
     `rotation` is the file that states the capture's rotation, if any.
     """
-    place = place or str(capture.root)
-    label = _shown_name(capture, place, branch)
+    path_or_id = path_or_id or str(capture.root)
+    label = _shown_name(capture, path_or_id, branch)
     model = model or slug(label)
     bins = options.bins or capture.buckets
     tables = measurement_frames(findings, options, capture.context, bins, label.rstrip("/").rpartition("/")[2] or model)
     tables = {name: table for name, table in tables.items() if len(table)}
-    return tables, _manifest(capture, findings, options, model, place, branch, rotation), model
+    return tables, _manifest(capture, findings, options, model, path_or_id, branch, rotation), model
 
 
 def analyse_heads(
@@ -238,7 +238,7 @@ def _manifest(
     findings: Sequence[HeadResult],
     options: PlasticityOptions,
     model: str,
-    place: str,
+    path_or_id: str,
     branch: str | None,
     rotation: Path | None = None,
 ) -> dict[str, Any]:
@@ -248,7 +248,7 @@ def _manifest(
         "model", "revision", "architecture", "dtype", "quantization", "context", "buckets", "rate", "pre_rope",
         "window_ends", "gguf",
     )  # fmt: skip
-    name = Path(place).name if Path(place).is_dir() else place
+    name = Path(path_or_id).name if Path(path_or_id).is_dir() else path_or_id
     arguments = [f"--estimator {options.estimator}", f"--pairs {options.pairs}", f"--min-queries {options.min_queries}"]
     arguments += [f"--sample {options.cap}"] * (options.cap is not None)
     arguments += [f"--separation {options.separation}"] * (options.separation != "distance")
@@ -286,15 +286,15 @@ def _documents_hash(settings: Mapping[str, Any], capture_manifest: Mapping[str, 
     """Return a hash of a capture's documents and, for installed texts, the set's name; a user's file is never named."""
     if "documents" not in capture_manifest:
         return {}
-    place = str(settings.get("texts", ""))
+    texts = str(settings.get("texts", ""))
     digests = "".join(str(document.get("digest")) for document in capture_manifest["documents"])
     text_hash = {"text_hash": hashlib.blake2b(digests.encode(), digest_size=16).hexdigest()}
-    return text_hash if text_sets.split_set_name(place) is None else {"texts": place, **text_hash}
+    return text_hash if text_sets.split_set_name(texts) is None else {"texts": texts, **text_hash}
 
 
-def _opened_capture(place: str, rotation: Path | None, **open_options: Any) -> Capture:
+def _opened_capture(path_or_id: str, rotation: Path | None, **open_options: Any) -> Capture:
     """Open a capture, with the rotation that the user states, if any."""
-    capture = open_capture(place, **open_options)
+    capture = open_capture(path_or_id, **open_options)
     return capture if rotation is None else with_stated_rotation(capture, rotation)
 
 
@@ -312,7 +312,7 @@ def _default_estimator(capture: Capture) -> Estimator:
 
 def run(
     root: Path,
-    place: str,
+    path_or_id: str,
     *,
     estimator: Estimator | None,
     pairs: PairMode,
@@ -328,14 +328,14 @@ def run(
     are used as captured, with a warning. The time taken is printed to standard error.
     """
     open_options = {name: measure_options[name] for name in ("context", "branch", "group") if name in measure_options}
-    capture = _opened_capture(place, measure_options.get("rotation"), **open_options)
+    capture = _opened_capture(path_or_id, measure_options.get("rotation"), **open_options)
     for note in (capture.manifest or {}).get("notes", ()):
         print(note, file=sys.stderr)
     estimator = estimator or _default_estimator(capture)
     options = PlasticityOptions(
         estimator=estimator, pairs=pairs, bins=bins, min_queries=min_queries, cap=sample, separation=separation
     )
-    outcome = measure(root, place, options, **measure_options)
+    outcome = measure(root, path_or_id, options, **measure_options)
     earlier_note = f", {outcome.kept} of them finished earlier" if outcome.kept else ""
     print(f"{counted(outcome.heads, 'head')} in {duration(outcome.seconds)}{earlier_note}", file=sys.stderr)
     return [path.relative_to(root).as_posix() for path in outcome.files]

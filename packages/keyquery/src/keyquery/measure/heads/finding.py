@@ -36,7 +36,7 @@ GAPS = ("gap_by_pair", "gap_by_bin")
 METRICS = (*PLASTICITY, *ROTATION, *COMPONENT, *GAPS)
 LENGTHS = tuple(f"ap_{name}" for name in LENGTH_NAMES)
 PLANE_POINTS = 32  # vectors drawn on each side, evenly over positions
-DECILES = tuple(f"ap_decile_{place}" for place in range(10))
+DECILES = tuple(f"ap_decile_{index}" for index in range(10))
 
 
 @dataclass
@@ -268,8 +268,8 @@ def _add_plasticity(
     for name in PLASTICITY:
         finding.set_value(name, getattr(summary, name))
     for names, row in ((DECILES, summary.deciles), (LENGTHS, summary.lengths)):
-        for place, name in enumerate(names):
-            finding.set_value(name, _scalar_at(row, place))
+        for index, name in enumerate(names):
+            finding.set_value(name, _scalar_at(row, index))
     if options.estimator == "empirical":
         finding.mark_missing(GAPS, "the estimator itself counts")
     else:
@@ -282,17 +282,17 @@ def _add_plasticity(
 def _add_maps(finding: HeadResult, head_plasticity: Plasticity) -> None:
     """Add the profile, the map of plasticity and the sums of position and content, without empty cells."""
     sums = head_plasticity.sums
-    for place, queries in enumerate(head_plasticity.queries):
-        pairs = float(sums.count[place].sum())
+    for index, queries in enumerate(head_plasticity.queries):
+        pairs = float(sums.count[index].sum())
         finding.bins.append(
             {
-                "position": _finite_or_none(head_plasticity.taus[place]),
+                "position": _finite_or_none(head_plasticity.taus[index]),
                 "queries": int(queries),
-                "pairs": int(head_plasticity.profile.counts[place]),
-                "plasticity": _finite_or_none(head_plasticity.profile.values[place]),
-                "mean_gap": float(sums.mean_gap[place].sum()) / pairs if pairs else None,
-                "spread": float(sums.spread[place].sum()) / pairs if pairs else None,
-                "reason": head_plasticity.profile.reasons[place],
+                "pairs": int(head_plasticity.profile.counts[index]),
+                "plasticity": _finite_or_none(head_plasticity.profile.values[index]),
+                "mean_gap": float(sums.mean_gap[index].sum()) / pairs if pairs else None,
+                "spread": float(sums.spread[index].sum()) / pairs if pairs else None,
+                "reason": head_plasticity.profile.reasons[index],
             }
         )
     values, counts = head_plasticity.by_distances()
@@ -303,9 +303,9 @@ def _add_maps(finding: HeadResult, head_plasticity: Plasticity) -> None:
     ]
 
 
-def _scalar_at(row: BinnedValues, place: int) -> Scalar:
-    value = _finite_or_none(row.values[place])
-    return Scalar(value, int(row.counts[place]), row.reasons[place])
+def _scalar_at(row: BinnedValues, index: int) -> Scalar:
+    value = _finite_or_none(row.values[index])
+    return Scalar(value, int(row.counts[index]), row.reasons[index])
 
 
 def _finite_or_none(value: object) -> float | None:

@@ -56,9 +56,9 @@ def head_metrics(findings: Sequence[HeadResult]) -> pd.DataFrame:
 def head_profile(findings: Sequence[HeadResult]) -> pd.DataFrame:
     """Return one row per head and query bin."""
     rows = [
-        {**_head_indices(finding), "bin": place, **row}
+        {**_head_indices(finding), "bin": index, **row}
         for finding in findings
-        for place, row in enumerate(finding.bins)
+        for index, row in enumerate(finding.bins)
     ]
     return _frame_of_rows(rows, ("position", "plasticity", "mean_gap", "spread"))
 
@@ -99,18 +99,18 @@ def head_competition(findings: Sequence[HeadResult], options: PlasticityOptions,
 def head_components(findings: Sequence[HeadResult]) -> pd.DataFrame:
     """Return one row per head and original dimension of the queries."""
     return pd.DataFrame(
-        {**_head_indices(finding), "dimension": place, "r2": r2, "weight": weight}
+        {**_head_indices(finding), "dimension": index, "r2": r2, "weight": weight}
         for finding in findings
-        for place, (r2, weight) in enumerate(finding.dimensions)
+        for index, (r2, weight) in enumerate(finding.dimensions)
     )
 
 
 def head_spectrum(findings: Sequence[HeadResult]) -> pd.DataFrame:
     """Return one row per head and principal component of queries and keys, for the first components."""
     return pd.DataFrame(
-        {**_head_indices(finding), "component": place, "explained": explained, "r_q": r_q, "r_k": r_k}
+        {**_head_indices(finding), "component": index, "explained": explained, "r_q": r_q, "r_k": r_k}
         for finding in findings
-        for place, (explained, r_q, r_k) in enumerate(finding.spectrum)
+        for index, (explained, r_q, r_k) in enumerate(finding.spectrum)
     )
 
 
@@ -136,12 +136,12 @@ def model_metrics(
     findings: Sequence[HeadResult], options: PlasticityOptions, context: int, bins: int, model: str = ""
 ) -> pd.DataFrame:
     """Return means over heads of metrics, deciles, length bins and query bins, with cluster-bootstrap intervals."""
-    names = [*METRICS, *DECILES, *LENGTHS, *(f"ap_bin_{place}" for place in range(bins))]
+    names = [*METRICS, *DECILES, *LENGTHS, *(f"ap_bin_{index}" for index in range(bins))]
     table = np.full((len(findings), len(names)), np.nan)
     for row, finding in enumerate(findings):
         values = {
             **finding.metrics,
-            **{f"ap_bin_{place}": query_bin["plasticity"] for place, query_bin in enumerate(finding.bins)},
+            **{f"ap_bin_{index}": query_bin["plasticity"] for index, query_bin in enumerate(finding.bins)},
         }
         table[row] = [np.nan if values.get(name) is None else values[name] for name in names]
     key_heads = [(finding.layer, finding.key_head) for finding in findings]
@@ -150,22 +150,22 @@ def model_metrics(
     return pd.DataFrame(
         {
             "metric": name,
-            "value": means.mean.values[place],
-            "ci_low": means.low.values[place],
-            "ci_high": means.high.values[place],
-            "sd": means.sd.values[place],
-            "bimodality": means.bimodality.values[place],
-            "heads": int(means.mean.counts[place]),
-            "key_heads": key_head_counts[place],
+            "value": means.mean.values[index],
+            "ci_low": means.low.values[index],
+            "ci_high": means.high.values[index],
+            "sd": means.sd.values[index],
+            "bimodality": means.bimodality.values[index],
+            "heads": int(means.mean.counts[index]),
+            "key_heads": key_head_counts[index],
             "context": context,
             "estimator": options.estimator,
             "pairs": options.pairs,
             "bins": bins,
             "min_queries": options.min_queries,
             "name": model,
-            "reason": _why_empty(findings, means, name, place),
+            "reason": _why_empty(findings, means, name, index),
         }
-        for place, name in enumerate(names)
+        for index, name in enumerate(names)
     )
 
 
@@ -184,18 +184,18 @@ def half_metrics(
     return rows[["split", "half", "documents", *columns]]
 
 
-def _why_empty(findings: Sequence[HeadResult], means: OverHeads, name: str, place: int) -> str:
+def _why_empty(findings: Sequence[HeadResult], means: OverHeads, name: str, index: int) -> str:
     """Return why a metric has no mean (the heads' own reasons), interval, sd or bimodality; empty if it has them."""
-    if means.mean.reasons[place]:
+    if means.mean.reasons[index]:
         reasons = dict.fromkeys(finding.reasons[name] for finding in findings if name in finding.reasons)
         number = name.removeprefix("ap_bin_")
         if number.isdigit():
             reasons = dict.fromkeys(
                 row["reason"] for finding in findings for row in finding.bins[int(number) : int(number) + 1]
             )
-        return "; ".join(list(reasons)[:3]) or means.mean.reasons[place]
+        return "; ".join(list(reasons)[:3]) or means.mean.reasons[index]
     rows = (means.low, means.sd, means.bimodality)
-    return "; ".join(dict.fromkeys(row.reasons[place] for row in rows if row.reasons[place]))
+    return "; ".join(dict.fromkeys(row.reasons[index] for row in rows if row.reasons[index]))
 
 
 def _head_indices(finding: HeadResult) -> dict[str, Any]:
@@ -208,7 +208,7 @@ def _cells_of_heads(lists: Sequence[list[list[float]]]) -> dict[tuple[int, int],
     for head_cells in lists:
         for i, j, *values in head_cells:
             cells[int(i), int(j)].append(values)
-    return {place: np.array(cells[place]) for place in sorted(cells)}
+    return {index: np.array(cells[index]) for index in sorted(cells)}
 
 
 def _frame_of_rows(rows: list[dict[str, Any]], numbers: Sequence[str]) -> pd.DataFrame:

@@ -74,8 +74,8 @@ def run(
     libraries = (*LIBRARIES, *EMBEDDING) if embedder else LIBRARIES
     command_options = ["--predictions FILE..."]
     if generate:
-        place = resolve(root, model)
-        source = ModelSource(place, device=device, **loading)
+        path_or_id = resolve(root, model)
+        source = ModelSource(path_or_id, device=device, **loading)
         options = lbp_run.LbpSettings(
             mode=mode or MODES[0],
             runs=runs,
@@ -85,7 +85,7 @@ def run(
             temperature=temperature,
             seed=seed,
         )
-        with about(place, ModelError), open_bar("answers") as progress:
+        with about(path_or_id, ModelError), open_bar("answers") as progress:
             path = lbp_run.answer(load(source), samples, options, folder, progress)
         answers = lbp_predictions.read_predictions([path], options.mode)
         settings = {"answers": settings_beside(path)}

@@ -44,8 +44,8 @@ def ndcg(gold: Gold, predicted: Gold) -> float:
     """
     metrics = need("sklearn.metrics", "to score retrieval")
     k = len(gold)
-    gains = {line: k - place for place, line in enumerate(gold)}
-    scores = {line: len(predicted) - place for place, line in enumerate(predicted)}
+    gains = {line: k - index for index, line in enumerate(gold)}
+    scores = {line: len(predicted) - index for index, line in enumerate(predicted)}
     missed = [line for line in gains if line not in scores]
     # put k lines of gain 0 between predicted and missed lines, so that a short list does not profit from ties
     true_gains = [*(gains.get(line, 0) for line in scores), *[0] * k, *(gains[line] for line in missed)]

@@ -56,21 +56,21 @@ def predictions_by_mode(
     messages. Raises DataError if an id is unknown, or a prediction occurs twice; the message names the line.
     """
     ids = {sample.id for sample in samples}
-    places: dict[tuple[str, str, int], str] = {}
+    origins: dict[tuple[str, str, int], str] = {}
     by_mode: dict[str, list[Prediction]] = {}
-    for place, prediction in predictions:
+    for where, prediction in predictions:
         if prediction.id not in ids:
             raise DataError(
-                f"{place}: the data set has no sample {short(prediction.id)} (of the lengths asked for, in {data}); "
+                f"{where}: the data set has no sample {short(prediction.id)} (of the lengths asked for, in {data}); "
                 "pass the data set that the model answered as --data, and its lengths as --lengths"
             )
         key = (prediction.mode, prediction.id, prediction.run)
-        if key in places:
+        if key in origins:
             raise DataError(
-                f"{place}: sample {short(prediction.id)}, run {short(prediction.run)} is at {places[key]} already; "
+                f"{where}: sample {short(prediction.id)}, run {short(prediction.run)} is at {origins[key]} already; "
                 "remove one, or number the runs with `run`"
             )
-        places[key] = place
+        origins[key] = where
         by_mode.setdefault(prediction.mode, []).append(prediction)
     return by_mode
 
@@ -106,7 +106,7 @@ def require_complete(samples: Sequence[Sample], predictions: Sequence[Prediction
 def _lines(path: Path, mode: str | None) -> list[tuple[str, Prediction]]:
     if not path.exists():
         raise DataError(f"{path}: no such prediction file; give one with --predictions")
-    rows = [(place, parse_prediction(row, place)) for place, row in line_values(path)]
+    rows = [(where, parse_prediction(row, where)) for where, row in line_values(path)]
     if not rows:
         raise DataError(f"{path}: the file is empty; a prediction file has one JSON object per line")
     expected = mode or rows[0][1].mode
@@ -120,27 +120,27 @@ def _lines(path: Path, mode: str | None) -> list[tuple[str, Prediction]]:
     return rows
 
 
-def parse_prediction(row: Any, place: str) -> Prediction:
+def parse_prediction(row: Any, where: str) -> Prediction:
     """Return the prediction in one line of a file.
 
     Raises DataError if it is not an object with all fields, or a field is null.
     """
     if not isinstance(row, dict):
-        raise DataError(f"{place}: a {type(row).__name__} instead of an object")
+        raise DataError(f"{where}: a {type(row).__name__} instead of an object")
     absent = [name for name in ("id", "mode", "prediction") if name not in row]
     if absent:
-        raise DataError(f"{place}: no field {', '.join(absent)}; it has {cut_to_line(', '.join(row))}")
+        raise DataError(f"{where}: no field {', '.join(absent)}; it has {cut_to_line(', '.join(row))}")
     for name in ("id", "mode", "prediction", "run"):
         if name in row and row[name] is None:
-            raise DataError(f"{place}: {name} is null; {NULL_ADVICE[name]}")
+            raise DataError(f"{where}: {name} is null; {NULL_ADVICE[name]}")
     if SEAL in row and (fault := broken(row)):
-        raise DataError(f"{place}: the prediction {fault}; restore it, or remove the line and run again")
+        raise DataError(f"{where}: the prediction {fault}; restore it, or remove the line and run again")
     if row["mode"] not in MODES:
-        raise DataError(f"{place}: no mode {short(row['mode'])}; it is one of {', '.join(MODES)}")
+        raise DataError(f"{where}: no mode {short(row['mode'])}; it is one of {', '.join(MODES)}")
     run = row.get("run", 1)
     if isinstance(run, bool) or not isinstance(run, int) or run < 1:
-        raise DataError(f"{place}: run is {short(run)}; runs are numbered from 1")
+        raise DataError(f"{where}: run is {short(run)}; runs are numbered from 1")
     if not isinstance(row["prediction"], str):
-        raise DataError(f"{place}: prediction is a {type(row['prediction']).__name__}, not a text")
+        raise DataError(f"{where}: prediction is a {type(row['prediction']).__name__}, not a text")
     answer, thoughts = split_thoughts(row["prediction"])
     return Prediction(id=str(row["id"]), run=run, mode=row["mode"], text=answer, thoughts=thoughts)

@@ -38,8 +38,8 @@ def longest_common(first: Sequence[str], second: Sequence[str]) -> list[str]:
     lengths = [[0] * (len(second) + 1)]
     for word in first:
         previous, row = lengths[-1], [0]
-        for place, second_word in enumerate(second):
-            row.append(previous[place] + 1 if word == second_word else max(previous[place + 1], row[place]))
+        for index, second_word in enumerate(second):
+            row.append(previous[index] + 1 if word == second_word else max(previous[index + 1], row[index]))
         lengths.append(row)
     words, i, j = [], len(first), len(second)
     while i and j:

@@ -73,7 +73,7 @@ def saved_runs(path: Path) -> set[tuple[str, int]]:
 
     Raises DataError when another line is damaged.
     """
-    predictions = (parse_prediction(record, place) for place, record in records.saved_records(path))
+    predictions = (parse_prediction(record, where) for where, record in records.saved_records(path))
     return {(prediction.id, prediction.run) for prediction in predictions}
 
 

@@ -104,8 +104,8 @@ def _interval_ends(scores: pd.DataFrame) -> tuple[float, float]:
     if min(map(len, by_length)) < LEAST_BOOTSTRAPPED:
         return _student_over_lengths(by_length)
     totals = np.zeros(DRAWS)
-    for place, values in enumerate(by_length):
-        totals += np.concatenate([values[index].sum(axis=1) for index in resamples(len(values), DRAWS, seed=place)])
+    for index, values in enumerate(by_length):
+        totals += np.concatenate([values[index].sum(axis=1) for index in resamples(len(values), DRAWS, seed=index)])
     low, high = percentile_interval(100 * totals / len(scores))
     # rounded, since sums in another order may differ from the mean of equal scores in the last digits
     return round(low, 10), round(high, 10)

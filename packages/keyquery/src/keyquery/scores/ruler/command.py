@@ -55,8 +55,8 @@ def run(
     name = checked_name(name or slug(model))
     selected_lengths, selected_tasks = lengths_of(lengths), _parse_tasks(tasks, generate)
     folder = root / "out/bench/ruler" / name
-    place = resolve(root, model) if generate else model
-    source = ModelSource(place, **loading)
+    path_or_id = resolve(root, model) if generate else model
+    source = ModelSource(path_or_id, **loading)
     in_noise = selected_tasks[0] in ruler_needles.TASKS
     settings: dict[str, Any]
     if generate and in_noise:
@@ -68,7 +68,7 @@ def run(
             batch=batch,
             chat_template=chat_template,
         )
-        with about(place, ModelError), open_bar("needles") as progress:
+        with about(path_or_id, ModelError), open_bar("needles") as progress:
             loaded = load(source)
             path = ruler_run.answer_needles(loaded, options, folder, progress)
         cells = ruler_run.score_records(path, options)

@@ -135,7 +135,7 @@ def _plan_sample(task: str, depth: int, rng: random.Random) -> _NeedlePlan:
     keys = rng.sample(KEYS, MANY if task in ("noise_multikey", "noise_multiquery") else 1)
     per_key = MANY if task == "noise_multivalue" else 1
     values = [str(value) for value in rng.sample(range(1_000_000, 10_000_000), len(keys) * per_key)]
-    values_by_key = {key: values[place * per_key : (place + 1) * per_key] for place, key in enumerate(keys)}
+    values_by_key = {key: values[i * per_key : (i + 1) * per_key] for i, key in enumerate(keys)}
     other_depths = rng.sample([other for other in DEPTHS if other != depth], len(values) - 1)
     sentences = [NEEDLE.format(key=key, value=value) for key, numbers in values_by_key.items() for value in numbers]
     needles = tuple(zip([depth, *other_depths], sentences, strict=True))

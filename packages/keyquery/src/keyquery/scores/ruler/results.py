@@ -200,7 +200,7 @@ def _mean_of_any_reference(results: Path, name: str, length: int, share: float) 
     if not path.is_file():
         return None
     shares, any_of = [], []
-    for place, sample in line_values(path):
+    for where, sample in line_values(path):
         try:
             if int(sample["doc"]["max_length"]) != length:
                 continue
@@ -209,7 +209,7 @@ def _mean_of_any_reference(results: Path, name: str, length: int, share: float) 
             shares.append(share_contained(answer, references))
             any_of.append(share_contained(answer, references, any_of=True))
         except (ValueError, KeyError, IndexError, TypeError, ArithmeticError) as error:
-            raise DataError(f"{place}: no sample of the harness ({error!r})") from None
+            raise DataError(f"{where}: no sample of the harness ({error!r})") from None
     if not shares or abs(sum(shares) / len(shares) - share) > 1e-6:
         mean = f"{sum(shares) / len(shares):.6g}" if shares else "nothing"
         raise DataError(
