@@ -31,7 +31,7 @@ def compare(
     reference : DataFrame, sequence of DataFrame, or str
         Rows of one model from `run` or `analyse`, or the name of the model's stored measurements.
     *models : DataFrame, sequence of DataFrame, or str
-        Models to compare with the reference, each given in the same way.
+        Models to compare with the reference, in the same forms.
     experiments : sequence of str
         Experiments to compare; if empty, all that were run on every model.
     by : {"text", "item", "seed", "head"}, optional
@@ -50,8 +50,8 @@ def compare(
     --------
     >>> import keyquery as kq
     >>> first, second = (kq.run("layer_content", name, texts=6, items=0) for name in ("tiny-rope", "tiny-drope"))
-    >>> found = kq.compare(first, second)
-    >>> found.models, found.frame["p_value"].tolist()
+    >>> comparison = kq.compare(first, second)
+    >>> comparison.models, comparison.frame["p_value"].tolist()
     (('tiny-rope', 'tiny-drope'), [0.03125])
     """
     import pandas as pd

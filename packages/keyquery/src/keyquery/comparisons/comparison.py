@@ -312,10 +312,10 @@ def compare_models(
     if repeated := [name for name in names if names.count(name) > 1]:
         raise DataError(f"{repeated[0]} is compared with itself; name another model, or give the second another --name")
     shared, left_out = common(models, experiments)
-    known = dict.fromkeys(metric for model in models for name in shared for metric in model.tables[name]["metric"])
+    measured = dict.fromkeys(metric for model in models for name in shared for metric in model.tables[name]["metric"])
     for metric in metrics:
-        if metric not in known:
-            raise DataError(f"no metric {metric!r} in {', '.join(shared)}{or_known(metric, known)}")
+        if metric not in measured:
+            raise DataError(f"no metric {metric!r} in {', '.join(shared)}{or_known(metric, measured)}")
     tests: list[TestedQuantity] = []
     errors: list[DataError] = []
     for model, experiment in ((model, name) for model in models[1:] for name in shared):

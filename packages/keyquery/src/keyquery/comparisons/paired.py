@@ -156,12 +156,12 @@ def note_on_units(tests: Sequence[TestedQuantity]) -> list[str]:
     too_small = [test.row for test in tests if _is_flips(test.row) and least_p(test.row.n) * count > ALPHA]
     if not too_small:
         return []
-    least = min(too_small, key=lambda row: row.n)
-    best = min(1.0, least_p(least.n) * count)
+    smallest = min(too_small, key=lambda row: row.n)
+    best = min(1.0, least_p(smallest.n) * count)
     return [
         f"{len(too_small)} of {counted(count, 'test')} cannot come below .05 after Holm "
-        f"({counted(least.n, least.unit)} give {best:.2g} at best); measure {_units_needed(count)} units, or name an "
-        "--experiment"
+        f"({counted(smallest.n, smallest.unit)} give {best:.2g} at best); measure {_units_needed(count)} units, or "
+        "name an --experiment"
     ]
 
 

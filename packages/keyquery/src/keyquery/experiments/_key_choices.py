@@ -83,14 +83,14 @@ def score_options(subject: Subject, groups: Sequence[Sequence[Question]], length
     """
 
     def ask() -> list[list[dict[str, Any]]]:
-        by_group = grouped_logprobs(subject.model, subject.tokenizer, groups, batch_size(length))
-        return [[asdict(scores) for scores in group] for group in by_group]
+        scores_by_group = grouped_logprobs(subject.model, subject.tokenizer, groups, batch_size(length))
+        return [[asdict(scores) for scores in scores_of_group] for scores_of_group in scores_by_group]
 
     questions = [[[prompt, list(options)] for prompt, options in group] for group in groups]
-    by_group = ask_once(subject, "options", {"asked": questions}, ask)
+    records_by_group = ask_once(subject, "options", {"asked": questions}, ask)
     return [
         [Scores(tuple(record["options"]), tuple(record["logprobs"]), tuple(record["tokens"])) for record in records]
-        for records in by_group
+        for records in records_by_group
     ]
 
 

@@ -315,11 +315,11 @@ def sampled_pairs(
     )
 
 
-def add_sums(parts: Sequence[PairSums]) -> PairSums:
-    """Return the total of one or more parts; each bin has its pairs in one part only."""
+def add_sums(sums_of_bins: Sequence[PairSums]) -> PairSums:
+    """Return the total of one or more sums, each over the pairs of other bins."""
     names = [field.name for field in fields(PairSums) if field.name != "precision"]
-    precision = "single" if all(sums.precision == "single" for sums in parts) else "double"
-    return PairSums(**{name: sum(getattr(sums, name) for sums in parts) for name in names}, precision=precision)
+    precision = "single" if all(sums.precision == "single" for sums in sums_of_bins) else "double"
+    return PairSums(**{name: sum(getattr(sums, name) for sums in sums_of_bins) for name in names}, precision=precision)
 
 
 def _bins_by_law(laws: dict[int, QueryLaw]) -> list[tuple[QueryLaw, IntArray]]:

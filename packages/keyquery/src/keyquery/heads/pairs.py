@@ -56,12 +56,12 @@ class Keys:
 
     def chunks(self, size: int = CHUNK) -> Iterator[tuple[int, int]]:
         """Yield ranges of groups with about `size` keys each, as the first group and the group after the last."""
-        group = 0
-        while group < self.starts.size - 1:
-            stop = int(np.searchsorted(self.starts, self.starts[group] + size, side="right")) - 1
-            stop = max(stop, group + 1)
-            yield group, stop
-            group = stop
+        first = 0
+        while first < self.starts.size - 1:
+            stop = int(np.searchsorted(self.starts, self.starts[first] + size, side="right")) - 1
+            stop = max(stop, first + 1)
+            yield first, stop
+            first = stop
 
 
 def competing(
@@ -135,12 +135,12 @@ def drawn_pairs(
         index = np.arange(total, dtype=np.int64)
     else:
         index = np.sort(generator.choice(total, cap, replace=False, shuffle=False)).astype(np.int64)
-    group = np.searchsorted(cumulative, index, side="right")
-    rank = index - np.r_[0, cumulative][group]
+    groups = np.searchsorted(cumulative, index, side="right")
+    rank = index - np.r_[0, cumulative][groups]
     # pair k of a group is (i, j) with k = i (i - 1) / 2 + j and j < i
     i = ((1 + np.sqrt(1 + 8 * rank.astype(np.float64))) / 2).astype(np.int64)
     i -= i * (i - 1) // 2 > rank
     i += i * (i + 1) // 2 <= rank
     j = rank - i * (i - 1) // 2
-    start = keys.starts[group]
-    return start + i, start + j, total
+    starts = keys.starts[groups]
+    return starts + i, starts + j, total

@@ -59,14 +59,14 @@ def save(root: Path, tables: Mapping[str, pd.DataFrame], model: str, manifest: M
     and `model` is the file name (see `checked_name`). `manifest` records how the tables were measured. Raises DataError
     if a table violates the schema.
     """
-    contents = {name: text(floor_noise(table), name).encode() for name, table in tables.items()}
+    csv_by_name = {name: text(floor_noise(table), name).encode() for name, table in tables.items()}
     paths = []
-    for name, content in contents.items():
+    for name, csv in csv_by_name.items():
         path = path_of(root, name, model)
         old = _stored_csv(path)
-        equal = old == content or (bool(old) and _tables_agree(old, content))
+        equal = old == csv or (bool(old) and _tables_agree(old, csv))
         if not equal:
-            path = put(root, name, model, content.decode())
+            path = put(root, name, model, csv.decode())
         if not equal or _lasting_settings(manifest_beside(path)) != _lasting_settings(_through_json(manifest)):
             write(path.with_suffix(".json"), sealed_text(dict(manifest), path), lasting=True)
         paths.append(path)

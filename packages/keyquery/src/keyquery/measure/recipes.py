@@ -105,11 +105,10 @@ def load_recipe(path: Path) -> Recipe:
     the file and the key.
     """
     try:
-        content = yaml_of(Path(), str(path))
+        top: Any = yaml_of(Path(), str(path))
     except FileNotFoundError:
         raise DataError(f"{path}: cannot be read (no such file)") from None
-    rules.require(content, TOP, str(path))
-    top: dict[str, Any] = content
+    rules.require(top, TOP, str(path))
     defaults = {key: top[key] for key in FOR_ALL if key in top}
     models = tuple(_read_model(keys, defaults, f"{path}: models[{i}]") for i, keys in enumerate(top["models"]))
     if not models:
@@ -240,7 +239,7 @@ def unlisted_measurements(names: Iterable[str], root: Path) -> list[str]:
     if not (root / SUBJECTS).exists():
         return []
     subjects = [row["model"] for _, row in rows(root / SUBJECTS)]
-    return [name for name in names if not any(name == known or name.startswith(f"{known}-") for known in subjects)]
+    return [name for name in names if name not in subjects and not name.startswith(tuple(f"{s}-" for s in subjects))]
 
 
 def memory_line(

@@ -242,6 +242,7 @@ def manifest_of(
     """Return a measurement's manifest: command to repeat it, versions, model, texts, options and thresholds."""
     options, source, default = plan.options.published, plan.source, ModelSource
     model_name = _display_name(plan.root, str(subject.facts["model"]))
+    experiment_name = module.__name__.rpartition(".")[2]
     options_by_name: dict[str, Any] = {
         "dtype": source.dtype if source.dtype != default.dtype else None,
         "quantize": source.quantize,
@@ -256,12 +257,12 @@ def manifest_of(
         "seeds": ",".join(str(seed) for seed in options.seeds),
         "name": plan.name,
     }
-    words = [f"--{name} {shlex.quote(str(value))}" for name, value in options_by_name.items() if value is not None]
-    words += ["--bos"] * source.bos
+    arguments = [f"--{name} {shlex.quote(str(value))}" for name, value in options_by_name.items() if value is not None]
+    arguments += ["--bos"] * source.bos
     hashes = subject.used.record()
     published_settings = {name: value.name if isinstance(value, Path) else value for name, value in settings.items()}
     return {
-        "command": " ".join([f"python build.py run {module.__name__.rpartition('.')[2]} --model {model_name}", *words]),
+        "command": f"python build.py run {experiment_name} --model {model_name} {' '.join(arguments)}",
         "versions": subject.facts.get("versions", {}),
         "model": {
             **{name: value for name, value in subject.facts.items() if name != "versions"},

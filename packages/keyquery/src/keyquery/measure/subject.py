@@ -277,12 +277,12 @@ def given_texts(name: str, tokenizer: Any, source: TextSource, length: int, coun
     begin = [tokenizer.bos_token_id] if _adds_bos(tokenizer) else []
     size = length - len(begin)
     rounds: list[list[tuple[str, list[int]]]] = []
-    for text, content in texts(source):
-        ids = tokenizer(content, add_special_tokens=False, verbose=False)["input_ids"]
+    for text_id, text in texts(source):
+        ids = tokenizer(text, add_special_tokens=False, verbose=False)["input_ids"]
         for number in range(min(len(ids) // size, count)):
             if number == len(rounds):
                 rounds.append([])
-            rounds[number].append((f"{text}#{number}", [*begin, *ids[number * size : (number + 1) * size]]))
+            rounds[number].append((f"{text_id}#{number}", [*begin, *ids[number * size : (number + 1) * size]]))
         if rounds and len(rounds[0]) == count:
             break
     rows = list(chain.from_iterable(rounds))[:count]

@@ -19,10 +19,9 @@ def saved_records(path: Path) -> list[tuple[str, dict[str, Any]]]:
     """
     if not path.is_file():
         return []
-    content = path.read_bytes()
-    complete, _, fragment = content.rpartition(b"\n")
+    complete_lines, _, fragment = path.read_bytes().rpartition(b"\n")
     if fragment:
-        write(path, complete + b"\n" if complete else b"")
+        write(path, complete_lines + b"\n" if complete_lines else b"")
     records = list(line_values(path))
     for where, record in records:
         if not isinstance(record, dict) or not isinstance(record.get("id"), str):

@@ -35,7 +35,8 @@ def make_statements(count: int, length: int | None, tokenizer: Any, rng: random.
         truth, group = number // 2 % 2 == 0, (QUESTION, ANSWER)[number // 4 % 2]
         stated = true_object
         if not truth:
-            stated = rng.choice([word for word in objects if word != true_object] if group == QUESTION else UNFITTING)
+            other_objects = [word for word in objects if word != true_object]
+            stated = rng.choice(other_objects if group == QUESTION else UNFITTING)
         stem = STEMS[relation].format(subject=subject)
         facts: dict[str, Any] = {"subject": subject, "property": relation, "question": stem.split()}
         facts |= {"answer_text": stated, "truth": truth, "group": group, "true": true_object, "objects": list(objects)}

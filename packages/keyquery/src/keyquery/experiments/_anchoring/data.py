@@ -120,15 +120,15 @@ def known_items(subject: Subject, items: Sequence[Item]) -> list[Item]:
         raise DataError(
             f"{subject.name}: statements in {subject.book.name} do not list the other objects that could be true"
         )
-    asked = {" ".join(item.facts["question"]): item for item in items}
-    questions = [(stem, tuple(item.facts["objects"])) for stem, item in asked.items()]
+    by_stem = {" ".join(item.facts["question"]): item for item in items}
+    questions = [(stem, tuple(item.facts["objects"])) for stem, item in by_stem.items()]
 
     def ask() -> list[str]:
         return [scores.best for scores in options_logprobs(subject.model, subject.tokenizer, questions)]
 
-    completions = dict(zip(asked, ask_once(subject, "anchoring", {"known": questions}, ask), strict=True))
-    known = {stem for stem, item in asked.items() if completions[stem] == item.facts["true"]}
-    subject.tell(f"{len(known)} of {len(asked)} names known")
+    completions = dict(zip(by_stem, ask_once(subject, "anchoring", {"known": questions}, ask), strict=True))
+    known_stems = {stem for stem, item in by_stem.items() if completions[stem] == item.facts["true"]}
+    subject.tell(f"{len(known_stems)} of {len(by_stem)} names known")
     return [item for item in items if completions[" ".join(item.facts["question"])] == item.facts["true"]]
 
 

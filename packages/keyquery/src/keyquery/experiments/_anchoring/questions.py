@@ -99,7 +99,7 @@ def questions(name: str, file: Path | None = None) -> list[Question]:
     if name not in DATA:
         raise DataError(f"no data set {name!r}; choose from planted, {', '.join(DATA)}")
     source = DATA[name]
-    found = []
+    usable = []
     for number, (where, row) in enumerate(_rows_of_hub(source) if file is None else _rows_of_folder(file)):
         absent = [column for column in source.columns if column not in row]
         if absent:
@@ -109,10 +109,10 @@ def questions(name: str, file: Path | None = None) -> list[Question]:
         except (KeyError, TypeError, ValueError) as error:
             raise DataError(f"{where}: not a row of {source.hub} ({type(error).__name__}: {error})") from None
         if question.spans and question.aliases:
-            found.append(question)
-    if not found:
+            usable.append(question)
+    if not usable:
         raise DataError(f"{file or source.hub}: no question has known answers and decisive words; give other data")
-    return found
+    return usable
 
 
 def _rows_of_hub(source: DataSet) -> Iterator[tuple[str, Row]]:

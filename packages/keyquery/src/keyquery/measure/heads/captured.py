@@ -39,16 +39,16 @@ def open_or_capture(subject: Subject, options: Options, kind: str | None = None)
         )
     context = length - length % BUCKETS
     kind, source = kind or subject.book.kinds()[0], options.texts_source
-    content = b"" if source is not None else _texts_as_json_lines(subject, kind, context)
+    json_lines = b"" if source is not None else _texts_as_json_lines(subject, kind, context)
     label = kind if source is None else slug_of_texts(source.place)
     # the name hashes model and texts, so a retrained model or other texts make another capture
-    arguments = {"model": subject.source, "identity": subject.identity, "texts": source, "content": content}
+    arguments = {"model": subject.source, "identity": subject.identity, "texts": source, "content": json_lines}
     hash_part = key(open_or_capture, arguments)[:8]
     folder = subject.folder.parent / "captures" / f"{subject.name}-{label}-{context}-{hash_part}"
     if source is None:
         file = folder.with_name(f"{folder.name}.jsonl")
         if not file.is_file():
-            write(file, content)
+            write(file, json_lines)
     capture_options = CaptureOptions(
         model=subject.source,
         texts=source or TextSource(str(file)),
