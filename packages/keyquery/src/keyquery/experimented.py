@@ -69,7 +69,7 @@ def run(
     from keyquery.measure.choices import every_experiment, settings_of
     from keyquery.measure.preflight import intended_length, note_if_too_long, require_positions, unwritable_experiments
     from keyquery.measure.rows import frame
-    from keyquery.measure.run import RunPlan, enough_memory, experiment, file_name, manifest_of
+    from keyquery.measure.run import RunPlan, experiment, file_name, manifest_of, memory_errors
     from keyquery.measure.subject import Options, resolve_source
     from keyquery.saved import with_origin
 
@@ -97,7 +97,7 @@ def run(
         raise errors[name]
     subject.used.clear()
     start = time.monotonic()
-    with enough_memory(name, subject):
+    with memory_errors(name, subject):
         rows = module.measure(subject, options, **settings)
     if not rows:
         raise DataError(f"{name} of {subject.name}: the experiment gave no row")

@@ -184,7 +184,7 @@ def load(
 
 @contextmanager
 def intervene(model: Model, *interventions: Intervention) -> Iterator[Model]:
-    """Change outputs of parts of a model in every forward pass within a block; the model is restored afterwards.
+    """Change outputs of parts of a model in every forward pass of a `with` block; the model is restored afterwards.
 
     Parameters
     ----------

@@ -15,10 +15,10 @@ from boundpaper.suggestions import or_known
 from boundpaper.typeset.numbers import pvalue, significant
 from boundpaper.typeset.plural import counted
 from boundpaper.typeset.short_names import short_names
-from keyquery.comparisons.measured import ModelMeasurements, common
+from keyquery.comparisons.measured import ModelMeasurements, common_experiments
 from keyquery.comparisons.paired import TestedQuantity, correct_tests, note_on_units, pair_tests
 from keyquery.measure.headlines import HEADLINES
-from keyquery.measure.summary import align_lines, number
+from keyquery.measure.summary import align_lines, number_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -101,8 +101,8 @@ class Comparison:
         for test in self.tests:
             row, unit = test.row, f" ({test.quantity.unit})" if test.quantity.unit else ""
             complete = row.ci_low is not None and row.ci_high is not None
-            span = f"[{number(row.ci_low)}, {number(row.ci_high)}]" if complete else ""
-            numbers = (number(row.estimate), span, f"{row.effect_name} {number(row.effect)}")
+            span = f"[{number_text(row.ci_low)}, {number_text(row.ci_high)}]" if complete else ""
+            numbers = (number_text(row.estimate), span, f"{row.effect_name} {number_text(row.effect)}")
             counts = (_p_text(row.p_value), _p_text(row.p_adjusted), str(row.n), row.unit)
             lines.append((row.study, test.quantity.label + unit, test.models[1], *numbers, *counts))
         if len(self.models) == 2:
@@ -166,7 +166,7 @@ class Comparison:
         )
 
     def figure(self) -> Figure:
-        """Return a figure of standardised differences (for items, of shares) with intervals, one row per quantity.
+        """Return a figure of standardised differences, or for items differences of shares, with intervals.
 
         Raises
         ------
@@ -311,7 +311,7 @@ def compare_models(
         raise DataError("only one model is named; name two or more to compare")
     if repeated := [name for name in names if names.count(name) > 1]:
         raise DataError(f"{repeated[0]} is compared with itself; name another model, or give the second another --name")
-    shared, left_out = common(models, experiments)
+    shared, left_out = common_experiments(models, experiments)
     measured = dict.fromkeys(metric for model in models for name in shared for metric in model.tables[name]["metric"])
     for metric in metrics:
         if metric not in measured:

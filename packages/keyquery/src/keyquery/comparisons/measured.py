@@ -132,7 +132,9 @@ def _require_one_capture(name: str, paths: Mapping[str, Path]) -> None:
         )
 
 
-def common(models: Sequence[ModelMeasurements], experiments: Sequence[str] = ()) -> tuple[list[str], list[str]]:
+def common_experiments(
+    models: Sequence[ModelMeasurements], experiments: Sequence[str] = ()
+) -> tuple[list[str], list[str]]:
     """Return the experiments to compare, in the order of `HEADLINES`, and notes on those that some models lack.
 
     Without `experiments`, all that were run on every model are compared. Raises DataError if there is none.

@@ -136,28 +136,30 @@ def correct_tests(tests: Sequence[TestedQuantity], family: str) -> list[TestedQu
     Raises DataError if no test has enough units for a p below .05.
     """
     flips = [test.row for test in tests if _is_flips(test.row)]
-    if tests and len(flips) == len(tests) and all(least_p(flip.n) > ALPHA for flip in flips):
+    if tests and len(flips) == len(tests) and all(smallest_flip_p(flip.n) > ALPHA for flip in flips):
         largest = max(flip.n for flip in flips)
         raise DataError(
-            f"{counted(largest, flips[0].unit)} allow no p below {least_p(largest):.3g}, whatever the models do; "
-            f"measure {_units_needed(1)} or more (run --documents {_units_needed(1)}, or more --seeds)"
+            f"{counted(largest, flips[0].unit)} allow no p below {smallest_flip_p(largest):.3g}, whatever the models "
+            f"do; measure {_units_needed(1)} or more (run --documents {_units_needed(1)}, or more --seeds)"
         )
     rows = holm([test.row for test in tests], [family] * len(tests))
     count = sum(row.p_value is not None for row in rows)
     return [
-        replace(test, row=attach(row, guards.smallest_p(least_p(row.n), family=count)) if _is_flips(row) else row)
+        replace(
+            test, row=attach(row, guards.smallest_p(smallest_flip_p(row.n), family=count)) if _is_flips(row) else row
+        )
         for test, row in zip(tests, rows, strict=True)
     ]
 
 
 def note_on_units(tests: Sequence[TestedQuantity]) -> list[str]:
-    """If a test's Holm-corrected p cannot fall below .05, return a note on how many units would suffice."""
+    """Return a note on how many units suffice, in a list, if some Holm-corrected p cannot fall below .05."""
     count = sum(test.row.p_value is not None for test in tests)
-    too_small = [test.row for test in tests if _is_flips(test.row) and least_p(test.row.n) * count > ALPHA]
+    too_small = [test.row for test in tests if _is_flips(test.row) and smallest_flip_p(test.row.n) * count > ALPHA]
     if not too_small:
         return []
     smallest = min(too_small, key=lambda row: row.n)
-    best = min(1.0, least_p(smallest.n) * count)
+    best = min(1.0, smallest_flip_p(smallest.n) * count)
     return [
         f"{len(too_small)} of {counted(count, 'test')} cannot come below .05 after Holm "
         f"({counted(smallest.n, smallest.unit)} give {best:.2g} at best); measure {_units_needed(count)} units, or "
@@ -174,6 +176,6 @@ def _units_needed(count: int) -> int:
     return math.ceil(math.log2(2 * count / ALPHA))
 
 
-def least_p(n: int) -> float:
-    """Return the smallest p of a sign-flip test of n pairs: all flips are counted up to 15 pairs, else sampled."""
+def smallest_flip_p(n: int) -> float:
+    """Return the smallest p of a sign-flip test of n pairs: up to 15 pairs, all flips are counted, else a sample."""
     return 2.0 / 2**n if n <= EXACT_SIGNS_UP_TO else 1.0 / (DRAWS + 1)

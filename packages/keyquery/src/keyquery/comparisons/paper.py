@@ -107,7 +107,7 @@ def again(models: Sequence[str], experiments: Sequence[str], by: str | None, met
 
 
 def write_paper(result: Comparison, folder: Path, title: str) -> Path:
-    """Write a comparison as a new paper and return its chapter as a PDF, `out/chapters/comparison.pdf` there.
+    """Write a comparison as a new paper; return the PDF of its chapter, `out/chapters/comparison.pdf` in the paper.
 
     `result` is the result of `keyquery.compare`; `folder` must be missing or empty. Raises SpecError if the folder is
     not empty or is inside another paper, and ThesisError if the chapter cannot be built, for example without LaTeX;

@@ -1,4 +1,4 @@
-"""Experiments: each measures a model or a capture and returns tidy rows; torch and the Hub are imported on use.
+"""Experiments: each measures a model or a capture and returns tidy rows; heavy libraries are imported on use.
 
 The package is callable: `keyquery.experiments()` lists the experiments.
 """

@@ -128,7 +128,7 @@ def random_mask(mask: Mask, seed: int) -> Mask:
     )
 
 
-def matched(mask: Mask, dims: Dimensions, fill: Fill, seed: int) -> Mask:
+def matched_mask(mask: Mask, dims: Dimensions, fill: Fill, seed: int) -> Mask:
     """Return a mask of random other dimensions that together remove about the same norm as the given mask.
 
     Dimensions are drawn one by one until the squared norm that they remove is nearest to the mask's, so their number

@@ -54,7 +54,7 @@ def rows(surveys: Sequence[TextSurvey]) -> list[Row]:
 
 
 def measure(subject: Subject, options: Options) -> list[Row]:
-    """Return rows of the balance of attention and MLP over a subject's texts; raise ModelError as `layer_content`."""
+    """Return rows of a subject's balance of attention and MLP; raise ModelError if a block's MLP cannot be isolated."""
     if reason := why_hidden(subject.model, "mlp"):
         raise ModelError(reason)
     return rows(surveys_of(subject, options))

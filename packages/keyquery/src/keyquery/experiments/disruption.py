@@ -111,7 +111,7 @@ def measure(
                 targets = {
                     "massive": [mask],
                     "random": [masks.random_mask(mask, seed) for seed in range(draws)],
-                    "matched": [masks.matched(mask, dims, fill, seed) for seed in range(draws)],
+                    "matched": [masks.matched_mask(mask, dims, fill, seed) for seed in range(draws)],
                     "smallest": [masks.smallest_mask(mask, dims)],
                 }
                 rows += _condition_rows(subject, texts, baseline, dims, targets, (select, fill, where))

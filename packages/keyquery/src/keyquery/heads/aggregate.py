@@ -1,4 +1,4 @@
-"""Average over a model's heads, compare heads, and compute intervals by resampling key heads."""
+"""Average values over a model's heads, with spreads, and with intervals from resampled key heads."""
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass

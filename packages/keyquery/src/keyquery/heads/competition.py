@@ -10,7 +10,7 @@ from keyquery.heads import kernel
 from keyquery.heads.head import BoolArray, Float32Array, Float64Array, FloatArray, IntArray
 from keyquery.heads.laws import BinnedQueries, QueryLaw
 from keyquery.heads.moments import Precision, centred
-from keyquery.heads.pairs import CHUNK, Keys, drawn_pairs
+from keyquery.heads.pairs import CHUNK, Keys, draw_pairs
 
 # A variance up to this many times |w|^2 tr(Sigma) / d counts as 0.
 NEGLIGIBLE = 1e-12
@@ -275,7 +275,7 @@ def sampled_pairs(
     same_key, no_variance = np.zeros((2, bins), dtype=np.int64)
     profile, error = np.zeros((2, bins))
     for query_bin, law in laws.items():
-        later, earlier, total = drawn_pairs(keys, counts[query_bin], cap, np.random.default_rng([seed, query_bin]))
+        later, earlier, total = draw_pairs(keys, counts[query_bin], cap, np.random.default_rng([seed, query_bin]))
         if total == 0:
             continue
         values = listed_pairs(keys, later, earlier, law, queries, query_bin, counted)

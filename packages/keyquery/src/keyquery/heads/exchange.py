@@ -27,7 +27,7 @@ from scipy.special import ndtr, owens_t
 from keyquery.heads.competition import NEGLIGIBLE
 from keyquery.heads.head import BoolArray, Float64Array, Head, IntArray
 from keyquery.heads.laws import UNKNOWN_ROTATION
-from keyquery.heads.pairs import drawn_pairs
+from keyquery.heads.pairs import draw_pairs
 from keyquery.heads.plasticity import PlasticityOptions, PreparedHead, prepare_head
 from keyquery.rotary import bin_centres
 
@@ -169,7 +169,7 @@ def exchanged_pairs(
     for query_bin, law in prepared.laws.items():
         generator = np.random.default_rng([options.seed, query_bin])
         keys, counts = data.competing(query_bin)
-        later, earlier, _ = drawn_pairs(keys, counts, pairs_per_bin, generator)
+        later, earlier, _ = draw_pairs(keys, counts, pairs_per_bin, generator)
         nearer, farther = keys.positions[later], keys.positions[earlier]
         near, far = (keys.vectors[rows].astype(np.float64) for rows in (later, earlier))
         if across_documents:

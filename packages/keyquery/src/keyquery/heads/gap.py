@@ -8,7 +8,7 @@ from keyquery.heads.competition import counted_pairs, listed_pairs
 from keyquery.heads.head import Float64Array, Head
 from keyquery.heads.laws import ALIGNED, Estimator, binned
 from keyquery.heads.missing import Scalar
-from keyquery.heads.pairs import drawn_pairs
+from keyquery.heads.pairs import draw_pairs
 from keyquery.heads.plasticity import PlasticityOptions, PreparedHead, laws_of, prepare_head
 
 BY_LAW: tuple[Estimator, ...] = ("aligned_full", "bucket_full", "pooled_full", "pooled_diag", "bucket_diag")
@@ -61,7 +61,7 @@ def gaps_to_empirical(
         for query_bin in prepared.laws:
             generator = np.random.default_rng([options.seed, query_bin])
             keys, counts = data.competing(query_bin)
-            later, earlier, _ = drawn_pairs(keys, counts, pairs_per_bin, generator)
+            later, earlier, _ = draw_pairs(keys, counts, pairs_per_bin, generator)
             counted, no_variance = counted_pairs(keys, later, earlier, data.queries, query_bin)
             for name in names:
                 law = laws[name][query_bin]

@@ -66,7 +66,7 @@ class BinnedQueries:
 
 
 def binned(head: Head, bins: int, aligned: bool = False) -> BinnedQueries:
-    """Sort a head's queries into bins; with `aligned`, rotate them to the centre of their bin.
+    """Return a head's queries sorted into bins; with `aligned`, rotated to the centre of their bin.
 
     Raises ValueError if `aligned` is set and the head's rotation is unknown.
     """
@@ -88,7 +88,7 @@ def binned(head: Head, bins: int, aligned: bool = False) -> BinnedQueries:
 
 
 def pooled_law(head: Head, estimator: str, moments: Moments | None = None, precision: Precision = "double") -> QueryLaw:
-    """Fit one law to all queries: a mean linear in position, and the covariance of the residuals.
+    """Return one law fitted to all queries: a mean linear in position, and the covariance of the residuals.
 
     With the estimator `pooled_full`, the covariance is full (divisor n - 2); with `pooled_diag`, only its diagonal is
     used (divisor n - 1), in the basis of a Householder reflection that maps the first axis to the direction of beta.
@@ -116,7 +116,7 @@ def pooled_law(head: Head, estimator: str, moments: Moments | None = None, preci
 
 
 def bucket_law(queries: FloatArray, estimator: str, precision: Precision = "double") -> QueryLaw:
-    """Describe the queries of one bin by their mean and covariance (divisor n - 1), full or diagonal.
+    """Return the law of one bin's queries: their mean and covariance (divisor n - 1), full or diagonal.
 
     There must be at least two queries. `bucket_diag` uses only the variances of the original dimensions; other
     estimators use the full covariance, with products in single precision if `precision` is `single` and that is exact

@@ -121,7 +121,7 @@ def pair_counts(counts: IntArray) -> IntArray:
     return counts * (counts - 1) // 2
 
 
-def drawn_pairs(
+def draw_pairs(
     keys: Keys, counts: IntArray, cap: int | None, generator: np.random.Generator
 ) -> tuple[IntArray, IntArray, int]:
     """Draw `cap` pairs of a query bin without replacement, or list all pairs if there are no more.

@@ -47,7 +47,7 @@ def experiments_in(folder: Path, *, named: bool = False) -> tuple[str, ...]:
 
 
 def _file_text(path: Path) -> str:
-    """Return the text of an experiment's file; DataError with its path if it cannot be read as text."""
+    """Return the text of an experiment's file; raise DataError, with the path, if it cannot be read as text."""
     return text_of(path.parents[2], "/".join(path.parts[-3:]))
 
 

@@ -16,7 +16,7 @@ class Integers(click.ParamType[tuple[int, ...]]):
     name = "numbers"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[int, ...]:
-        """Parse the numbers; a usage error names a value that is not a number."""
+        """Return the numbers; raise a usage error if the value is not a list of whole numbers."""
         if isinstance(value, tuple):
             return value
         words = str(value).split(",")
@@ -44,7 +44,7 @@ class Heads(click.ParamType[Any]):
     name = "heads"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Parse a number, `all` (as None) or pairs; a usage error names any other value."""
+        """Return the number of heads, None for `all`, or (layer, head) pairs; raise a usage error for other values."""
         if not isinstance(value, str):
             return value
         words = [word.strip() for word in value.split(",")]
@@ -66,7 +66,7 @@ class Names(click.ParamType[tuple[str, ...]]):
         self._known = known_names
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, ...]:
-        """Parse the names; a usage error says which word is not a known name."""
+        """Return the names; raise a usage error if a word is not a known name."""
         words = value if isinstance(value, tuple) else tuple(word.strip() for word in str(value).split(","))
         for word in words:
             if word not in self._known:
@@ -232,7 +232,7 @@ def heads(obj: dict[str, Any], /, path_or_id: str, json_output: bool, **options:
 @json_option
 @click.pass_obj
 def run(obj: dict[str, Any], /, names: tuple[str, ...], json_output: bool, **options: Any) -> None:
-    """Run experiments on a model or a pair, and write measurements; a rerun resumes a stopped run.
+    """Run experiments on one or more models, and write measurements; a rerun resumes a stopped run.
 
     Outside of a paper, measurements are written below the working directory.
     """
@@ -241,9 +241,9 @@ def run(obj: dict[str, Any], /, names: tuple[str, ...], json_output: bool, **opt
 
     root = obj["root"] or Path.cwd()
     try:
-        from keyquery.measure.ask import ask
+        from keyquery.measure.run_command import run_command
 
-        paths = ask(root, names, **options)
+        paths = run_command(root, names, **options)
     except SpecError as error:
         raise click.UsageError(str(error), click.get_current_context()) from None
     except NotAllMeasured as error:

@@ -74,7 +74,7 @@ def save(root: Path, tables: Mapping[str, pd.DataFrame], model: str, manifest: M
 
 
 def floor_noise(table: pd.DataFrame) -> pd.DataFrame:
-    """Return a tidy table (`metric`, `value`) with values below `NOISE` of their metric's largest set to 0.
+    """Return a table in which values below `NOISE` times the largest value of their metric are 0.
 
     The floor is per metric: all metrics share one column, so a floor for the column would remove the smallest metric.
     """
@@ -85,7 +85,7 @@ def floor_noise(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def _tables_agree(old: bytes, new: bytes) -> bool:
-    """Return whether two tables agree within `TOLERANCE` and, by metric, `NOISE`: differences between processors."""
+    """Return whether two tables differ no more than tables of two processors: by `TOLERANCE` or, by metric, `NOISE`."""
     if agree(old, new, TOLERANCE):
         return True
     tables = [pd.read_csv(io.BytesIO(table), dtype=str, keep_default_na=False) for table in (old, new)]

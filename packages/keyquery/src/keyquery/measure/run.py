@@ -153,7 +153,7 @@ def free_memory() -> None:
 
 
 def fit_threads(subject: Subject) -> None:
-    """Use one thread for a small model on a processor, since more threads would be slower for small matrices."""
+    """Use one thread for a small model on the CPU, since more threads would be slower for small matrices."""
     torch = libraries.torch
     if subject.model.device.type == "cpu" and sum(weight.numel() for weight in subject.model.parameters()) < SMALL:
         torch.set_num_threads(1)
@@ -163,7 +163,7 @@ def _run_experiment(plan: RunPlan, subject: Subject, name: str) -> list[Path]:
     module = experiment(name)
     subject.used.clear()
     if hasattr(module, "write"):  # it writes its tables and caches its work itself
-        with enough_memory(name, subject):
+        with memory_errors(name, subject):
             table_paths: list[Path] = module.write(plan.root, subject, plan.options, replace=plan.replace)
         return table_paths
     settings = plan.settings.get(name, {})
@@ -174,7 +174,7 @@ def _run_experiment(plan: RunPlan, subject: Subject, name: str) -> list[Path]:
         print(f"{name} of {subject.name}: already measured with this code and these options", file=sys.stderr)
         return [table]
     start = time.monotonic()
-    with enough_memory(name, subject):
+    with memory_errors(name, subject):
         rows = module.measure(subject, plan.options, **settings)
     if not rows:
         raise DataError(f"{name} of {subject.name}: the experiment gave no row")
@@ -190,7 +190,7 @@ def _run_experiment(plan: RunPlan, subject: Subject, name: str) -> list[Path]:
 
 
 @contextmanager
-def enough_memory(name: str, subject: Subject) -> Iterator[None]:
+def memory_errors(name: str, subject: Subject) -> Iterator[None]:
     """Raise a project error with advice if the block runs out of memory."""
     try:
         yield

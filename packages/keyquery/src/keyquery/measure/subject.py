@@ -12,7 +12,7 @@ from boundpaper.errors import DataError, ModelError
 from boundpaper.store.json_text import parsed
 from boundpaper.typeset.plural import counted
 from keyquery.measure.measurements import checked_name, slug, slug_of_texts
-from keyquery.measure.usage import UsageCount, WatchedBook
+from keyquery.measure.usage import RecordingBook, UsageRecord
 from keyquery.models import libraries
 from keyquery.models.attention.positions import check_position_blind, positional_of
 from keyquery.models.checkpoints.builtin import resolve
@@ -89,7 +89,7 @@ class Options:
             raise DataError(f"--items 0: {experiment} measures only answers to items; give --items 1 or more")
 
     def require_texts(self) -> None:
-        """Raise DataError if the file or folder of texts is missing or malformed; nothing else is read."""
+        """Raise DataError if the given file or folder of texts is missing or malformed."""
         if self.texts_source is not None:
             require_source(self.texts_source)
 
@@ -145,7 +145,7 @@ class Subject:
         Folder for caching answers between runs; None for no cache.
     tell : callable
         Called with a line of progress for the terminal.
-    used : UsageCount
+    used : UsageRecord
         Record of the texts and items that were used.
 
     Examples
@@ -168,7 +168,7 @@ class Subject:
     source: ModelSource | None = None
     folder: Path | None = None
     tell: Callable[[str], None] = lambda text: None
-    used: UsageCount = field(default_factory=UsageCount)
+    used: UsageRecord = field(default_factory=UsageRecord)
 
     @property
     def identity(self) -> str | None:
@@ -256,13 +256,13 @@ def _adds_bos(tokenizer: PreTrainedTokenizerBase) -> bool:
     return bool(ids) and ids[0] == tokenizer.bos_token_id
 
 
-def check_legible(name: str, tokenizer: Any, rows: Sequence[Sequence[int]], place: str) -> None:
-    """Raise DataError if more than a tenth of the tokens are unknown; `place` names the texts in the message."""
+def check_legible(name: str, tokenizer: Any, rows: Sequence[Sequence[int]], texts_name: str) -> None:
+    """Raise DataError if more than a tenth of the tokens are unknown; `texts_name` is for the message."""
     unknown, count = tokenizer.unk_token_id, sum(map(len, rows))
     unknown_count = 0 if unknown is None else sum(list(row).count(unknown) for row in rows)
     if unknown_count > UNKNOWN_SHARE * count:
         raise DataError(
-            f"{name}: its tokenizer encodes {100 * unknown_count / count:.0f} % of {place} as unknown tokens; "
+            f"{name}: its tokenizer encodes {100 * unknown_count / count:.0f} % of {texts_name} as unknown tokens; "
             "give texts in its language: --texts FILE"
         )
 
@@ -334,7 +334,7 @@ def open_subject(
         check_position_blind(loaded_model.model)
     seed = card.get("training_seed")
     suffix = f"-s{seed}" if card and not builtin and seed else ""
-    precision, used = _precision_name(loaded_model), UsageCount()
+    precision, used = _precision_name(loaded_model), UsageRecord()
     as_stored = source.quantize is None and source.dtype == "auto"
     default_precision = "fp32" if card else precision if as_stored else ""
     parts = [slug(path_or_id) + suffix]
@@ -344,7 +344,7 @@ def open_subject(
         name=checked_name(name or "-".join(parts)),
         model=loaded_model.model,
         tokenizer=loaded_model.tokenizer,
-        book=WatchedBook(book_of(card), used),
+        book=RecordingBook(book_of(card), used),
         positional=positional,
         precision=precision,
         training_length=int(card.get("training_length") or _training_length(loaded_model)),

@@ -58,7 +58,7 @@ def summary(tables: Mapping[str, pd.DataFrame], model: str) -> list[SummaryLine]
 
 
 def interval_of(units: Units) -> tuple[tuple[float, float] | None, str]:
-    """Return the 95 % interval of the mean over units (Wilson's for shares, else Student's), and why it is missing."""
+    """Return the 95 % interval of the mean over units, or None with the reason: Wilson's for shares, else Student's."""
     values, right = units.defined, units.right
     if right is not None and len(right):
         low, high = wilson_interval(int(right.sum()), len(right))
@@ -83,7 +83,7 @@ def _summary_line(rows: pd.DataFrame, quantity: Headline, model: str, experiment
 
 
 def _whole_model_rows(rows: pd.DataFrame, quantity: Headline, ending: str = "") -> pd.DataFrame:
-    """Return a quantity's rows without unit, head and layer; if there are none, its only row for a layer, if one."""
+    """Return a quantity's rows for the whole model; without such rows, its row for a layer if there is only one."""
     is_quantity = (rows["metric"] == quantity.metric + ending) & (rows["condition"] == quantity.condition)
     by_layer = rows[is_quantity & (rows["unit_id"] == "") & (rows["head"] == "")]
     of_model = by_layer[by_layer["layer"] == ""]
@@ -142,9 +142,9 @@ def summary_text(summary_lines: Sequence[SummaryLine]) -> str:
         return "no summary: these tables serve as data of tables and figures"
     lines = [("model", "experiment", "quantity", "estimate", "95 % interval", "n", "unit", "")]
     for line in summary_lines:
-        span = "" if line.ci_low is None else f"[{number(line.ci_low)}, {number(line.ci_high)}]"
+        span = "" if line.ci_low is None else f"[{number_text(line.ci_low)}, {number_text(line.ci_high)}]"
         unit = f" ({line.unit_of_values})" if line.unit_of_values else ""
-        numbers = (number(line.estimate), span, str(line.n), line.unit)
+        numbers = (number_text(line.estimate), span, str(line.n), line.unit)
         lines.append((line.model, line.experiment, line.quantity + unit, *numbers, line.note))
     return align_lines(lines)
 
@@ -161,8 +161,8 @@ def align_lines(lines: Sequence[Sequence[str]]) -> str:
     return "\n".join(aligned_lines)
 
 
-def number(value: float | None) -> str:
-    """Format a value with three significant digits; a dash if there is none."""
+def number_text(value: float | None) -> str:
+    """Return a value with three significant digits, or a dash if there is none."""
     return "-" if value is None else significant(3).show(value, "plain")
 
 

@@ -11,8 +11,8 @@ Hashes = dict[str, dict[str, Any]]
 
 
 @dataclass
-class UsageCount:
-    """Digests of the used texts, by kind or source, and of the used items, by task."""
+class UsageRecord:
+    """Digests of the texts that were used, by kind or source, and of the items that were used, by task."""
 
     texts: dict[str, set[str]] = field(default_factory=dict)
     items: dict[str, set[str]] = field(default_factory=dict)
@@ -43,11 +43,11 @@ class UsageCount:
 
 
 @dataclass
-class WatchedBook:
+class RecordingBook:
     """A book that records the items and texts taken from it."""
 
     book: Book
-    used: UsageCount
+    used: UsageRecord
     name: str = field(init=False)
 
     def __post_init__(self) -> None:

@@ -77,7 +77,7 @@ class Filler:
         )
 
     def _closings(self, tokens: int, rng: random.Random) -> Iterator[Sequence[str]]:
-        """Yield endings of the filler with `tokens` tokens: no, one or two sentences, then with meaningless words."""
+        """Yield endings of the filler with `tokens` tokens: up to two sentences, or some with meaningless words."""
         if tokens == 0:
             yield ()
         for text in self._by_cost.get(tokens, [])[:2]:

@@ -10,7 +10,14 @@ from typing import Any
 from boundpaper.errors import DataError
 from boundpaper.store.json_lines import line_values
 from keyquery.experiments._anchoring.data import AnswerSample, SampleSplit, Span
-from keyquery.experiments._anchoring.words import RULE, RULE_SUBJECT, answer_span, decisive, is_alias, subject_spans
+from keyquery.experiments._anchoring.words import (
+    RULE,
+    RULE_SUBJECT,
+    answer_span,
+    decisive_spans,
+    is_alias,
+    subject_spans,
+)
 from keyquery.measure.evaluation import ask_once
 from keyquery.measure.subject import Subject
 from keyquery.models.answers.generation import greedy
@@ -58,17 +65,19 @@ def _popqa(row: Row, number: int) -> Question:
 def _triviaqa(row: Row, number: int) -> Question:
     answer = row["answer"]
     text = str(row["question"])
-    return Question(str(row["question_id"]), text, decisive(text), _as_texts([answer["value"], *answer["aliases"]]))
+    return Question(
+        str(row["question_id"]), text, decisive_spans(text), _as_texts([answer["value"], *answer["aliases"]])
+    )
 
 
 def _hotpotqa_question(row: Row, number: int) -> Question:
     text = str(row["question"])
-    return Question(str(row["id"]), text, decisive(text), _as_texts([row["answer"]]))
+    return Question(str(row["id"]), text, decisive_spans(text), _as_texts([row["answer"]]))
 
 
 def _nq_question(row: Row, number: int) -> Question:
     text = str(row["question"])
-    return Question(f"nq-{number}", text, decisive(text), _as_texts(row["answer"]))
+    return Question(f"nq-{number}", text, decisive_spans(text), _as_texts(row["answer"]))
 
 
 def _as_texts(values: Any) -> tuple[str, ...]:

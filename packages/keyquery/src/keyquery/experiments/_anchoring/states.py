@@ -58,8 +58,10 @@ def mark_question(tokenizer: Any, sample: AnswerSample, seed: int, *, read: str 
         raise ModelError(f"{type(tokenizer).__name__} gives no character offsets; a fast tokenizer is needed")
     encoding = tokenizer(sample.text, return_offsets_mapping=True, verbose=False)
     offsets = [tuple(pair) for pair in encoding["offset_mapping"]]
-    question = tuple(sorted({position for span in sample.question for position in within(offsets, sample.text, span)}))
-    answer = within(offsets, sample.text, sample.answer)
+    question = tuple(
+        sorted({position for span in sample.question for position in tokens_in_span(offsets, sample.text, span)})
+    )
+    answer = tokens_in_span(offsets, sample.text, sample.answer)
     if not question or not answer:
         raise DataError(f"no token of {'the question' if not question else 'the answer'} in {sample.text[-80:]!r}")
     last = answer[-1] if read == "answer" else len(offsets) - 1
@@ -69,7 +71,7 @@ def mark_question(tokenizer: Any, sample: AnswerSample, seed: int, *, read: str 
             "to; the tokenizer puts no beginning token in front"
         )
     others = [position for position in range(1, answer[0]) if position not in question]
-    in_filler = [position for position in within(offsets, sample.text, sample.filler) if position in others]
+    in_filler = [position for position in tokens_in_span(offsets, sample.text, sample.filler) if position in others]
 
     def draw(name: str, positions: list[int]) -> tuple[int, ...]:
         rng = random.Random(f"{name}/{seed}/{sample.text}")
@@ -79,7 +81,7 @@ def mark_question(tokenizer: Any, sample: AnswerSample, seed: int, *, read: str 
     return MarkedSample(ids, question, draw("control", others), draw("filler", in_filler))
 
 
-def within(offsets: Sequence[Span], text: str, span: Span) -> list[int]:
+def tokens_in_span(offsets: Sequence[Span], text: str, span: Span) -> list[int]:
     """Return the tokens that overlap a span of characters; a token's leading space does not count."""
     start, end = span
     positions = []

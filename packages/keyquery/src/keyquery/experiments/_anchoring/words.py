@@ -25,7 +25,7 @@ END = re.compile(r"\n|[;!?]|(?<!\b[A-Z])(?<!\b(?:St|Dr|Mr|Ms|Jr|Sr))(?<!\bMrs)\.
 ARTICLES = re.compile(r"\b(a|an|the)\b")
 
 
-def decisive(question: str) -> tuple[Span, ...]:
+def decisive_spans(question: str) -> tuple[Span, ...]:
     """Return the character spans of a question's decisive words, see `RULE`; a quotation is one span."""
     spans = [match.span(1) for match in QUOTED.finditer(question)]
     for match in WORD.finditer(question):
@@ -44,7 +44,7 @@ def subject_spans(question: str, subject: str, relation: str) -> tuple[Span, ...
     relation_span = _find(question, relation)
     if relation_span is not None and not _overlap(subject_span, relation_span):
         return tuple(sorted((subject_span, relation_span)))
-    other_spans = [span for span in decisive(question) if not _overlap(subject_span, span)]
+    other_spans = [span for span in decisive_spans(question) if not _overlap(subject_span, span)]
     return tuple(sorted([subject_span, *other_spans]))
 
 

@@ -21,7 +21,7 @@ from keyquery.heads.plasticity import Plasticity, PlasticityOptions, plasticity,
 from keyquery.heads.rotation import rotation
 from keyquery.heads.summary import LENGTH_NAMES, summarise
 from keyquery.measure.cache import JSON, FileForm, cache_name, cached
-from keyquery.measure.heads.key_side import KeySide
+from keyquery.measure.heads.key_head import KeyHead
 from keyquery.models.captures import layout, sampling
 from keyquery.models.captures import reading as captures
 from keyquery.rotary import Rotary
@@ -111,14 +111,14 @@ def load_or_analyse(
     head: sampling.HeadIndex,
     options: PlasticityOptions,
     folder: Path,
-    keys: KeySide | None = None,
+    keys: KeyHead | None = None,
 ) -> tuple[HeadResult, bool]:
     """Return the result of a head, and whether it was already stored in `folder`; if not, compute and store it.
 
     The file's name is a hash of the vectors, the options and the code of the analysis. `keys` are the head's keys, if
     already loaded for another head. Raises DataError when a file of the head is absent or damaged.
     """
-    keys = keys or KeySide(capture, head, options)
+    keys = keys or KeyHead(capture, head, options)
     path, vectors = finding_path(capture, head, options, folder, keys)
     compute = functools.partial(analyse, capture, head, options, vectors, keys)
     return cached(path.stem, compute, folder, FINDING, remember=False)
@@ -131,10 +131,10 @@ def analyse_in_turn(
 
     A damaged file is yielded as an error, so that the other heads are still analysed.
     """
-    keys: KeySide | None = None
+    keys: KeyHead | None = None
     for head in heads:
-        if keys is None or not keys.serves(head):
-            keys = KeySide(capture, head, options)
+        if keys is None or not keys.are_read_by(head):
+            keys = KeyHead(capture, head, options)
         try:
             outcome: Outcome = load_or_analyse(capture, head, options, folder, keys)
         except DataError as error:
@@ -147,11 +147,11 @@ def finding_path(
     head: sampling.HeadIndex,
     options: PlasticityOptions,
     folder: Path,
-    keys: KeySide | None = None,
+    keys: KeyHead | None = None,
 ) -> tuple[Path, str]:
     """Return the path of a head's stored result, and the content hash of the head's vectors."""
     queries = digest(capture.root / layout.folder(head.layer, head.query, "q") / layout.FILE)
-    vectors = queries + (keys or KeySide(capture, head, options)).digest
+    vectors = queries + (keys or KeyHead(capture, head, options)).digest
     cache_arguments = {"options": options, "context": capture.context, "buckets": capture.buckets, "head": head}
     cache_arguments["vectors"] = vectors
     if options.estimator in ALIGNED:
@@ -179,14 +179,14 @@ def analyse(
     head: sampling.HeadIndex,
     options: PlasticityOptions,
     vectors: str = "",
-    keys: KeySide | None = None,
+    keys: KeyHead | None = None,
 ) -> HeadResult:
     """Return a head's plasticity, its difference from direct counting, rotation, components and position weights.
 
     If a head is too small or too uniform for a metric, the metric is missing, with a reason. Raises DataError when a
     file of the head is absent or damaged.
     """
-    queries, keys = capture.queries(head), keys or KeySide(capture, head, options)
+    queries, keys = capture.queries(head), keys or KeyHead(capture, head, options)
     rotation = capture.rotation(head.layer)
     window, chunks = capture.window(head.layer)
     finding = HeadResult(head.layer, head.query, head.key, vectors, len(queries.position), len(keys.positions))
@@ -259,7 +259,7 @@ def _add_components(finding: HeadResult, moments: HeadMoments) -> None:
 
 
 def _add_plasticity(
-    finding: HeadResult, data: Head, moments: HeadMoments, options: PlasticityOptions, keys: KeySide
+    finding: HeadResult, data: Head, moments: HeadMoments, options: PlasticityOptions, keys: KeyHead
 ) -> None:
     prepared_head = prepare_head(data, options, moments.queries, keys.groups)
     head_plasticity = plasticity(data, options, prepared=prepared_head)

@@ -3,7 +3,7 @@
 MARKS = ("[Answer]", "[答案]")
 
 
-def area(text: str) -> str:
+def answer_text(text: str) -> str:
     """Return the text after the last `[Answer]`, else after the last `[答案]`; without either, the whole text.
 
     If both occur, the English mark has priority, as in the benchmark's official scoring.
@@ -21,4 +21,4 @@ def squeezed(text: str) -> str:
 
 def answer_lines(text: str) -> list[str]:
     """Return the answer's lines, each as `squeezed` returns it; inner empty lines count, as in the official scoring."""
-    return [squeezed(line) for line in area(text).split("\n")]
+    return [squeezed(line) for line in answer_text(text).split("\n")]

@@ -11,7 +11,7 @@ import numpy as np
 
 from keyquery.models.libraries import need
 from keyquery.scores.lbp import rouge
-from keyquery.scores.lbp.answers import answer_lines, area, squeezed
+from keyquery.scores.lbp.answers import answer_lines, answer_text, squeezed
 from keyquery.scores.lbp.tasks import EXACT, F1, NDCG, PAIRS, PRESENT, SUMMARY, TASKS
 
 Similarity = Callable[[Sequence[str], str], float]
@@ -29,7 +29,7 @@ def score(task: str, gold: Gold, prediction: str, language: str, similarity: Sim
     """
     gold = [squeezed(line) for line in gold]
     metric = TASKS[task]
-    answer = squeezed(prediction) if metric == SUMMARY else area(prediction)
+    answer = squeezed(prediction) if metric == SUMMARY else answer_text(prediction)
     if not gold or not answer:
         return 0.0
     if metric == SUMMARY:

@@ -15,7 +15,7 @@ AS_IS = POSITIONS[0]
 SINGLE_MODEL_OPTIONS = ("revision", "load_as", "scaling", "bos")  # options that are valid only for one model
 
 
-def ask(root: Path, names: Sequence[str], **values: Any) -> list[str]:
+def run_command(root: Path, names: Sequence[str], **values: Any) -> list[str]:
     """Execute the command `run` with its options; return the paths of the tables, relative to the project.
 
     Raises SpecError if a name or a combination of options is invalid, and ThesisError as `keyquery.measure.run.run`
