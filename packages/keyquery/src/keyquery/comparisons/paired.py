@@ -92,8 +92,9 @@ def _test_quantity(
         return None, (0.0, 0.0)
     reason = f"{missing} of {len(valid)} units left out for lack of a value: {first.reason or second.reason}"
     if first.right is not None and second.right is not None:
-        answers = (units.right.reindex(base.index).astype(int).to_numpy() for units in (second, first))
-        row = _scaled_estimate(mcnemar(*answers, **facts), quantity.scale)
+        rights = (first.right, second.right)
+        base_right, other_right = (right.reindex(base.index).astype(int).to_numpy() for right in rights)
+        row = _scaled_estimate(mcnemar(other_right, base_right, **facts), quantity.scale)
     else:
         row = sign_flips(other.to_numpy(), base.to_numpy(), names=(names[1], names[0]), **facts)
     if first.kind == "text":

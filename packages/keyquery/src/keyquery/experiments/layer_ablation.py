@@ -1,12 +1,13 @@
 """Experiment 6: a model's loss when the MLP, the attention or both of one layer are zeroed."""
 
 import dataclasses
+from collections.abc import Sequence
 from typing import Any
 
 from keyquery.measure.evaluation import Condition
 from keyquery.measure.rows import Row
 from keyquery.measure.scores import absent_rows, effect_rows
-from keyquery.measure.subject import Options, Subject
+from keyquery.measure.subject import Options, Subject, Text
 from keyquery.models.anatomy import blocks
 from keyquery.models.interventions import Intervention
 
@@ -47,20 +48,22 @@ def measure(subject: Subject, options: Options, *, layer: int = LAYER, swept_ite
     sweep_options = dataclasses.replace(options, items=min(options.items, swept_items))
     rows = effect_rows(subject, texts, options)
     for part in PARTS:
-        if reason := _why_not_ablated(subject, part, layer):
-            rows += absent_rows(subject, part, reason, layer=layer)
-        else:
-            rows += effect_rows(subject, texts, options, ablation(part, layer, part), layer=layer)
+        rows += _part_rows(subject, texts, options, part, layer, part)
     rows += effect_rows(subject, texts, sweep_options, Condition("sweep_baseline"))
     for swept in range(subject.layers):
         for part in PARTS:
             subject.tell(f"layer_ablation: {part} of layer {swept} of {subject.layers - 1}")
-            name = f"sweep_{part}"
-            if reason := _why_not_ablated(subject, part, swept):
-                rows += absent_rows(subject, name, reason, layer=swept)
-            else:
-                rows += effect_rows(subject, texts, sweep_options, ablation(part, swept, name), layer=swept)
+            rows += _part_rows(subject, texts, sweep_options, part, swept, f"sweep_{part}")
     return rows
+
+
+def _part_rows(
+    subject: Subject, texts: Sequence[Text], options: Options, part: str, layer: int, name: str
+) -> list[Row]:
+    """Return rows of a condition `name` that zeroes a part of a layer, or rows with the reason why it cannot."""
+    if reason := _why_not_ablated(subject, part, layer):
+        return absent_rows(subject, name, reason, layer=layer)
+    return effect_rows(subject, texts, options, ablation(part, layer, name), layer=layer)
 
 
 def _why_not_ablated(subject: Subject, part: str, layer: int) -> str:

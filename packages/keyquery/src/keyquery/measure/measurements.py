@@ -98,7 +98,7 @@ def _tables_agree(old: bytes, new: bytes) -> bool:
     if not all(same_cells(str(name), first[name], second[name], TOLERANCE).all() for name in other_columns):
         return False
     old_values, new_values = (pd.to_numeric(table["value"], errors="coerce") for table in tables)
-    sizes = np.maximum(old_values.abs(), new_values.abs())
+    sizes = pd.concat([old_values.abs(), new_values.abs()], axis=1).max(axis=1)
     allowed = np.maximum(TOLERANCE * sizes, 2 * NOISE * sizes.groupby(first["metric"]).transform("max"))
     within_noise = (old_values - new_values).abs() <= allowed
     return bool((within_noise | (first["value"] == second["value"])).all())
