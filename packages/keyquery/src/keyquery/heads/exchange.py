@@ -154,10 +154,9 @@ def exchanged_pairs(
     """Draw pairs of keys for every query bin and exchange their positions.
 
     The estimator is always `aligned_full`, and the cap in `options` is ignored. Pairs are drawn from each bin without
-    replacement. `prepared` is the result of `prepare_head` for the same head. With `across_documents`, a null model,
-    two pairs swap their farther keys, rotated to the new positions, if these have equal or neighbouring positions and
-    come from another document than the new partner; other pairs are dropped. Raises ValueError if the head's rotation
-    is unknown.
+    replacement. `prepared` is the result of `prepare_head` for the same head. `across_documents` gives a null model:
+    two pairs whose farther keys have equal or neighbouring positions swap these keys, rotated to their new positions.
+    A pair is dropped if its two keys are then of one document. Raises ValueError if the head's rotation is unknown.
     """
     if head.rotary is None:
         raise ValueError(UNKNOWN_ROTATION)

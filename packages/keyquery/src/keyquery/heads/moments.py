@@ -129,7 +129,7 @@ def centred(vectors: FloatArray) -> tuple[Float64Array, Float64Array]:
 def head_moments(head: Head, precision: Precision = "double", keys: Moments | None = None) -> HeadMoments:
     """Return the moments that PCA, rotation, components and the pooled estimators share; see `class_moments`.
 
-    `keys` are the keys' moments, if known from another head with the same keys.
+    `keys` are the moments of the head's keys, if they are known.
     """
     queries = class_moments(head.queries, head.query_positions, precision)
     keys = keys or class_moments(head.keys, head.key_positions, precision)

@@ -67,7 +67,7 @@ class Keys:
 def competing(
     vectors: FloatArray, positions: IntArray, documents: IntArray, context: int, buckets: int, mode: PairMode
 ) -> Keys:
-    """Return keys grouped by document, or by document and bucket for `same_bucket`; groups of one key are left out.
+    """Return keys grouped by document, or for `same_bucket` by document and bucket; groups of one key are left out.
 
     `mode` says which pairs compete; `buckets` are equal parts of the `context`, in tokens.
     """

@@ -89,7 +89,7 @@ class Recipe:
 
     @property
     def longest(self) -> int:
-        """Number of tokens of the longest input, for which memory must suffice."""
+        """Number of tokens of the longest input, by which memory is estimated."""
         return self.context or self.scored_tokens
 
     @property
