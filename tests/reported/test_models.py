@@ -535,4 +535,4 @@ def test_all_experiments_run_on_user_texts_except_text_kinds(
     run_command.main(words, standalone_mode=False, obj={"root": Path()})
     assert "massive_values" in taken[0]
     assert "text_kinds" not in taken[0]
-    assert "skipped text_kinds: --texts leaves it out" in capsys.readouterr().err
+    assert "skipped text_kinds: generated texts are needed" in capsys.readouterr().err
