@@ -56,26 +56,26 @@ def decline_units(lbp_lengths: pd.DataFrame, matched_models: pd.DataFrame) -> pd
 def _score_loss(scores: pd.DataFrame, models: pd.DataFrame, unit: str, end: str, mode: str) -> FloatArray:
     """Return the loss of each model from 8k to an end length."""
     start, stop = (models["model"].map(scores[length].xs(mode)).to_numpy(dtype=float) for length in (START, end))
-    lost: FloatArray = 1 - stop / start if unit == "share" else start - stop
-    return lost
+    loss: FloatArray = 1 - stop / start if unit == "share" else start - stop
+    return loss
 
 
-def _joint_median(scores: pd.DataFrame, models: pd.DataFrame, unit: str, count: int) -> tuple[float, float]:
+def _joint_median(scores: pd.DataFrame, models: pd.DataFrame, unit: str, in_source: int) -> tuple[float, float]:
     """Return the median coefficient over all variants from 8k to 128k, and its exact p."""
     statistics, ties = [], []
     for mode in MODES:
         loss = _score_loss(scores, models, unit, JOINT, mode)
-        for metric, n in (("ap_drop", count), ("ap_drop", len(models)), ("total_drop", count)):
+        for metric, n in (("ap_drop", in_source), ("ap_drop", len(models)), ("total_drop", in_source)):
             drop = models[metric].to_numpy(dtype=float)[:n] * (-1 if metric == "total_drop" else 1)
             for method in COEFFICIENTS:
                 statistics.append((relabelled(drop, loss[:n], method), n))
                 ties.append(tie_tolerance(drop, loss[:n], method))
 
     def median(index: IntArray) -> FloatArray:
-        return np.asarray(np.median([size(index[:, :n]) for size, n in statistics], axis=0), dtype=np.float64)
+        return np.asarray(np.median([statistic(index[:, :n]) for statistic, n in statistics], axis=0), dtype=np.float64)
 
     observed = float(median(np.arange(len(models))[None, :])[0])
-    blocks = [np.arange(count), np.arange(count, len(models))]
+    blocks = [np.arange(in_source), np.arange(in_source, len(models))]
     outcome = permutation_p(
         observed, median, [block for block in blocks if block.size], tie=max(ties), cells_per_draw=len(models) ** 2
     )

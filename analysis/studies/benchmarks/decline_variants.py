@@ -1,4 +1,4 @@
-"""Correlate plasticity drop and loss of score with length in all variants, in one joint test, and over families."""
+"""Correlate the drop of plasticity with the loss of score: all variants in one joint test, and means of families."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -23,15 +23,15 @@ STUDY = "decline_joint"
 
 @dataclass(frozen=True)
 class _Variant:
-    """One way to correlate the two, by the length from which the loss counts."""
+    """One correlation of drop and loss: the length where the loss starts, the statistic, and its tolerance for ties."""
 
     start: str
-    size: Callable[[IntArray], FloatArray]
+    statistic: Callable[[IntArray], FloatArray]
     tie: float
 
 
 def decline_joint(lbp_lengths: pd.DataFrame, matched_models: pd.DataFrame, test_families: pd.DataFrame) -> pd.DataFrame:
-    """Test all variants jointly, and with families as units.
+    """Return a joint test over all variants of drop and loss, and correlations with families as units.
 
     `median_coefficient` is the median over variants, from 8k alone and from all starting lengths. Its p is exact: the
     models of source 002 exchange their drops in all variants at once, which accounts for the dependence of variants
@@ -39,13 +39,16 @@ def decline_joint(lbp_lengths: pd.DataFrame, matched_models: pd.DataFrame, test_
     of model families, which are too few for any p below 0.05.
     """
     models, variants = _variants(lbp_lengths, matched_models)
-    count = int(models["in_source"].astype(bool).sum())
-    blocks = [np.arange(count), np.arange(count, len(models))]
+    in_source = int(models["in_source"].astype(bool).sum())
+    blocks = [np.arange(in_source), np.arange(in_source, len(models))]
     tests = []
-    for name, subset in (("from 8k", [one for one in variants if one.start == "8k"]), ("from every start", variants)):
+    from_8k = [variant for variant in variants if variant.start == "8k"]
+    for name, subset in (("from 8k", from_8k), ("from every start", variants)):
+        median = _median_statistic(subset)
+        observed = float(median(np.arange(len(models))[None, :])[0])
         outcome = permutation_p(
-            _median_statistic(subset)(np.arange(len(models))[None, :])[0],
-            _median_statistic(subset),
+            observed,
+            median,
             [block for block in blocks if block.size],
             tie=max(variant.tie for variant in subset),
             cells_per_draw=len(models) ** 2,
@@ -57,11 +60,11 @@ def decline_joint(lbp_lengths: pd.DataFrame, matched_models: pd.DataFrame, test_
                 test="median_coefficient",
                 unit="model",
                 n=len(models),
-                estimate=float(_median_statistic(subset)(np.arange(len(models))[None, :])[0]),
+                estimate=observed,
                 p_value=outcome.p_value,
                 note=join_notes(
                     f"{len(subset)} variants",
-                    f"{outcome.note} of the {count} models of the source, in all variants at once",
+                    f"{outcome.note} of the {in_source} models of the source, in all variants at once",
                     no("interval", "statistic", "df", "effect", because="a median of dependent coefficients"),
                 ),
             )
@@ -101,17 +104,19 @@ def _variants(lbp_lengths: pd.DataFrame, matched_models: pd.DataFrame) -> tuple[
         loss = models["model"].map((1 - scores[END] / scores[start]).xs(mode)).to_numpy(dtype=float)
         drop = drops[metric].to_numpy(dtype=float)
         n = int(sample.sum())
-        statistic = relabelled(drop[:n], loss[:n], method)
+        coefficient = relabelled(drop[:n], loss[:n], method)
 
-        def size(index: IntArray, statistic: Callable[[IntArray], FloatArray] = statistic, n: int = n) -> FloatArray:
-            return statistic(index[:, :n])
+        def statistic(
+            index: IntArray, coefficient: Callable[[IntArray], FloatArray] = coefficient, n: int = n
+        ) -> FloatArray:
+            return coefficient(index[:, :n])
 
-        variants.append(_Variant(start, size, tie_tolerance(drop[:n], loss[:n], method)))
+        variants.append(_Variant(start, statistic, tie_tolerance(drop[:n], loss[:n], method)))
     return models, variants
 
 
 def _median_statistic(variants: list[_Variant]) -> Callable[[IntArray], FloatArray]:
     def statistic(index: IntArray) -> FloatArray:
-        return np.asarray(np.median([variant.size(index) for variant in variants], axis=0), dtype=np.float64)
+        return np.asarray(np.median([variant.statistic(index) for variant in variants], axis=0), dtype=np.float64)
 
     return statistic

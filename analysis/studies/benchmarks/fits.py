@@ -1,4 +1,4 @@
-"""Fit lines with confidence bands for scatter figures: least squares of a score on a plasticity drop over models."""
+"""Fit scores on plasticity drops over models by least squares, with confidence bands for scatter figures."""
 
 import numpy as np
 import pandas as pd
@@ -37,17 +37,19 @@ def length_decline_fit(length_decline: pd.DataFrame) -> pd.DataFrame:
 _COLUMNS = ("x", "fit", "low", "high", "slope", "intercept", "r_squared", "n")
 
 
-def _fit_with_band(x: pd.Series, y: pd.Series, place: str) -> pd.DataFrame:
+def _fit_with_band(x_values: pd.Series, y_values: pd.Series, fit_name: str) -> pd.DataFrame:
     """Fit y on x; return the line and its band at `POINTS` values from the smallest x to the largest."""
     # imported here, as statsmodels costs most of a second and only this fit needs it
     import statsmodels.api as sm
 
-    drops, declines = x.to_numpy(dtype=float), y.to_numpy(dtype=float)
-    if drops.size < 3 or np.ptp(drops) == 0:
-        raise DataError(f"{place}: {drops.size} models with {len(set(drops))} different drops; a line needs three")
-    model = sm.OLS(declines, sm.add_constant(drops)).fit()
-    grid = np.linspace(drops.min(), drops.max(), POINTS)
+    xs, ys = x_values.to_numpy(dtype=float), y_values.to_numpy(dtype=float)
+    if xs.size < 3 or np.ptp(xs) == 0:
+        raise DataError(
+            f"{fit_name}: {xs.size} models with {len(set(xs))} different drops; a line needs three models and two drops"
+        )
+    model = sm.OLS(ys, sm.add_constant(xs)).fit()
+    grid = np.linspace(xs.min(), xs.max(), POINTS)
     band = model.get_prediction(sm.add_constant(grid)).conf_int(alpha=1 - CONFIDENCE)
     intercept, slope = model.params
     table = pd.DataFrame({"x": grid, "fit": intercept + slope * grid, "low": band[:, 0], "high": band[:, 1]})
-    return table.assign(slope=slope, intercept=intercept, r_squared=model.rsquared, n=drops.size)
+    return table.assign(slope=slope, intercept=intercept, r_squared=model.rsquared, n=xs.size)

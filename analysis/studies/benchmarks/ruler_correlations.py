@@ -1,4 +1,4 @@
-"""Correlate every metric with the RULER score at 128k tokens: over five models, and without the short-context one."""
+"""Correlate every metric with the RULER score at 128k tokens, with and without the model of shorter context."""
 
 import pandas as pd
 
@@ -20,15 +20,18 @@ def ruler_correlations_full_context(captured_models: pd.DataFrame, test_families
 
 
 def ruler_correlation_signs(captured_models: pd.DataFrame) -> pd.DataFrame:
-    """Return each metric's r with and without models of shorter context, to see whether one model decides the result.
+    """Return each metric's r with and without the models of shorter context, which shows whether these decide it.
 
-    `turns` says whether r changes sign without them.
+    `turns` says whether r changes its sign without these models.
     """
     scored = _scored_models(captured_models)
     samples = {"all": scored, "full": _full_context_models(scored)}
-    values = {name: _coefficients(models) for name, models in samples.items()}
+    coefficients = {name: _coefficients(models) for name, models in samples.items()}
     table = pd.DataFrame(
-        [{"metric": metric, "r_all": r, "r_full": values["full"].get(metric)} for metric, r in values["all"].items()]
+        [
+            {"metric": metric, "r_all": r, "r_full": coefficients["full"].get(metric)}
+            for metric, r in coefficients["all"].items()
+        ]
     )
     table["turns"] = table["r_all"] * table["r_full"] < 0
     table["note"] = ["" if pd.notna(r) else "r_full: equals that of the bias per token" for r in table["r_full"]]

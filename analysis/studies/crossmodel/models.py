@@ -86,10 +86,10 @@ def _half_last_digits(plasticity: pd.DataFrame, ruler: pd.DataFrame) -> dict[str
     Models of the study's first analyses are printed with one rounding, those added for RULER with another.
     """
     biases = plasticity[plasticity["metric"] == "bias_strength"]
-    together = biases[~biases["model"].isin(set(ruler["model"]))]
-    shared = shared_decimals(together["value"].astype(float), int(together["decimals"].max()))
+    first_printed = biases[~biases["model"].isin(set(ruler["model"]))]
+    decimals = shared_decimals(first_printed["value"].astype(float), int(first_printed["decimals"].max()))
     return {
-        str(row["model"]): half_unit(shared if row["model"] in set(together["model"]) else int(row["decimals"]))
+        str(row["model"]): half_unit(decimals if row["model"] in set(first_printed["model"]) else int(row["decimals"]))
         for _, row in biases.iterrows()
     }
 

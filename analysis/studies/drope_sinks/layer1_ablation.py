@@ -27,7 +27,7 @@ def layer1_effects(drope_layer1_perplexity: pd.DataFrame) -> pd.DataFrame:
                 pick(drope_layer1_perplexity, condition=name, positional=model, metric="ppl")
                 for name in ("baseline", condition)
             )
-            factor = pick(drope_layer1_perplexity, condition=condition, positional=model, metric="ppl_ratio")
+            printed_ratio = pick(drope_layer1_perplexity, condition=condition, positional=model, metric="ppl_ratio")
             change = effect(baseline, ablated)
             rows.append(
                 {
@@ -36,9 +36,9 @@ def layer1_effects(drope_layer1_perplexity: pd.DataFrame) -> pd.DataFrame:
                     "baseline_ppl": baseline["value"],
                     "ablated_ppl": ablated["value"],
                     "ablated_printed": ablated["printed"],
-                    "ratio_printed": factor["printed"],
+                    "ratio_printed": printed_ratio["printed"],
                     **change.columns,
-                    "agreement": agreement_of_ratio(change, factor),
+                    "agreement": agreement_of_ratio(change, printed_ratio),
                 }
             )
     table = pd.DataFrame(rows)
@@ -55,7 +55,7 @@ def layer1_contrasts(layer1_effects: pd.DataFrame, drope_layer1_perplexity: pd.D
     `mlp_over_attention` compares the two ablations of one model: the baseline cancels in the ratio of ratios
     (`ratio`), but not in the ratio of percent increases (`increase_ratio`) or of nats (`nats_ratio`).
     `mlp_rope_over_drope` compares one ablation between models, and `additivity` compares the effect of removing both
-    parts with the sum of both effects, in nats: -`nats_gap` is the shortfall.
+    parts with the sum of both effects, in nats; the shortfall is -`nats_gap`.
     """
     cells = {(row["condition"], row["positional"]): row for _, row in layer1_effects.iterrows()}
     rows = []
@@ -77,15 +77,15 @@ def layer1_contrasts(layer1_effects: pd.DataFrame, drope_layer1_perplexity: pd.D
     rows.append(_contrast("rope_mlp_over_drope_both", "both", rope_mlp, drope_both, interval))
     for model in PAIR:
         mlp, attention, both = (cells[name, model] for name in ("layer1_mlp", "layer1_attn", "layer1_both"))
-        total = mlp["nats"] + attention["nats"]
+        summed = mlp["nats"] + attention["nats"]
         rows.append(
             {
                 "contrast": "additivity",
                 "positional": model,
                 "first_nats": both["nats"],
-                "second_nats": total,
-                "nats_ratio": both["nats"] / total,
-                "nats_gap": both["nats"] - total,
+                "second_nats": summed,
+                "nats_ratio": both["nats"] / summed,
+                "nats_gap": both["nats"] - summed,
                 "note": "ratio, ratio_low, ratio_high, increase_ratio: a sum of effects has no perplexity of its own",
             }
         )

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from analysis.studies._weights import shared_text_weights, twin
+from analysis.studies._weights import shared_text_weights, twins
 from boundpaper.statistics import guards
 from boundpaper.statistics.correlations import correlation, covariate
 from boundpaper.statistics.correlations.contrast import correlation_difference
@@ -150,7 +150,7 @@ def bias_plasticity_tests(
         )
         tests.append(guards.attach(difference, guard))
     same = training_comparison[training_comparison["drop_same"].notna()]
-    copy, _ = twin(published_facts)
+    copy, _ = twins(published_facts)
     for words, unit, rows in (("models", "model", same), ("networks", "network", same[same["model"] != copy])):
         guard = shared_text_weights(list(rows["model"]), published_facts)
         about = {"study": STUDY, "comparison": f"per token, {words} over the same window", "unit": unit}
