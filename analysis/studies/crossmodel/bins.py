@@ -8,7 +8,7 @@ import pandas as pd
 from analysis.population.recipe import BASES, PopulationRecipe
 from analysis.studies.crossmodel._fates import ConclusionInputs
 from analysis.studies.crossmodel._kept import agreement, frequencies, kept_share
-from analysis.studies.population._outcomes import each
+from analysis.studies.population._outcomes import records
 from analysis.studies.pretrained.other_texts import CODE
 from boundpaper.errors import DataError
 
@@ -35,7 +35,7 @@ def bin_bounds(
     settings = capture_settings.set_index("model")
     captures = pd.concat([captured_models.set_index("model"), training_trajectory.set_index("checkpoint")])
     rows = []
-    for row in each(models[models["bucket_tokens"].notna()]):
+    for row in records(models[models["bucket_tokens"].notna()]):
         has_base = pd.notna(row.rope_theta)
         setting = settings.loc[row.model]
         scaling: tuple[Any, ...] = ("none",)
@@ -50,7 +50,7 @@ def bin_bounds(
         }
         rows.append(labels | _even_mean(bounds, int(row.head_dim), float(row.bucket_tokens), scaling))
     heads = models.set_index("model")["head_dim"]
-    for row in each(checkpoints):
+    for row in records(checkpoints):
         bounds = (float(row.rope_theta),) * 2
         labels = {"capture": row.checkpoint, "family": "SmolLM3", "base": bounds[0], "scaling": "none"}
         rows.append(labels | _even_mean(bounds, int(heads[row.model]), float(row.bucket_tokens), ("none",)))
@@ -84,7 +84,7 @@ def bin_kept(
     rows = []
     for table in (shipped_widths, pretrained_widths):
         means = table.groupby(["model", "width", "low", "estimator"])["plasticity"].mean().unstack().reset_index()
-        for row in each(means[means["width"] > 1]):
+        for row in records(means[means["width"] > 1]):
             size: float
             if row.model in SHIPPED:
                 base, size = SHIPPED[row.model]
@@ -161,7 +161,7 @@ def bin_fates(
     )
     functions = claims.assign(function=claims["claim"].astype(str).str.partition(".")[0])
     rows = []
-    for row in each(bin_conclusions):
+    for row in records(bin_conclusions):
         names, reason = str(row.claims).split(), "" if pd.isna(row.reason) else str(row.reason)
         judged = functions[functions["function"].isin(names)]
         if absent := sorted(set(names) - set(judged["function"])):

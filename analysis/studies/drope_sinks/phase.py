@@ -103,7 +103,7 @@ def phase_metrics(
 
 
 def entropy_room(phase_layers: pd.DataFrame) -> pd.DataFrame:
-    """Bound the number of other tokens compatible with the published entropy, with singular values and with their squares.
+    """Bound the number of other tokens compatible with the published entropy, by singular values and by their squares.
 
     An entropy H bounds the largest share from below: shares p, 1 - p have entropy h(p), and any split of 1 - p into
     more shares has a larger entropy, so h(p1) <= H. Let the first token's norm be the largest singular value. Outside

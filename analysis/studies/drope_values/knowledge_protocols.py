@@ -10,8 +10,8 @@ from analysis.studies._arms import Arm, arms
 from analysis.studies.drope_values._knowledge import (
     LEFT_OUT,
     TASKS,
-    percent_right,
     estimate_range,
+    percent_right,
     rate_columns,
     stored_arms,
     values_by_key,

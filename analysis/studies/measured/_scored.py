@@ -14,10 +14,15 @@ NULL = "null reference"
 def own_metrics(metrics: pd.DataFrame) -> dict[str, Any]:
     """Return metrics from this project's analysis of a capture, with absolute values of correlations with position."""
     values = metrics["value"].astype(float)
-    cells: dict[str, Any] = {name: float(values.get(name, np.nan)) for name in METRICS}
-    cells |= {name: abs(float(values.get(name, np.nan))) for name in ("r_k_a", "r_q_a")}
-    row = metrics.iloc[0]
-    return {**cells, "captured_context": int(row["context"]), "checkpoint": row["name"], "origin": "measured"}
+    metric_values: dict[str, Any] = {name: float(values.get(name, np.nan)) for name in METRICS}
+    metric_values |= {name: abs(float(values.get(name, np.nan))) for name in ("r_k_a", "r_q_a")}
+    first_row = metrics.iloc[0]
+    return {
+        **metric_values,
+        "captured_context": int(first_row["context"]),
+        "checkpoint": first_row["name"],
+        "origin": "measured",
+    }
 
 
 def reported_metrics(row: Mapping[Hashable, Any]) -> dict[str, Any]:
@@ -54,7 +59,7 @@ def model_row(
 
     `scored` is one of its rows of scores, `values` are its metrics and `facts` its row in the table of models; both may
     be empty. `faults` are reasons not to enter that depend on the benchmark, and whether each holds. The note names
-    metrics without a value, and scores of `noted` without one.
+    metrics without a value, and scores named in `noted` without one.
     """
     size = float(facts.get("parameters_nominal_b", np.nan))
     faults = {
@@ -85,7 +90,7 @@ def model_row(
 
 
 def entering(models: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
-    """Return the models that enter correlations, and notes that name them and those left out."""
+    """Return the models that enter correlations, and notes that name these models and the ones left out."""
     enters = models["enters"].astype(bool)
     notes = [f"measured: {', '.join(models.loc[enters, 'display_name']) or 'none'}"]
     if not enters.all():

@@ -67,13 +67,13 @@ def measured_profiles(
     names = _names_by_model(models, pretrained_models)
     metrics = _without_repeats(model_metrics, pretrained_models)
     rows = metrics[metrics["metric"].str.fullmatch(r"ap_bin_\d+") & metrics["value"].notna()]
-    number = rows["metric"].str.removeprefix("ap_bin_").astype(int)
+    bins = rows["metric"].str.removeprefix("ap_bin_").astype(int)
     return pd.DataFrame(
         {
             "model": rows["model"],
             "display_name": [names.get(model, model) for model in rows["model"]],
-            "bin": number,
-            "position": (number + 0.5) / rows["bins"],
+            "bin": bins,
+            "position": (bins + 0.5) / rows["bins"],
             "plasticity": rows["value"],
             "ci_low": rows["ci_low"],
             "ci_high": rows["ci_high"],

@@ -7,9 +7,9 @@ import numpy as np
 import pandas as pd
 
 from analysis.population.recipe import BASES
-from analysis.studies.population._effects import corrected, effect_columns, over_seeds
+from analysis.studies.population._effects import corrected, effect_columns, seed_interval
 
-TESTED = {"B_change": ("B", "B", True), "C_change": ("C", "C", True), "C_less_B": ("C", "B", False)}
+COMPARISONS = {"B_change": ("B", "B", True), "C_change": ("C", "C", True), "C_less_B": ("C", "B", False)}
 
 
 def population_reach_levels(population_reach: pd.DataFrame, population_models: pd.DataFrame) -> pd.DataFrame:
@@ -21,7 +21,7 @@ def population_reach_levels(population_reach: pd.DataFrame, population_models: p
     rows = []
     for _, group in values.groupby(["arm", "low"]):
         seeds = group["plasticity"].to_numpy(dtype=np.float64)
-        interval = over_seeds(seeds)
+        interval = seed_interval(seeds)
         rows.append(
             {
                 "arm": str(group["arm"].iloc[0]),
@@ -40,21 +40,23 @@ def population_reach_levels(population_reach: pd.DataFrame, population_models: p
 
 
 def population_reach_tests(population_reach: pd.DataFrame, population_models: pd.DataFrame) -> pd.DataFrame:
-    """Three comparisons a base over seeds, Holm-corrected together: how plasticity changes from first to last length.
+    """Return three comparisons of plasticity per base over seeds: two changes along the text, and one of the arms.
 
-    `B_change` and `C_change` are last minus first of an arm, `C_less_B` the arms at the last length. A larger base
-    stands in the name. Exact sign flips over seeds, with Student's interval beside them.
+    `B_change` and `C_change` are an arm's last training length minus its first, `C_less_B` compares the arms at the
+    last length. The larger base is added to the name. `p` is from exact sign flips, Holm-corrected over the three.
     """
     rows: list[dict[str, Any]] = []
-    for base, (item, (one, two, change)) in itertools.product(BASES, TESTED.items()):
-        wide = _means_by_length(population_reach, population_models, base).pivot_table(
+    for base, (item, (first_arm, second_arm, is_change)) in itertools.product(BASES, COMPARISONS.items()):
+        by_arm = _means_by_length(population_reach, population_models, base).pivot_table(
             index="seed", columns=["arm", "low"], values="plasticity"
         )
-        lows = sorted(wide[one].columns) if one in wide else []
-        early, last = (
-            (wide[one][lows[-1]], wide[two][lows[0 if change else -1]]) if lows and two in wide else (None, None)
+        lows = sorted(by_arm[first_arm].columns) if first_arm in by_arm else []
+        first, second = (
+            (by_arm[first_arm][lows[-1]], by_arm[second_arm][lows[0 if is_change else -1]])
+            if lows and second_arm in by_arm
+            else (None, None)
         )
-        gaps = (early - last).dropna().to_numpy(dtype=np.float64) if early is not None else np.empty(0)
+        gaps = (first - second).dropna().to_numpy(dtype=np.float64) if first is not None else np.empty(0)
         note = "" if len(gaps) > 1 else "fewer than two seeds have both"
         name = item if base == BASES[0] else f"{item}_{base}"
         rows.append({"item": name, "base": base, **effect_columns(gaps), "seeds": len(gaps), "note": note})

@@ -17,9 +17,9 @@ from analysis.studies.population._effects import (
     corrected_as_planned,
     effect_columns,
     equivalence_p,
-    over_seeds,
+    seed_interval,
 )
-from analysis.studies.population._outcomes import counted_by_plan, each, key_questions, outcomes
+from analysis.studies.population._outcomes import counted_by_plan, key_questions, outcomes, records
 from analysis.studies.population._ranks import BLOCKED, OF_HEADS, head_damage_rows, head_damages, relation_rows
 from analysis.studies.population._retrained import (
     ALIGNED,
@@ -43,12 +43,11 @@ from analysis.studies.population._retrained import (
 from boundpaper.errors import DataError
 
 WEIGHTS = {"": ALL, "all heads alike": ALL, "nats of keys at the training length that a head's removal costs": COST}
-KNOWN_SEED = 1  # the seed of base 400 whose results were known before the amendment
-SEEN_AT = "400"
+KNOWN_BASE, KNOWN_SEED = "400", 1  # the models whose results were known before the amendment
 TESTED = ("planned", "secondary")
 DISTANCES = ("gap", "spread", "sway", "position_part", "content_part", "nearer_wins")
 CELLS = ["quantity", "texts", "estimator", "width", "quarter"]
-NONE = pd.DataFrame({"model": [], "value": []})
+NO_VALUES = pd.DataFrame({"model": [], "value": []})
 EXTENSIONS = ["encoding", "temperature", "multiple"]
 Cells = dict[tuple[Any, ...], pd.DataFrame]
 
@@ -60,8 +59,8 @@ class SecondRun:
     models: pd.DataFrame
     by_weights: dict[str, Cells]
     extensions: Cells
-    related: Callable[[pd.DataFrame, int], pd.DataFrame]
-    damaging: Callable[[pd.DataFrame, int], pd.DataFrame]
+    relate_models: Callable[[pd.DataFrame, int], pd.DataFrame]
+    relate_heads: Callable[[pd.DataFrame, int], pd.DataFrame]
 
 
 def retrained_tests(
@@ -81,34 +80,36 @@ def retrained_tests(
     """Test every testable item of the amendment, over all trained models.
 
     `value` is the mean over seeds of first minus second, or the rank correlation within seeds; `p` is from exact sign
-    flips or permutations, `p_same` from the test against the margin; both Holm-corrected over the planned family,
+    flips or permutations, `p_same` from the test against the margin; both are Holm-corrected over the planned family,
     with p = 1 for an item without seeds. `outcome` is `different`, `equivalent`, `different within the margin`, or
-    `open`, and `reachable` says whether this number of seeds could decide it. For information only, `single_*` is the
-    same at single positions, `unseen_*` without the seed known before the amendment, `counted_*` over models that met
-    the criterion.
+    `open`, and `reachable` says whether this number of seeds could decide it. Three columns are for information only:
+    `single_*` is the result at single positions, `unseen_*` without the seed known before the amendment, and
+    `counted_*` over models that met the criterion.
     """
     values = head_values(retrained_aligned, retrained_exchange)
     costs = head_costs(retrained_ablation)
     by_weights = {kind: _values_by_cell(quarters(model_values(values, costs, kind)), CELLS) for kind in (ALL, COST)}
-    keys = _values_by_cell(share_of_far_keys(retrained_extensions, population_prompts, retrained_models), EXTENSIONS)
+    extensions = _values_by_cell(
+        share_of_far_keys(retrained_extensions, population_prompts, retrained_models), EXTENSIONS
+    )
     aligned = retrained_heads[retrained_heads["estimator"] == ALIGNED]
 
-    def run(models: pd.DataFrame) -> SecondRun:
+    def second_run(models: pd.DataFrame) -> SecondRun:
         questions = key_questions(retrained_keys, population_prompts, models)
         table = outcomes(models, questions, retrained_tasks, retrained_losses, aligned)
         heads = head_damages(models, aligned, retrained_ablation)
         return SecondRun(
             models[models["model"].map(counted_by_plan(models)).astype(bool)],
             by_weights,
-            keys,
+            extensions,
             lambda plan, base: relation_rows(plan, table, [base], slopes=False),
             lambda plan, base: head_damage_rows(plan, heads[heads["base"] == base], slopes=False),
         )
 
-    all_models, criterion = run(retrained_models.assign(reached=True)), run(retrained_models)
+    all_models, criterion = second_run(retrained_models.assign(reached=True)), second_run(retrained_models)
     plans = population_amendment[population_amendment["role"].isin(TESTED)]
     planned = {base: _planned_seed_count(population_members, str(base)) for base in plans["base"].unique()}
-    rows = [_item_row(plan, all_models, criterion, planned[plan.base]) for plan in each(plans)]
+    rows = [_item_row(plan, all_models, criterion, planned[plan.base]) for plan in records(plans)]
     return _with_outcomes(pd.DataFrame(rows))
 
 
@@ -130,7 +131,7 @@ def retrained_levels(
     for kind in (ALL, COST, COST_LONG):
         levels = quarters(model_values(values, costs, kind)).assign(weights=kind)
         parts.append(levels[_levels_shown(levels, kind)])
-    return _over_seeds(
+    return _means_over_seeds(
         pd.concat(parts, ignore_index=True),
         retrained_models,
         population_members,
@@ -151,7 +152,7 @@ def retrained_distances(
         values["away_high"] - values["away_low"] < values["high"].max()
     )
     cells = ["quantity", "low", "high", "apart_low", "apart_high", "away_low", "away_high"]
-    return _over_seeds(values[limited], retrained_models, population_members, cells)
+    return _means_over_seeds(values[limited], retrained_models, population_members, cells)
 
 
 def retrained_apart(
@@ -168,11 +169,11 @@ def retrained_apart(
     cells = ["quantity", "apart_low", "apart_high"]
     sides = values.pivot(index=["model", *cells], columns="low", values="value")
     change = (sides[sides.columns.max()] - sides[sides.columns.min()]).rename("value").dropna().reset_index()
-    return _over_seeds(change, retrained_models, population_members, cells)
+    return _means_over_seeds(change, retrained_models, population_members, cells)
 
 
 def _by_distance(exchange: pd.DataFrame) -> pd.DataFrame:
-    """Return means over heads of the exchange by model and distance cell, for aligned bins, keys of one text."""
+    """Return means over heads of the exchange by model and distance cell, for aligned bins and keys of one text."""
     parts = []
     for quantity in DISTANCES:
         rows = exchange.assign(quantity=quantity, estimator=ALIGNED)
@@ -197,17 +198,19 @@ def retrained_points(
     """
     values = head_values(retrained_aligned, retrained_exchange)
     costs = head_costs(retrained_ablation)
-    rows = []
+    parts = []
     for kind in (ALL, COST):
         levels = quarters(model_values(values, costs, kind)).assign(weights=kind)
         levels = levels[(levels["texts"] == "one") & levels["quantity"].isin([PLASTICITY, "sway", "position_part"])]
-        at = (levels["width"] == WIDTH) & (levels["estimator"] == ALIGNED)
+        aligned = (levels["width"] == WIDTH) & (levels["estimator"] == ALIGNED)
         pooled = (levels["width"] == 8) & (levels["estimator"] == POOLED) & (levels["quantity"] == PLASTICITY)
-        rows.append(levels[at | pooled].rename(columns={"quarter": "place"}))
-    far = share_of_far_keys(retrained_extensions, population_prompts, retrained_models)
-    own_keys = far[(far["encoding"] == "own") & (far["temperature"] == 0)].rename(columns={"multiple": "place"})
-    rows.append(own_keys.assign(quantity=KEYS_FAR, estimator="none", weights="none"))
-    table = pd.concat(rows, ignore_index=True)[["model", "quantity", "estimator", "weights", "place", "value"]]
+        parts.append(levels[aligned | pooled].rename(columns={"quarter": "place"}))
+    far_keys = share_of_far_keys(retrained_extensions, population_prompts, retrained_models)
+    own_keys = far_keys[(far_keys["encoding"] == "own") & (far_keys["temperature"] == 0)].rename(
+        columns={"multiple": "place"}
+    )
+    parts.append(own_keys.assign(quantity=KEYS_FAR, estimator="none", weights="none"))
+    table = pd.concat(parts, ignore_index=True)[["model", "quantity", "estimator", "weights", "place", "value"]]
     points = table.merge(retrained_models[["model", "arm", "base", "seed"]], on="model")
     points["place"] = points["place"].astype(int)
     order = ["base", "arm", "seed", "quantity", "estimator", "weights", "place"]
@@ -216,7 +219,7 @@ def retrained_points(
 
 
 def _levels_shown(levels: pd.DataFrame, kind: str) -> pd.Series:
-    """Select rows for the table of levels: all that weigh heads equally; of the others, those of aligned bins."""
+    """Return which rows the table of levels shows: all with equal weights, and those of aligned bins with others."""
     if kind == ALL:
         return pd.Series(True, index=levels.index)
     bins = (levels["width"] == WIDTH) & (levels["texts"] == "one") & (levels["estimator"] == ALIGNED)
@@ -229,34 +232,34 @@ def _planned_seed_count(members: pd.DataFrame, base: str) -> int:
 
 
 def _item_row(plan: Any, all_models: SecondRun, criterion: SecondRun, planned: int) -> dict[str, Any]:
-    notes = {name: getattr(plan, name) for name in ("item", "family", "role", "quantity", "first", "second", "base")}
-    notes |= {"place": plan.place, "margin": None if pd.isna(plan.margin) else float(plan.margin)}
+    row = {name: getattr(plan, name) for name in ("item", "family", "role", "quantity", "first", "second", "base")}
+    row |= {"place": plan.place, "margin": None if pd.isna(plan.margin) else float(plan.margin)}
     if plan.unit in (BLOCKED, OF_HEADS):
-        found, beside = _relation_row(plan, all_models), _relation_row(plan, criterion)
-        columns = {"value": found["rho"], **{name: found[name] for name in ("low", "high", "p", "p_least")}}
-        columns |= {"least": found.get("least"), "most": found.get("most"), "models": int(found["models"])}
+        effect, counted = _relation_row(plan, all_models), _relation_row(plan, criterion)
+        columns = {"value": effect["rho"], **{name: effect[name] for name in ("low", "high", "p", "p_least")}}
+        columns |= {"least": effect.get("least"), "most": effect.get("most"), "models": int(effect["models"])}
         columns |= {"p_same": None, "p_same_least": None, "mean_first": None, "mean_second": None}
-        columns |= {"counted_value": beside["rho"], "counted_p": beside["p"], "counted_seeds": int(beside["seeds"])}
+        columns |= {"counted_value": counted["rho"], "counted_p": counted["p"], "counted_seeds": int(counted["seeds"])}
         columns |= dict.fromkeys(("single_value", "single_p", "unseen_value", "unseen_p"))
-        return {**notes, "seeds": int(found["seeds"]), "planned": planned, **columns}
-    one, two = _both_sides(plan, all_models)
-    gaps = (one - two).to_numpy(dtype=np.float64)
-    found = effect_columns(gaps)
-    equal_p = equivalence_p(gaps, notes["margin"]) if notes["margin"] is not None else (None, None)
-    fresh_gaps = (one - two).drop(index=KNOWN_SEED, errors="ignore").to_numpy(dtype=np.float64)
-    unseen = effect_columns(fresh_gaps if str(plan.base) == SEEN_AT else np.empty(0))
+        return {**row, "seeds": int(effect["seeds"]), "planned": planned, **columns}
+    first, second = _both_sides(plan, all_models)
+    gaps = (first - second).to_numpy(dtype=np.float64)
+    effect = effect_columns(gaps)
+    equal_p = equivalence_p(gaps, row["margin"]) if row["margin"] is not None else (None, None)
+    unseen_gaps = (first - second).drop(index=KNOWN_SEED, errors="ignore").to_numpy(dtype=np.float64)
+    unseen = effect_columns(unseen_gaps if str(plan.base) == KNOWN_BASE else np.empty(0))
     counted = _difference(*_both_sides(plan, criterion))
     counts = effect_columns(counted)
     single = effect_columns(_difference(*_both_sides(plan, all_models, SINGLE)) if _has_width(plan) else np.empty(0))
     return {
-        **notes,
+        **row,
         "seeds": len(gaps),
         "planned": planned,
         "models": 0,
-        "mean_first": float(one.mean()) if len(gaps) else None,
-        "mean_second": float(two.mean()) if len(gaps) else None,
-        "value": found["difference"],
-        **{name: found[name] for name in ("low", "high", "least", "most", "p", "p_least")},
+        "mean_first": float(first.mean()) if len(gaps) else None,
+        "mean_second": float(second.mean()) if len(gaps) else None,
+        "value": effect["difference"],
+        **{name: effect[name] for name in ("low", "high", "least", "most", "p", "p_least")},
         "p_same": equal_p[0],
         "p_same_least": equal_p[1],
         "single_value": single["difference"],
@@ -288,21 +291,21 @@ def _both_sides(plan: Any, run: SecondRun, width: int = WIDTH) -> tuple[pd.Serie
     return joined["first"], joined["second"]
 
 
-def _by_seed(plan: Any, asked: Side, run: SecondRun, width: int) -> pd.Series:
-    base = 0 if asked.arm == "E" else int(plan.base)
-    models = run.models[(run.models["arm"] == asked.arm) & (run.models["base"] == base)].set_index("model")["seed"]
+def _by_seed(plan: Any, end: Side, run: SecondRun, width: int) -> pd.Series:
+    base = 0 if end.arm == "E" else int(plan.base)
+    models = run.models[(run.models["arm"] == end.arm) & (run.models["base"] == base)].set_index("model")["seed"]
     if plan.quantity == KEYS_FAR:
-        table = run.extensions.get((asked.encoding, asked.temperature, _length_of(plan)), NONE)
+        table = run.extensions.get((end.encoding, end.temperature, _length_of(plan)), NO_VALUES)
     else:
         cells = run.by_weights[WEIGHTS["" if pd.isna(plan.weights) else str(plan.weights)]]
-        cell = (plan.quantity, "one", plan.estimator, asked.width or width, asked.quarter or _quarter_of(plan))
-        table = cells.get(cell, NONE)
+        cell = (plan.quantity, "one", plan.estimator, end.width or width, end.quarter or _quarter_of(plan))
+        table = cells.get(cell, NO_VALUES)
     rows = table[table["model"].isin(models.index)]
     return pd.Series(rows["value"].to_numpy(dtype=float), index=rows["model"].map(models).to_numpy(dtype=int))
 
 
 def _values_by_cell(values: pd.DataFrame, names: list[str]) -> Cells:
-    """Return the values of models by the cells that items name."""
+    """Return the table of models and values for each cell that an item can name."""
     return {key: group[["model", "value"]] for key, group in values.groupby(names) if isinstance(key, tuple)}
 
 
@@ -323,7 +326,7 @@ def _length_of(plan: Any) -> float:
 def _relation_row(plan: Any, run: SecondRun) -> dict[str, Any]:
     row = {"item": plan.item, "family": plan.family, "unit": plan.unit, "outcome": plan.quantity}
     planned = pd.DataFrame([{**row, "first": plan.quantity}])
-    relate = run.related if plan.unit == BLOCKED else run.damaging
+    relate = run.relate_models if plan.unit == BLOCKED else run.relate_heads
     return dict(relate(planned, int(plan.base)).iloc[0])
 
 
@@ -332,22 +335,24 @@ def _with_outcomes(table: pd.DataFrame) -> pd.DataFrame:
     numbers = ["value", "low", "high", "least", "most", "p", "p_least", "p_same", "p_same_least", "mean_first"]
     numbers += ["mean_second", "single_value", "single_p", "unseen_value", "unseen_p", "counted_value", "counted_p"]
     results = table.astype(dict.fromkeys([*numbers, "margin"], float))
-    sizes = results.groupby("family")["item"].transform("size")
-    widths = results["family"] == "widths"  # a family that tests only equivalence
-    results.loc[widths, ["p", "p_least", "unseen_p", "counted_p"]] = np.nan
+    family_sizes = results.groupby("family")["item"].transform("size")
+    only_equivalence = results["family"] == "widths"  # a family that tests only equivalence
+    results.loc[only_equivalence, ["p", "p_least", "unseen_p", "counted_p"]] = np.nan
     results["p_holm"] = corrected_as_planned(results["p"], results["family"])
-    results["p_holm_least"] = (sizes * results["p_least"]).clip(upper=1.0)
+    results["p_holm_least"] = (family_sizes * results["p_least"]).clip(upper=1.0)
     margins = results[results["margin"].notna()]
     results["p_same_holm"] = corrected_as_planned(margins["p_same"], margins["family"])
-    sizes_of = margins.groupby("family")["item"].transform("size")
-    results["p_same_holm_least"] = (sizes_of * margins["p_same_least"]).clip(upper=1.0)
+    margin_sizes = margins.groupby("family")["item"].transform("size")
+    results["p_same_holm_least"] = (margin_sizes * margins["p_same_least"]).clip(upper=1.0)
     least = results[["p_holm_least", "p_same_holm_least"]].min(axis=1)
-    different, equal = results["p_holm"] < LEVEL, results["p_same_holm"] < LEVEL
+    different, equivalent = results["p_holm"] < LEVEL, results["p_same_holm"] < LEVEL
     results["outcome"] = np.select(
-        [different & equal, different, equal], ["different within the margin", "different", "equivalent"], "open"
+        [different & equivalent, different, equivalent],
+        ["different within the margin", "different", "equivalent"],
+        "open",
     )
     results["reachable"] = least.fillna(1.0) < LEVEL
-    results["note"] = [_row_note(row) for row in each(results)]
+    results["note"] = [_row_note(row) for row in records(results)]
     return results
 
 
@@ -366,14 +371,16 @@ def _row_note(row: Any) -> str:
     return "; ".join(notes) or "cells are empty where the amendment asks for no such value"
 
 
-def _over_seeds(values: pd.DataFrame, models: pd.DataFrame, members: pd.DataFrame, cells: list[str]) -> pd.DataFrame:
+def _means_over_seeds(
+    values: pd.DataFrame, models: pd.DataFrame, members: pd.DataFrame, cells: list[str]
+) -> pd.DataFrame:
     """Return means over seeds by base, arm and cell, with Student's interval and how many planned seeds are present."""
     table = values.merge(models[["model", "arm", "base", "seed"]], on="model").sort_values("seed", kind="stable")
     planned = {base: _planned_seed_count(members, str(base)) for base in table["base"].unique()}
     rows = []
     for key, group in table.groupby(["base", "arm", *cells])["value"]:
         seeds = group.to_numpy(dtype=np.float64)
-        low, high = over_seeds(seeds)
+        low, high = seed_interval(seeds)
         row = dict(zip(["base", "arm", *cells], key if isinstance(key, tuple) else (key,), strict=True))
         row |= {"value": float(seeds.mean()), "ci_low": low, "ci_high": high}
         row |= {"least": float(seeds.min()), "most": float(seeds.max()), "seeds": len(seeds)}

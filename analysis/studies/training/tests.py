@@ -22,11 +22,11 @@ def training_tests(
 ) -> pd.DataFrame:
     """Test plasticity against the bias in both units.
 
-    Over all ten checkpoints: levels (four pairs of bias and outcome, two coefficients), first differences, and
-    partial correlations given the context or its logarithm. Over the six checkpoints of the short context, both units
-    are equal up to a factor. Over bins of position: plasticity against the position, its share of the context, and
-    the accumulated bias. Checkpoints of one run, and bins of one checkpoint, are dependent, so each row has a guard
-    that says so, and no p is corrected.
+    Over all ten checkpoints, the tests correlate levels (four pairs of bias and outcome, two coefficients) and first
+    differences, and levels given the context or its logarithm. Over the six checkpoints of the short context, both
+    units are equal up to a factor. Over bins of position, plasticity is tested against the position, its share of the
+    context, and the accumulated bias. Checkpoints of one run, and bins of one checkpoint, are dependent, so each row
+    has a guard that says so, and no p is corrected.
     """
     run = training_trajectory.sort_values("order")
     short = run[run["context"] == run["context"].min()]
@@ -42,34 +42,40 @@ def training_tests(
                     unit="checkpoint",
                     names=(bias, outcome),
                 ),
-                _run(run),
+                _guard_of_one_run(run),
             )
             for bias, label in BIASES.items()
             for outcome in OUTCOMES
         ]
     for bias, label in BIASES.items():
         for outcome in OUTCOMES:
-            about: dict[str, Any] = {
+            labels: dict[str, Any] = {
                 "study": STUDY,
                 "comparison": f"{outcome} against {label}, all checkpoints",
                 "unit": "checkpoint",
             }
-            tests.append(guards.attach(levels_and_differences(run[bias], run[outcome], **about)[1], _run(run)))
+            tests.append(
+                guards.attach(levels_and_differences(run[bias], run[outcome], **labels)[1], _guard_of_one_run(run))
+            )
             context = run["context"].to_numpy(dtype=float)
-            for size, name, place in ((np.log2(context), "log2 context", ""), (context, "context", ", plain context")):
-                names = {**about, "comparison": f"{about['comparison']}{place}"}
-                partial = covariate.partial(run[bias], run[outcome], size, given_name=name, **names)
-                tests.append(guards.attach(partial, _run(run)))
+            for size, name, suffix in ((np.log2(context), "log2 context", ""), (context, "context", ", plain context")):
+                partial_labels = {**labels, "comparison": f"{labels['comparison']}{suffix}"}
+                partial = covariate.partial(run[bias], run[outcome], size, given_name=name, **partial_labels)
+                tests.append(guards.attach(partial, _guard_of_one_run(run)))
     for outcome in OUTCOMES:
-        about = {
+        labels = {
             "study": STUDY,
             "comparison": f"{outcome} against bias, checkpoints of the short context",
             "unit": "checkpoint",
         }
         for method in (correlation.pearson, correlation.spearman):
-            tests.append(guards.attach(method(short["bias_strength"], short[outcome], **about), _run(short)))
+            tests.append(
+                guards.attach(method(short["bias_strength"], short[outcome], **labels), _guard_of_one_run(short))
+            )
         tests.append(
-            guards.attach(levels_and_differences(short["bias_strength"], short[outcome], **about)[1], _run(short))
+            guards.attach(
+                levels_and_differences(short["bias_strength"], short[outcome], **labels)[1], _guard_of_one_run(short)
+            )
         )
     bins = training_positions[training_positions["plasticity"].notna()]
     for group, rows in (("all checkpoints", bins), ("extension checkpoints", bins[bins["extension"].astype(bool)])):
@@ -88,6 +94,6 @@ def training_tests(
     return frame(corrected(tests, test_families, STUDY))
 
 
-def _run(checkpoints: pd.DataFrame) -> guards.Notes:
+def _guard_of_one_run(checkpoints: pd.DataFrame) -> guards.Notes:
     names = list(checkpoints["checkpoint"])
     return guards.dependent_units(names, ["one training run"] * len(names), "one training run")
