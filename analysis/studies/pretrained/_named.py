@@ -15,7 +15,7 @@ def display_names(pretrained_models: pd.DataFrame, subjects: pd.DataFrame) -> di
     return dict(zip(rows["model"], rows["display_name"], strict=True))
 
 
-def measured_here(subjects: pd.DataFrame, tables: Iterable[pd.DataFrame]) -> dict[str, str]:
+def measured_labels(subjects: pd.DataFrame, tables: Iterable[pd.DataFrame]) -> dict[str, str]:
     """Return the printed names of reported models that were measured, by key."""
     labels = subjects[subjects["role"] == REPORTED].set_index("model")["label"]
     models = {str(model) for table in tables for model in table["model"].unique()}

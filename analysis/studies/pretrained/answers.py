@@ -8,7 +8,7 @@ from analysis.studies.pretrained._named import display_names
 from boundpaper.errors import DataError
 from boundpaper.statistics.proportion import wilson_interval
 
-OWN = r"own/(?P<ratio>[0-9.]+)x"  # condition: the model's own encoding, all prompt forms and depths
+OWN_ENCODING = r"own/(?P<ratio>[0-9.]+)x"  # condition: the model's own encoding, all prompt forms and depths
 TASKS = {"cities": "weights", "sports": "weights", "sentiment": "prompt", "passkey": "prompt"}
 CONDITIONS = ("baseline", "top1", "random-0")
 CHANCE = 0.5  # for verifying a shown key: equally many yes and no
@@ -30,24 +30,28 @@ def pretrained_retrieval(
     for model, name in display_names(pretrained_models, subjects).items():
         positions = int(pretrained_models.loc[pretrained_models["model"] == model, "positions"].iloc[0])
         model_names = [model, *(model + ending for ending in LONG)]
-        part = context_length[context_length["model"].isin(model_names) & (context_length["unit_id"] == "")]
+        model_rows = context_length[context_length["model"].isin(model_names) & (context_length["unit_id"] == "")]
         for task, metric, chance in (
             ("passkey", "passkey_exact", 0.0),
             ("verification", "verification_accuracy", CHANCE),
         ):
-            cells = part[part["metric"].eq(metric) & part["condition"].str.fullmatch(OWN) & part["value"].notna()]
+            cells = model_rows[
+                model_rows["metric"].eq(metric)
+                & model_rows["condition"].str.fullmatch(OWN_ENCODING)
+                & model_rows["value"].notna()
+            ]
             for _, cell in cells.iterrows():
                 ratio = float(str(cell["condition"]).removeprefix("own/").removesuffix("x"))
                 share, n = float(cell["value"]), int(cell["n"])
                 low, high = wilson_interval(round(share * n), n)
-                ranked = part.loc[
-                    part["metric"].eq("verification_auc") & part["condition"].eq(cell["condition"]), "value"
+                aucs = model_rows.loc[
+                    model_rows["metric"].eq("verification_auc") & model_rows["condition"].eq(cell["condition"]), "value"
                 ]
                 rows.append(
                     {
                         **{"model": model, "display_name": name, "task": task, "tokens": round(ratio * positions)},
                         **{"ratio": ratio, "share": share, "low": low, "high": high, "chance": chance, "n": n},
-                        **_auc_columns(ranked if task == "verification" else None),
+                        **_auc_columns(aucs if task == "verification" else None),
                     }
                 )
     if not rows:

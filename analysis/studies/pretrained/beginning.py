@@ -20,8 +20,8 @@ DIFFERENCE = "difference"
 UNROTATED = "scores without rotation"  # as the measurement calls it
 RATE = "rows=all tau=0.3"
 ALL_LAYERS = "layer: of all layers"
-GIVEN = "low, high: a length that was given"
-ONE = "low, high: taken over layers, no spread over texts is kept"
+LENGTH_NOTE = "low, high: a length that was given"
+LAYERS_NOTE = "low, high: taken over layers, no spread over texts is kept"
 RERUN = "python build.py run --recipe artifacts/recipes/beginning.yaml"
 
 
@@ -67,10 +67,11 @@ def pretrained_beginning(
             continue
         facts = {"model": model, "display_name": name}
         texts = {
-            read.name: {
-                start: _values_by_text(tables[read.table], model + ending, read) for start, ending in STARTS.items()
+            quantity.name: {
+                start: _values_by_text(tables[quantity.table], model + ending, quantity)
+                for start, ending in STARTS.items()
             }
-            for read in BY_TEXT
+            for quantity in BY_TEXT
         }
         for key, (removed, kept) in ROTATION.items():
             texts[key] = {start: texts[removed][start] - texts[kept][start] for start in STARTS}
@@ -83,15 +84,17 @@ def pretrained_beginning(
         for start, ending in STARTS.items():
             selected = sinks[(sinks["model"] == model + ending) & sinks["head"].isna() & (sinks["unit_id"] == "")]
             ratios: Any = selected[(selected["metric"] == "first_ratio") & selected["layer"].notna()]
-            top = ratios.loc[ratios["value"].astype(float).idxmax()]
-            rows.append({**facts, "quantity": "largest_ratio", "start": start, **_single_value(top["value"])})
-            rows.append({**facts, "quantity": "largest_ratio_layer", "start": start, **_single_value(top["layer"])})
-            rows.append({**facts, "quantity": "tokens", "start": start, **_single_value(_text_length(selected), GIVEN)})
+            largest = ratios.loc[ratios["value"].astype(float).idxmax()]
+            rows.append({**facts, "quantity": "largest_ratio", "start": start, **_single_value(largest["value"])})
+            rows.append({**facts, "quantity": "largest_ratio_layer", "start": start, **_single_value(largest["layer"])})
+            rows.append(
+                {**facts, "quantity": "tokens", "start": start, **_single_value(_text_length(selected), LENGTH_NOTE)}
+            )
             for key, (table, condition) in COSTS.items():
                 cells = tables[table]
                 cells = cells[(cells["model"] == model + ending) & (cells["condition"] == condition)]
-                if found_cost := cost(cells):
-                    rows.append({**facts, "quantity": key, "start": start, **found_cost})
+                if costs := cost(cells):
+                    rows.append({**facts, "quantity": key, "start": start, **costs})
     if not rows:
         raise DataError(f"sinks has no pretrained model measured with and without its beginning token; run: {RERUN}")
     columns = ["model", "display_name", "quantity", "start", "value", "low", "high", "layer", "n", "note"]
@@ -133,11 +136,13 @@ def pretrained_sweeps(
     return pd.DataFrame(rows).reindex(columns=columns).fillna({"note": ""})
 
 
-def _values_by_text(table: pd.DataFrame, model: str, read: TextQuantity) -> pd.Series:
+def _values_by_text(table: pd.DataFrame, model: str, quantity: TextQuantity) -> pd.Series:
     """Return the values by text; raises DataError if there are none."""
-    values = values_by_text(table, model, read)
+    values = values_by_text(table, model, quantity)
     if values.empty:
-        raise DataError(f"artifacts/measurements/{read.table}/{model} lacks {read.metric} per text; run: {RERUN}")
+        raise DataError(
+            f"artifacts/measurements/{quantity.table}/{model} lacks {quantity.metric} per text; run: {RERUN}"
+        )
     return values
 
 
@@ -157,5 +162,5 @@ def _text_length(sinks: pd.DataFrame) -> int:
     return int(lengths.iloc[0])
 
 
-def _single_value(value: Any, note: str = ONE) -> dict[str, Any]:
+def _single_value(value: Any, note: str = LAYERS_NOTE) -> dict[str, Any]:
     return {"value": float(value), "n": 0, "note": note}

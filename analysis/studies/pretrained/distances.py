@@ -7,7 +7,7 @@ import pandas as pd
 from analysis.studies.pretrained._named import display_names
 from boundpaper.errors import DataError
 
-FEWEST = 100  # least number of pairs per head for a cell
+FEWEST_PAIRS = 100  # least number of pairs per head for a cell
 RERUN = "python build.py heads CAPTURE"
 
 
@@ -18,7 +18,9 @@ def pretrained_map(head_pairs: pd.DataFrame, pretrained_models: pd.DataFrame, su
     a cell left.
     """
     names = display_names(pretrained_models, subjects)
-    cells = head_pairs[head_pairs["model"].isin(list(names)) & (head_pairs["pairs"] >= FEWEST * head_pairs["heads"])]
+    cells = head_pairs[
+        head_pairs["model"].isin(list(names)) & (head_pairs["pairs"] >= FEWEST_PAIRS * head_pairs["heads"])
+    ]
     if cells.empty:
         raise DataError(f"head_pairs has no pretrained model; run: {RERUN}")
     labelled = cells.assign(display_name=cells["model"].map(names))
@@ -35,13 +37,13 @@ def pretrained_map_spans(pretrained_map: pd.DataFrame) -> pd.DataFrame:
     """
     rows: list[dict[str, Any]] = []
     for model, cells in pretrained_map.groupby("model"):
-        widest = cells.groupby("query_distance").size()
+        cell_counts = cells.groupby("query_distance").size()
         for fixed, other, at in (
             ("key_distance", "query_distance", cells["key_distance"].min()),
-            ("query_distance", "key_distance", widest[widest == widest.max()].index.min()),
+            ("query_distance", "key_distance", cell_counts[cell_counts == cell_counts.max()].index.min()),
         ):
-            line = cells[cells[fixed] == at].sort_values(other)
-            first, last = line.iloc[0], line.iloc[-1]
+            profile = cells[cells[fixed] == at].sort_values(other)
+            first, last = profile.iloc[0], profile.iloc[-1]
             ends = {"start": first[other], "end": last[other], "first": first["plasticity"], "last": last["plasticity"]}
             facts = {"model": model, "display_name": first["display_name"], "held": fixed.removesuffix("_distance")}
             rows.append({**facts, "at": at, **ends, "change": last["plasticity"] - first["plasticity"]})

@@ -1,7 +1,7 @@
-"""Compare the report's experiments on four models: with rotation, without it, distilled without it, and the control.
+"""Compare the report's experiments on a teacher, the teacher without rotation, and its two students.
 
-Comparing teacher and untrained model shows the effect of removing the rotation, untrained model and student without
-rotation that of retraining, and the control that of any training.
+The untrained model without rotation shows the effect of removing the rotation, the student without rotation the effect
+of retraining, and the control, a student with rotation, the effect of any training.
 """
 
 import numpy as np
@@ -14,7 +14,7 @@ from boundpaper.errors import DataError
 from keyquery.measure.quantities import QUANTITIES, quantity_of_model
 
 COLUMNS = ("teacher", "untouched", *ARMS.values())
-BEGUN = ("sinks", "bos_value")  # asked behind the beginning token
+AFTER_BEGINNING = ("sinks", "bos_value")  # frames measured on texts that begin with the beginning token
 
 
 def distillation_quantities(
@@ -28,7 +28,7 @@ def distillation_quantities(
     crosslayer_balance: pd.DataFrame,
     subjects: pd.DataFrame,
 ) -> pd.DataFrame:
-    """Headline quantities of experiments 1, 2 and 4 to 9, one column per model; an empty cell has a reason in `note`.
+    """Return headline quantities of experiments 1, 2 and 4 to 9, one column per model; `note` explains empty cells.
 
     Quantities measured only on the teacher, or on no model, are omitted. Raises DataError if no model without
     rotation shares an experiment with its teacher.
@@ -47,20 +47,22 @@ def distillation_quantities(
     for pair, pair_models in students_of_pairs(subjects).items():
         for quantity in (quantity for quantity in QUANTITIES if quantity.frame in frames):
             frame = frames[quantity.frame]
-            ending = STARTS["token"] if quantity.frame in BEGUN else ""
+            ending = STARTS["token"] if quantity.frame in AFTER_BEGINNING else ""
             models = {column: model + ending for column, model in pair_models.items()}
-            parts = {column: frame[frame["model"] == model] for column, model in models.items()}
-            if not len(parts["teacher"]) or not any(len(part) for name, part in parts.items() if name != "teacher"):
+            rows_by_column = {column: frame[frame["model"] == model] for column, model in models.items()}
+            if not len(rows_by_column["teacher"]) or not any(
+                len(cells) for name, cells in rows_by_column.items() if name != "teacher"
+            ):
                 continue
             facts = {name: getattr(quantity, name) for name in ("experiment", "label", "unit", "digits")}
             values: dict[str, float | None] = {}
             notes = []
             for column in COLUMNS:
-                rows_of = parts.get(column, frame.iloc[:0])
+                column_rows = rows_by_column.get(column, frame.iloc[:0])
                 value, reason = np.nan, "not measured on this model"
-                if len(rows_of):
+                if len(column_rows):
                     file = f"artifacts/measurements/{quantity.frame}/{models[column]}"
-                    value, reason = quantity_of_model(quantity, rows_of, file)
+                    value, reason = quantity_of_model(quantity, column_rows, file)
                 values[column] = None if np.isnan(value) else float(value)
                 notes += [f"{column}: {reason.split(':')[0]}"] if np.isnan(value) else []
             if all(value is None for value in values.values()):

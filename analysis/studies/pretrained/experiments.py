@@ -4,9 +4,9 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy import stats
 
-from analysis.studies.pretrained._named import display_names, measured_here
+from analysis.studies.pretrained._costs import half_interval
+from analysis.studies.pretrained._named import display_names, measured_labels
 from boundpaper.errors import DataError
 from boundpaper.statistics.locations.student import student_interval
 from keyquery.measure.quantities import QUANTITIES, Quantity, quantity_of_model
@@ -51,10 +51,10 @@ def pretrained_experiments(
         "layer_content": layer_content,
         "crosslayer_balance": crosslayer_balance,
     }
-    names = display_names(pretrained_models, subjects) | measured_here(subjects, frames.values())
+    names = display_names(pretrained_models, subjects) | measured_labels(subjects, frames.values())
     reported = experiments_reported.set_index("quantity")["rope"]
-    arm = population_models.query("base == @BASE and arm == @ARM")["model"]
-    small = population_quantities[population_quantities["model"].isin(arm)]
+    small_models = population_models.query("base == @BASE and arm == @ARM")["model"]
+    small_rows = population_quantities[population_quantities["model"].isin(small_models)]
     rows: list[dict[str, Any]] = []
     for quantity in QUANTITIES:
         frame = frames[quantity.frame]
@@ -66,9 +66,13 @@ def pretrained_experiments(
         value = reported.get(quantity.key)
         note = quantity.unreported if value is None else "low, high: the source prints no interval of this"
         rows.append({**facts, "column": REPORTED, "name": "Llama-2-7B", "value": value, "n": 0, "note": note})
-        rows.append({**facts, "column": SMALL, "name": "Small, rotary", **_small_model_columns(small, quantity)})
-        for model, part in by_model.items():
-            cell = _value_columns(quantity, part, model) if len(part) else {"value": None, "n": 0, "note": UNMEASURED}
+        rows.append({**facts, "column": SMALL, "name": "Small, rotary", **_small_model_columns(small_rows, quantity)})
+        for model, model_rows in by_model.items():
+            cell = (
+                _value_columns(quantity, model_rows, model)
+                if len(model_rows)
+                else {"value": None, "n": 0, "note": UNMEASURED}
+            )
             rows.append({**facts, "column": model, "name": names[model], **cell})
     if not rows:
         raise DataError(
@@ -108,10 +112,5 @@ def _value_columns(quantity: Quantity, rows: pd.DataFrame, model: str) -> dict[s
     if len(spread) != 1 or len(mean) != 1:
         return {"value": value, "n": 0, "note": "low, high: no spread over texts is kept"}
     count = int(mean["n"].iloc[0])
-    half = _half_interval(float(spread["value"].iloc[0]), count) * quantity.scale
+    half = half_interval(float(spread["value"].iloc[0]), count) * quantity.scale
     return {"value": value, "low": value - half, "high": value + half, "n": count, "note": ""}
-
-
-def _half_interval(deviation: float, count: int) -> float:
-    """Return half of Student's interval of a mean, from the standard deviation over `count` texts."""
-    return float(stats.t.ppf(0.975, count - 1) * deviation / np.sqrt(count))

@@ -39,17 +39,19 @@ def pretrained_head_agreement(
             continue
         labels = {"model": pair.model, "display_name": names[pair.model], "contrast": pair.contrast}
         layers = [(layer, cells, *_same_and_expected(cells)) for layer, cells in heads.groupby(level="layer")]
-        for layer, each, same, expected in layers:
-            facts = {"layer": layer, "heads": len(each), "same": same, "expected": expected, "r": _r(each)}
+        for layer, cells, same, expected in layers:
+            facts = {"layer": layer, "heads": len(cells), "same": same, "expected": expected, "r": _correlation(cells)}
             rows.append(
-                {**labels, **facts, "kappa": _kappa(same, expected, len(each)), "note": "low, high: of all layers"}
+                {**labels, **facts, "kappa": _kappa(same, expected, len(cells)), "note": "low, high: of all layers"}
             )
-        counts = np.array([(same, expected, len(each)) for _, each, same, expected in layers])
-        sides = ["first_attention", "second_attention"]
-        deviations = heads[sides] - heads.groupby(level="layer")[sides].transform("mean")
+        counts = np.array([(same, expected, len(cells)) for _, cells, same, expected in layers])
+        columns = ["first_attention", "second_attention"]
+        deviations = heads[columns] - heads.groupby(level="layer")[columns].transform("mean")
         same, expected, n = counts.sum(axis=0)
         total = {"heads": int(n), "same": int(same), "expected": expected, "kappa": _kappa(same, expected, n)}
-        rows.append({**labels, **total, "r": _r(deviations), **_kappa_interval(counts), "note": "layer: all of them"})
+        rows.append(
+            {**labels, **total, "r": _correlation(deviations), **_kappa_interval(counts), "note": "layer: all of them"}
+        )
     if not rows:
         raise DataError(f"attention_patterns has no network in two states; run: {RERUN}")
     result = pd.DataFrame(rows).reindex(columns=list(COLUMNS)).astype({"layer": "Int64"})
@@ -60,16 +62,16 @@ def pretrained_head_agreement(
 
 
 def _heads_in_both_states(table: pd.DataFrame, pair: ModelPair) -> pd.DataFrame | None:
-    """Return class and attention to the first token of each head in both states, by layer and head."""
+    """Return each head's class and attention to the first token in both states; None if one was not measured."""
     columns: dict[str, Any] = {}
     for side, model in (("first", pair.first), ("second", pair.second)):
-        part = table[(table["model"] == model) & table["head"].notna() & (table["unit_id"] == "")]
-        part = part.astype({"layer": int, "head": int}).set_index(["layer", "head"])
-        classed = part.loc[part["metric"].str.startswith(PREFIX), "metric"].str.removeprefix(PREFIX)
-        attention = part.loc[(part["metric"] == "first_attention") & (part["condition"] == ""), "value"].astype(float)
-        if classed.empty:
+        rows = table[(table["model"] == model) & table["head"].notna() & (table["unit_id"] == "")]
+        rows = rows.astype({"layer": int, "head": int}).set_index(["layer", "head"])
+        classes = rows.loc[rows["metric"].str.startswith(PREFIX), "metric"].str.removeprefix(PREFIX)
+        attention = rows.loc[(rows["metric"] == "first_attention") & (rows["condition"] == ""), "value"].astype(float)
+        if classes.empty:
             return None
-        columns[side], columns[f"{side}_attention"] = classed, attention
+        columns[side], columns[f"{side}_attention"] = classes, attention
     if set(columns["first"].index) != set(columns["second"].index):
         raise DataError(f"attention_patterns: {pair.first} and {pair.second} have different heads; run: {RERUN}")
     return pd.DataFrame(columns)
@@ -85,7 +87,7 @@ def _kappa(same: float, expected: float, heads: float) -> float | None:
     return None if expected >= heads else (same - expected) / (heads - expected)
 
 
-def _r(heads: pd.DataFrame) -> float | None:
+def _correlation(heads: pd.DataFrame) -> float | None:
     return coefficient(heads["first_attention"].to_numpy(dtype=float), heads["second_attention"].to_numpy(dtype=float))
 
 

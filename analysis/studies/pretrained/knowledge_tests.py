@@ -28,19 +28,23 @@ def pretrained_knowledge_tests(
     """
     tests: list[Estimate] = []
     for model in display_names(pretrained_models, subjects):
-        part = knowledge[(knowledge["model"] == model) & (knowledge["unit_id"] != "")]
+        model_rows = knowledge[(knowledge["model"] == model) & (knowledge["unit_id"] != "")]
         for task in TASKS:
-            items = part[part["metric"] == f"{task}_right"]
-            by = {str(condition): each.set_index("unit_id")["value"] for condition, each in items.groupby("condition")}
+            items = model_rows[model_rows["metric"] == f"{task}_right"]
+            rights = {
+                str(condition): rows.set_index("unit_id")["value"] for condition, rows in items.groupby("condition")
+            }
             for contrast, (first, second) in CONTRASTS.items():
-                if not {first, second} <= set(by):
+                if not {first, second} <= set(rights):
                     continue
-                if set(by[first].index) != set(by[second].index):
+                if set(rights[first].index) != set(rights[second].index):
                     raise DataError(
                         f"knowledge/{model}: {task} has different items in {first} than in {second}; run: {RERUN}"
                     )
-                one, other = by[first].sort_index(), by[second].sort_index()
-                tests.append(mcnemar(one, other, study=model, comparison=f"{task}, {contrast}", unit="item"))
+                first_right, second_right = rights[first].sort_index(), rights[second].sort_index()
+                tests.append(
+                    mcnemar(first_right, second_right, study=model, comparison=f"{task}, {contrast}", unit="item")
+                )
     if not tests:
         raise DataError(f"knowledge has no pretrained model; run: {RERUN}")
     return frame(corrected(tests, test_families, "pretrained_knowledge_tests", lambda row: row.study))
