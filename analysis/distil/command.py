@@ -71,9 +71,7 @@ def run(
         raise SpecError(f"arm {unknown[0]!r} is unknown; give one of {', '.join(ARMS)}")
     stop = recipe.steps if steps is None else steps
     if not 0 < stop <= recipe.steps:
-        raise SpecError(
-            f"--steps {stop}: the recipe {name} has steps 1 to {recipe.steps}; for more steps, add a recipe"
-        )
+        raise SpecError(f"--steps {stop}: the recipe {name} has steps 1 to {recipe.steps}; for more, add a recipe")
     torch = need("torch", "to distil a model")
     torch.set_num_threads(1)
     if shutil.disk_usage(root).free < NEEDED_BYTES:

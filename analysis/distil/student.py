@@ -46,10 +46,8 @@ def divergence(student_logits: Tensor, teacher_logits: Tensor) -> Tensor:
         Mean nats per token over all positions, with the full softmax.
     """
     functional: Any = need("torch").nn.functional
-    student, teacher = student_logits.float().flatten(0, -2), teacher_logits.float().flatten(0, -2)
-    nats: Tensor = functional.kl_div(
-        student.log_softmax(-1), teacher.log_softmax(-1), reduction="batchmean", log_target=True
-    )
+    student, teacher = (tensor.float().flatten(0, -2).log_softmax(-1) for tensor in (student_logits, teacher_logits))
+    nats: Tensor = functional.kl_div(student, teacher, reduction="batchmean", log_target=True)
     return nats
 
 
@@ -72,20 +70,18 @@ class Teacher:
 
     def __init__(self, model: PreTrainedModel, recipe: DistilRecipe, windows: Windows) -> None:
         self.model, self.recipe, self.windows = model, recipe, windows
-        self.held_out = {
-            name: [self._with_logits(tokens) for tokens in texts] for name, texts in self._held_out_tokens()
-        }
-        self._logits_by_step: dict[tuple[int, int], Tensor] = {}
+        tokens_by_set = self._held_out_tokens()
+        self.held_out = {name: [self._with_logits(tokens) for tokens in windows] for name, windows in tokens_by_set}
+        self._logits: dict[tuple[int, int], Tensor] = {}
 
     def batch(self, seed: int, step: int) -> tuple[Tensor, Tensor]:
         """Return the token ids of a step, and the teacher's logits for them."""
         tokens = self.windows.batch(self.recipe, seed, step)
         key = seed, step
-        if key not in self._logits_by_step:
-            items = self._logits_by_step.items()
-            self._logits_by_step = {old: tensor for old, tensor in items if step - old[1] < self.recipe.every}
-            self._logits_by_step[key] = self._with_logits(tokens)[1]
-        return tokens, self._logits_by_step[key]
+        if key not in self._logits:
+            self._logits = {old: tensor for old, tensor in self._logits.items() if step - old[1] < self.recipe.every}
+            self._logits[key] = self._with_logits(tokens)[1]
+        return tokens, self._logits[key]
 
     def _held_out_tokens(self) -> list[tuple[str, list[Tensor]]]:
         torch = need("torch")

@@ -17,7 +17,7 @@ YES_NO = ("cities", "sports")
 # whether a share of 0 means that no answer was counted, by the way in which it was stored
 UNREAD: Mapping[str, Unread] = {"integer": "certain", "cast": "possible"}
 # one script has its shares as constants with three decimals
-TYPED_HALF_UNIT = 0.0005
+HALF_UNIT = 0.0005
 
 Key = tuple[str, str, str]
 
@@ -59,9 +59,7 @@ def arms(drope_script_rates: pd.DataFrame, experiment: str, items: Mapping[str, 
         try:
             if task in YES_NO:
                 unread = UNREAD.get(stored, "no") if share == 0 else "no"
-                counts = possible_counts(
-                    share, n, half_unit=TYPED_HALF_UNIT if stored == "typed" else 0.0, unread=unread
-                )
+                counts = possible_counts(share, n, half_unit=HALF_UNIT if stored == "typed" else 0.0, unread=unread)
             else:
                 counts = PossibleCounts(n, (_right_and_counted(share, n),))
         except ValueError as error:
@@ -80,6 +78,6 @@ def rounds_to_share(arm: Arm, printed: pd.Series) -> bool:
 
 def _right_and_counted(share: float, n: int) -> tuple[int, int]:
     right = round(share * n)
-    if abs(right / n - share) > TYPED_HALF_UNIT:
+    if abs(right / n - share) > HALF_UNIT:
         raise ValueError(f"a share of {share} is not a whole number of items out of {n}; check the number of items")
     return right, n

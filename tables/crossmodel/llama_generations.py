@@ -10,7 +10,7 @@ from boundpaper.tables import Column, Table, fixed, percent
 def table(
     reported_llama_generations: pd.DataFrame, captured_models: pd.DataFrame, length_decline: pd.DataFrame
 ) -> Table:
-    """Return the table."""
+    """Return one row per model."""
     facts = captured_models[["model", "display_name", "lbp"]].rename(columns={"lbp": "published"})
     rows = wide(reported_llama_generations, by=["model"]).merge(facts, on="model")
     rows = rows.assign(

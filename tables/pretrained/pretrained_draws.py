@@ -13,7 +13,7 @@ ROWS = {
 
 
 def table(pretrained_draws: pd.DataFrame) -> Table:
-    """Return the table."""
+    """Return one row per model and metric."""
     own = pretrained_draws[pretrained_draws["of"] == "own"]
     keys = ["display_name", "metric"]
     wide = own.pivot(index=keys, columns="drawn", values="draw_sd").add_prefix("d").reset_index()

@@ -18,14 +18,11 @@ def anchoring_counts(anchoring_curves: pd.DataFrame) -> pd.DataFrame:
     that need the question) and `needing`, the least possible percentage of answer-anchored samples that need the
     question.
     """
-    curves = anchoring_curves[
-        anchoring_curves["model"].isin(list(subjects_of_role(anchoring_curves["model"].unique())))
-    ]
+    models = list(subjects_of_role(anchoring_curves["model"].unique()))
+    curves = anchoring_curves[anchoring_curves["model"].isin(models)]
     layers = curves[curves["split"] == "all"]
-    above_chance = curves[curves["above_chance"].astype(bool)]
-    by_group = {
-        group: above_chance[(above_chance["split"] == "design") & (above_chance["group"] == group)] for group in GROUPS
-    }
+    probed = curves[curves["above_chance"].astype(bool)]
+    by_group = {group: probed[(probed["split"] == "design") & (probed["group"] == group)] for group in GROUPS}
     controls = pd.concat(by_group.values())[["control", "filler"]].astype(float)
     values: dict[str, float] = {
         "models": curves["model"].nunique(),

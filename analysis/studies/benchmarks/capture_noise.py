@@ -48,9 +48,7 @@ def capture_noise(
             x, y = (scored[name].to_numpy(dtype=float) for name in (metric, outcome))
             row: dict[str, object] = {"outcome": outcome, "label": label, "metric": metric, "n": len(scored)}
             first, second = (float(table[metric].astype(float)[model]) for model in pair)
-            metrics.append(
-                {**row, **_noise_row(first - second, _rounding(metric, pair, table, reported_plasticity), x, y)}
-            )
+            metrics.append({**row, **_noise(first - second, _rounding(metric, pair, table, reported_plasticity), x, y)})
     return pd.DataFrame(metrics)
 
 
@@ -75,7 +73,7 @@ def _rounding(metric: str, pair: Sequence[str], models: pd.DataFrame, printed: p
     return Interval(least, max(abs(gap.low), abs(gap.high)))
 
 
-def _noise_row(gap: float, gap_range: Interval | None, x: FloatArray, y: FloatArray) -> dict[str, float | str | None]:
+def _noise(gap: float, gap_range: Interval | None, x: FloatArray, y: FloatArray) -> dict[str, float | str | None]:
     r = coefficient(x, y)
     spread = float(x.std(ddof=1))
     row: dict[str, float | str | None] = {"twin_difference": gap, "spread_sd": spread, "r": r}

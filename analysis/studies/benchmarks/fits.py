@@ -37,16 +37,14 @@ def length_decline_fit(length_decline: pd.DataFrame) -> pd.DataFrame:
 _COLUMNS = ("x", "fit", "low", "high", "slope", "intercept", "r_squared", "n")
 
 
-def _fit_with_band(x_values: pd.Series, y_values: pd.Series, fit_name: str) -> pd.DataFrame:
+def _fit_with_band(x_values: pd.Series, y_values: pd.Series, name: str) -> pd.DataFrame:
     """Fit y on x; return the line and its band at `POINTS` values from the smallest x to the largest."""
     # imported here, as statsmodels costs most of a second and only this fit needs it
     import statsmodels.api as sm
 
     xs, ys = x_values.to_numpy(dtype=float), y_values.to_numpy(dtype=float)
     if xs.size < 3 or np.ptp(xs) == 0:
-        raise DataError(
-            f"{fit_name}: {xs.size} models with {len(set(xs))} different drops; a line needs three models and two drops"
-        )
+        raise DataError(f"{name}: {xs.size} models with {len(set(xs))} different drops; it needs three and two")
     model = sm.OLS(ys, sm.add_constant(xs)).fit()
     grid = np.linspace(xs.min(), xs.max(), POINTS)
     band = model.get_prediction(sm.add_constant(grid)).conf_int(alpha=1 - CONFIDENCE)

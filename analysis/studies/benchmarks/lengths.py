@@ -165,10 +165,7 @@ def lbp_length_steps(lbp_lengths: pd.DataFrame, test_families: pd.DataFrame) -> 
         observed = float(np.sum(plasticity * scores)) / norm
 
         def statistic(
-            index: IntArray,
-            plasticity: FloatArray = plasticity,
-            scores: FloatArray = scores,
-            norm: float = norm,
+            index: IntArray, plasticity: FloatArray = plasticity, scores: FloatArray = scores, norm: float = norm
         ) -> FloatArray:
             return np.asarray(np.einsum("mij,ij->m", plasticity[index], scores) / norm, dtype=np.float64)
 

@@ -26,11 +26,11 @@ def ruler_correlation_signs(captured_models: pd.DataFrame) -> pd.DataFrame:
     """
     scored = _scored_models(captured_models)
     samples = {"all": scored, "full": _full_context_models(scored)}
-    coefficients = {name: _coefficients(models) for name, models in samples.items()}
+    by_sample = {name: _coefficients(models) for name, models in samples.items()}
     table = pd.DataFrame(
         [
-            {"metric": metric, "r_all": r, "r_full": coefficients["full"].get(metric)}
-            for metric, r in coefficients["all"].items()
+            {"metric": metric, "r_all": r, "r_full": by_sample["full"].get(metric)}
+            for metric, r in by_sample["all"].items()
         ]
     )
     table["turns"] = table["r_all"] * table["r_full"] < 0

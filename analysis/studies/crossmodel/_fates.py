@@ -36,14 +36,9 @@ class ConclusionInputs:
         table = table.join(by_model["decile_profiles"][[f"d{number}" for number in range(10)]])
         table = table.join(by_model["bin_profiles"][["0-8K"]])
         table = table.join(by_model["equal_positions"].rename(columns={"mean_32k": "0-32K"})[["0-32K"]])
-        comparison = by_model["training_comparison"].rename(index={"smollm3-3b": SMOLLM3})
+        equal = by_model["training_comparison"].rename(index={"smollm3-3b": SMOLLM3})
         table = table.join(
-            pd.DataFrame(
-                {
-                    "first of 64K": comparison["far_same"] + comparison["drop_same"],
-                    "last of 64K": comparison["far_same"],
-                }
-            )
+            pd.DataFrame({"first of 64K": equal["far_same"] + equal["drop_same"], "last of 64K": equal["far_same"]})
         )
         ranges = {"at_0_1k": "0-1K", "at_1k_2k": "1K-2K", "at_2k_4k": "2K-4K"}
         self.values = table.join(
@@ -133,9 +128,9 @@ class ConclusionInputs:
         if row.compares == "no relation of levels by length":
             factors = []
             for _, cells in self.lengths[self.lengths["mode"] != "ruler"].groupby(["mode", "length"]):
-                values_for = functools.partial(_plasticity, agreement(cells["plasticity"]))
+                make = functools.partial(_plasticity, agreement(cells["plasticity"]))
                 factors.append(
-                    _least_factor(values_for, cells["score"].to_numpy(dtype=np.float64), len(cells), True, towards=1.0)
+                    _least_factor(make, cells["score"].to_numpy(dtype=np.float64), len(cells), True, towards=1.0)
                 )
             return min((factor for factor in factors if factor is not None), default=None), self._level_factor(names)
         factors = [self._factor_that_removes(row, side) for side in sides]
@@ -192,10 +187,8 @@ class ConclusionInputs:
         outcome = self.outcomes[row.outcome].loc[names].to_numpy(dtype=np.float64)
         regressors = [np.ones(len(names))]
         if "inside families" in row.compares:
-            regressors = [
-                self.covariates.loc[names, "family"].to_numpy() == family
-                for family in set(self.covariates.loc[names, "family"])
-            ]
+            families = self.covariates.loc[names, "family"]
+            regressors = [families.to_numpy() == family for family in set(families)]
         elif "equal size" in row.compares:
             regressors = [*regressors, self.covariates.loc[names, "log_parameters"].to_numpy(dtype=np.float64)]
         basis = np.column_stack([np.asarray(column, dtype=np.float64) for column in regressors])
@@ -219,10 +212,8 @@ class ConclusionInputs:
             for powers in _choices(len(widths)):
                 powers_by_width = dict(zip(widths, powers, strict=True))
                 scaled = rho / factor ** np.array([powers_by_width[size] for size in row_widths])
-                rho_bias, rho_position = (
-                    abs(spearmanr(scaled, table[name])[0]) for name in ("gathered_bias", "middle")
-                )
-                if rho_bias <= rho_position:
+                by_bias, by_position = (abs(spearmanr(scaled, table[name])[0]) for name in ("gathered_bias", "middle"))
+                if by_bias <= by_position:
                     return True
             return False
 

@@ -23,7 +23,7 @@ def content_layers(drope_published_content: pd.DataFrame) -> pd.DataFrame:
     for _, row in table.iterrows():
         for scope, name in SCOPES.items():
             attention, mlp = row[f"attn_output_norm_{name}"], row[f"mlp_output_norm_{name}"]
-            complete = scope == "all tokens"
+            every = scope == "all tokens"
             rows.append(
                 {
                     "positional": row["positional"],
@@ -32,12 +32,10 @@ def content_layers(drope_published_content: pd.DataFrame) -> pd.DataFrame:
                     "attention_norm": attention,
                     "mlp_norm": mlp,
                     "share": 100 * attention / (attention + mlp),
-                    "share_per_text": 100 * row["attn_contribution_frac"] if complete else None,
-                    "share_of_update": 100 * row["attn_frac_of_delta"] if complete else None,
-                    "cosine": row["attn_mlp_cosine_sim"] if complete else None,
-                    "note": ""
-                    if complete
-                    else "share_per_text, share_of_update, cosine: published for all tokens only",
+                    "share_per_text": 100 * row["attn_contribution_frac"] if every else None,
+                    "share_of_update": 100 * row["attn_frac_of_delta"] if every else None,
+                    "cosine": row["attn_mlp_cosine_sim"] if every else None,
+                    "note": "" if every else "share_per_text, share_of_update, cosine: published for all tokens only",
                 }
             )
     return pd.DataFrame(rows)

@@ -29,9 +29,7 @@ def ablation_sides(
         contrast[str(row["ablation"])] = float(row["ratio"])
     unknown = set(ablation_citations["ablation"]) - {ablation for group in GROUPS.values() for ablation in group}
     if unknown:
-        raise DataError(
-            f"ablation_citations has {', '.join(sorted(unknown))}, which no group contains; add it to GROUPS"
-        )
+        raise DataError(f"ablation_citations has {', '.join(sorted(unknown))}, missing from GROUPS; add it")
     rows: list[dict[str, Any]] = []
     for source, cells in ablation_citations.groupby("source", sort=False):
         for group, names in GROUPS.items():
@@ -41,17 +39,13 @@ def ablation_sides(
                 rows.append(
                     {
                         **{"section": str(source).partition(" ")[2], "group": group, "ablation": name},
-                        **{
-                            "contrast": contrast[name],
-                            "side": _more_hurt_model(contrast[name]),
-                            "cited": name in cited,
-                        },
+                        **{"contrast": contrast[name], "side": _hurt_more(contrast[name]), "cited": name in cited},
                     }
                 )
     return pd.DataFrame(rows)
 
 
-def _more_hurt_model(contrast: float) -> str:
+def _hurt_more(contrast: float) -> str:
     if 1 / CLEAR_CONTRAST < contrast < CLEAR_CONTRAST:
         return "neither"
     return PAIR[0] if contrast > 1 else PAIR[1]

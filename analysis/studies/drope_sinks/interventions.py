@@ -55,14 +55,12 @@ def bos_mlp_effects(
         )
     for row in rows:
         layer = int(str(row["layer"]))
-        mlp_norm = pick(
-            drope_published_content, positional=row["positional"], layer=layer, metric="mlp_output_norm_bos"
-        )
+        write = pick(drope_published_content, positional=row["positional"], layer=layer, metric="mlp_output_norm_bos")
         norm_after = number(phase_layers, f"norm_{str(row['positional']).lower()}", layer=layer)
         row |= {
-            "mlp_write": mlp_norm["value"],
+            "mlp_write": write["value"],
             "norm_after": norm_after,
-            "write_share": 100 * float(mlp_norm["value"]) / norm_after,
+            "write_share": 100 * float(write["value"]) / norm_after,
         }
     return pd.DataFrame(rows)
 

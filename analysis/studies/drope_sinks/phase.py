@@ -35,17 +35,8 @@ def phase_layers(drope_published_series: pd.DataFrame) -> pd.DataFrame:
     series = drope_published_series[drope_published_series["experiment"] == "exp4_phase_metrics"]
     spread = by_layer(series, {metric: f"{name}_sd" for metric, name in METRICS.items()}, "std_over_prompts")
     table = by_layer(series, METRICS).merge(spread, on="layer")
-    table = table[
-        [
-            "layer",
-            *(
-                f"{name}{end}_{model}"
-                for name in METRICS.values()
-                for model in ("rope", "drope")
-                for end in ("", "_sd")
-            ),
-        ]
-    ]
+    endings = ("_rope", "_sd_rope", "_drope", "_sd_drope")
+    table = table[["layer", *(f"{name}{ending}" for name in METRICS.values() for ending in endings)]]
     for model in ("rope", "drope"):
         table[f"other_{model}"] = table[f"norm_{model}"] / table[f"ratio_{model}"]
     table["more_entropy"] = larger_model(table, "entropy")
@@ -66,7 +57,7 @@ def phase_metrics(
     """
     layers = phase_layers["layer"].to_numpy(dtype=int)
     spike_ratio = float(pick(drope_stated, statement="s5_4_spike_ratio")["value"])
-    mlp_cells = drope_published_content[drope_published_content["metric"] == "mlp_output_norm_bos"]
+    norms = drope_published_content[drope_published_content["metric"] == "mlp_output_norm_bos"]
     quantities: dict[str, dict[str, float]] = {}
     for model in PAIR:
         suffix = model.lower()
@@ -75,15 +66,12 @@ def phase_metrics(
             for metric in ("norm", "ratio", "entropy", "norm_sd")
         )
         plateau = layers[norm.to_numpy() >= PLATEAU * norm.max()]
-        mlp_norms = {
-            layer: number(mlp_cells, "value", positional=model, layer=layer)
-            for layer in sorted(set(mlp_cells["layer"]))
-        }
+        writes = {layer: number(norms, "value", positional=model, layer=layer) for layer in sorted(set(norms["layer"]))}
         quantities[model] = {
             "spike_first_above": float(layers[ratio.to_numpy() > spike_ratio][0]),
             "spike_largest_ratio": float(layers[ratio.argmax()]),
             "spike_largest_rise": float(layers[1:][np.diff(norm.to_numpy()).argmax()]),
-            "spike_mlp_write": float(max(mlp_norms, key=lambda layer: mlp_norms[layer])),
+            "spike_mlp_write": float(max(writes, key=lambda layer: writes[layer])),
             **{f"ratio_layer_{layer}": float(ratio[layer]) for layer in range(3)},
             **{f"norm_layer_{layer}": float(norm[layer]) for layer in range(3)},
             "peak_norm": norm.max(),
@@ -92,8 +80,8 @@ def phase_metrics(
             "plateau_last": float(plateau.max()),
             "plateau_span": 100 * (1 - norm.loc[plateau].min() / norm.max()),
             "norm_sd_at_peak": float(spread.iloc[norm.argmax()]),
-            "mlp_write_layer_1": mlp_norms[1],
-            "mlp_write_layer_2": mlp_norms[2],
+            "mlp_write_layer_1": writes[1],
+            "mlp_write_layer_2": writes[2],
             "min_entropy": entropy.min(),
             "min_entropy_layer": float(layers[entropy.argmin()]),
             "entropy_layer_0": float(entropy[0]),

@@ -12,7 +12,7 @@ from boundpaper.statistics.families import corrected
 from boundpaper.store.frames import pick
 
 AVERAGE = "average"
-SINK_SECTION, PATTERN_SECTION = "5 (sinks)", "8"
+SINKS, PATTERNS = "5 (sinks)", "8"  # sections of drope_protocols
 
 
 def sink_rate_layers(drope_published_series: pd.DataFrame) -> pd.DataFrame:
@@ -104,10 +104,10 @@ def sink_rate_tests(
 
 
 def _prompt_count(drope_protocols: pd.DataFrame) -> int:
-    items = str(pick(drope_protocols, section=SINK_SECTION)["items"])
+    items = str(pick(drope_protocols, section=SINKS)["items"])
     match = re.match(r"(\d+) ", items)
     if not match:
-        raise DataError(f"section {SINK_SECTION!r} lists {items!r}; begin it with the number of prompts")
+        raise DataError(f"section {SINKS!r} lists {items!r}; begin it with the number of prompts")
     return int(match[1])
 
 
@@ -119,7 +119,7 @@ def uniform_sink(drope_protocols: pd.DataFrame, drope_stated: pd.DataFrame) -> p
     attend to itself. `used_in` names the experiment whose scripts use prompts of this length.
     """
     threshold = float(pick(drope_stated, statement="s5_2_sink_threshold_code")["value"])
-    ranges = {section: _prompt_lengths(drope_protocols, section) for section in (SINK_SECTION, PATTERN_SECTION)}
+    ranges = {section: _prompt_lengths(drope_protocols, section) for section in (SINKS, PATTERNS)}
     rows = []
     for tokens in range(2, max(last for _, last in ranges.values()) + 1):
         harmonic = sum(1 / position for position in range(1, tokens + 1))
@@ -131,9 +131,7 @@ def uniform_sink(drope_protocols: pd.DataFrame, drope_stated: pd.DataFrame) -> p
                 "later": (harmonic - 1) / (tokens - 1),
                 "threshold": threshold,
                 "sink": harmonic / tokens >= threshold,
-                "used_in": {SINK_SECTION: "sink rates", PATTERN_SECTION: "attention patterns"}[used[0]]
-                if used
-                else "none",
+                "used_in": {SINKS: "sink rates", PATTERNS: "attention patterns"}[used[0]] if used else "none",
             }
         )
     return pd.DataFrame(rows)

@@ -116,10 +116,7 @@ def disruption_tests(
 
     Holm corrects the tests over text sets; the tests over seeds repeat the source's and are not corrected.
     """
-    tests = [
-        *_tests_over_seeds(drope_published_disruption_trials),
-        *_tests_over_texts(drope_published_disruption_texts),
-    ]
+    tests = [*_over_seeds(drope_published_disruption_trials), *_over_texts(drope_published_disruption_texts)]
     return frame(corrected(tests, test_families, "disruption_tests"))
 
 
@@ -132,7 +129,7 @@ def _increases_by_seed(trials: pd.DataFrame, model: str) -> pd.DataFrame:
     return table.assign(difference=table["massive_increase"] - table["random_increase"])
 
 
-def _tests_over_seeds(trials: pd.DataFrame) -> list[Estimate]:
+def _over_seeds(trials: pd.DataFrame) -> list[Estimate]:
     tables = {model: _increases_by_seed(trials, model) for model in PAIR}
     tests = []
     for model, table in tables.items():
@@ -187,7 +184,7 @@ def _tests_over_seeds(trials: pd.DataFrame) -> list[Estimate]:
     return [*tests, massive_test]
 
 
-def _tests_over_texts(texts: pd.DataFrame) -> list[Estimate]:
+def _over_texts(texts: pd.DataFrame) -> list[Estimate]:
     table = wide(texts, by=["positional", "text"])
     perplexities = {
         (model, condition): table.loc[table["positional"] == model, f"{condition}_ppl"].to_numpy(float)

@@ -13,12 +13,10 @@ def ledger_coverage(claims_coverage: pd.DataFrame, claims: pd.DataFrame) -> pd.D
     several sections counts in the section that the ledger names. Raises DataError if a section of the ledger belongs
     to no section of its document, or to several.
     """
-    sections_by_name = _section_of_names(claims_coverage)
+    sections = _section_of_names(claims_coverage)
     judged = claims[claims["source"] != "thesis"]
     names = list(zip(judged["source"], judged["section"], strict=True))
-    unlisted = [
-        f"{source}, {section}" for source, section in dict.fromkeys(names) if (source, section) not in sections_by_name
-    ]
+    unlisted = [f"{source}, {section}" for source, section in dict.fromkeys(names) if (source, section) not in sections]
     if unlisted:
         raise DataError(
             f"no row of claims_coverage lists {'; '.join(unlisted)} in ledger_sections; add it to the row "
@@ -27,7 +25,7 @@ def ledger_coverage(claims_coverage: pd.DataFrame, claims: pd.DataFrame) -> pd.D
     flags = pd.DataFrame(
         {
             "document": judged["source"].to_numpy(),
-            "section": [sections_by_name[name] for name in names],
+            "section": [sections[name] for name in names],
             "judged": (judged["kind"] == "statement").to_numpy(),
             "holding": ((judged["kind"] == "statement") & judged["verdict"].isin(GOOD)).to_numpy(),
             "cells": (judged["kind"] == "cell check").to_numpy(),

@@ -17,20 +17,18 @@ def standing_counts(standing: pd.DataFrame, claims: pd.DataFrame) -> pd.DataFram
     or a row matches no claim.
     """
     groups = [(name, str(patterns).split()) for name, patterns in standing["results"].items()]
-    verdicts_by_group: dict[object, list[str]] = {name: [] for name, _ in groups}
+    verdicts_of: dict[object, list[str]] = {name: [] for name, _ in groups}
     for claim, verdict in zip(claims["claim"].astype(str), claims["verdict"], strict=True):
         function = claim.partition(".")[0]
-        matching = [name for name, patterns in groups if any(fnmatchcase(function, pattern) for pattern in patterns)]
-        if len(matching) != 1:
-            count = "no row" if not matching else f"{len(matching)} rows"
+        names = [name for name, patterns in groups if any(fnmatchcase(function, pattern) for pattern in patterns)]
+        if len(names) != 1:
+            count = "no row" if not names else f"{len(names)} rows"
             raise DataError(
                 f"standing: {count} for claim {claim}; name its function in the column `results` of one row, "
                 "so that a reader knows whether it was planned"
             )
-        verdicts_by_group[matching[0]].append(str(verdict))
-    empty = [
-        str(name) for name, verdicts in zip(standing["what"], verdicts_by_group.values(), strict=True) if not verdicts
-    ]
+        verdicts_of[names[0]].append(str(verdict))
+    empty = [str(name) for name, verdicts in zip(standing["what"], verdicts_of.values(), strict=True) if not verdicts]
     if empty:
         raise DataError(f"standing: no claim of the ledger matches {empty[0]!r}; correct the patterns, or remove it")
     counts = [
@@ -40,7 +38,7 @@ def standing_counts(standing: pd.DataFrame, claims: pd.DataFrame) -> pd.DataFram
             "contradicted": verdicts.count("contradicted"),
             "undecided": sum(verdict in OPEN for verdict in verdicts),
         }
-        for verdicts in verdicts_by_group.values()
+        for verdicts in verdicts_of.values()
     ]
     columns = standing[["part", "what", "standing", "decided"]].reset_index(drop=True)
     return pd.concat([columns, pd.DataFrame(counts)], axis=1)

@@ -14,15 +14,10 @@ NULL = "null reference"
 def own_metrics(metrics: pd.DataFrame) -> dict[str, Any]:
     """Return metrics from this project's analysis of a capture, with absolute values of correlations with position."""
     values = metrics["value"].astype(float)
-    metric_values: dict[str, Any] = {name: float(values.get(name, np.nan)) for name in METRICS}
-    metric_values |= {name: abs(float(values.get(name, np.nan))) for name in ("r_k_a", "r_q_a")}
-    first_row = metrics.iloc[0]
-    return {
-        **metric_values,
-        "captured_context": int(first_row["context"]),
-        "checkpoint": first_row["name"],
-        "origin": "measured",
-    }
+    cells: dict[str, Any] = {name: float(values.get(name, np.nan)) for name in METRICS}
+    cells |= {name: abs(float(values.get(name, np.nan))) for name in ("r_k_a", "r_q_a")}
+    row = metrics.iloc[0]
+    return {**cells, "captured_context": int(row["context"]), "checkpoint": row["name"], "origin": "measured"}
 
 
 def reported_metrics(row: Mapping[Hashable, Any]) -> dict[str, Any]:

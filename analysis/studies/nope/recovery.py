@@ -217,13 +217,13 @@ def nope_twins(
         raise DataError(f"{len(twins)} models share the weights of their text network; exactly two are needed")
     profiles = decile_profiles.set_index("model").loc[twins["model"]]
     gaps = [abs(profiles[f"d{number}"].iloc[0] - profiles[f"d{number}"].iloc[1]) for number in range(TENTHS)]
-    first, second = (row for _, row in twins.sort_values("recovery", ascending=False).iterrows())
-    interval = Interval(first["recovery_low"], first["recovery_high"]) - Interval(
-        second["recovery_low"], second["recovery_high"]
+    high, low = (row for _, row in twins.sort_values("recovery", ascending=False).iterrows())
+    interval = Interval(high["recovery_low"], high["recovery_high"]) - Interval(
+        low["recovery_low"], low["recovery_high"]
     )
     threshold = nope_stated.set_index("statement").loc["finding_2_threshold", "value"]
-    recovery = float(first["recovery"] - second["recovery"])
-    draw_up = float(first["draw_up"] - second["draw_up"])
+    recovery = float(high["recovery"] - low["recovery"])
+    draw_up = float(high["draw_up"] - low["draw_up"])
     rows = [
         ("decile_largest", max(gaps), None, None),
         ("decile_mean", sum(gaps) / len(gaps), None, None),

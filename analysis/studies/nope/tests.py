@@ -74,11 +74,9 @@ def nope_adjacency_bounds(
     means, lows, highs = ({str(g): float(v) for g, v in cells[column].items()} for column in ("value", "low", "high"))
     layer_counts = nope_adjacency[nope_adjacency["metric"] == "layers"].set_index("group")["value"]
     sizes = {str(group): int(size) for group, size in layer_counts.items()}
-    printed_layers = nope_layers[(nope_layers["model"] == PAIR[1]) & (nope_layers["metric"] == "recovery")]
+    layers = nope_layers[(nope_layers["model"] == PAIR[1]) & (nope_layers["metric"] == "recovery")]
     group_of = nope_groups.set_index("layer")["group"]
-    lows_of = {
-        group: list(printed_layers.loc[printed_layers["layer"].map(group_of) == group, "low"]) for group in sizes
-    }
+    lows_of = {group: list(layers.loc[layers["layer"].map(group_of) == group, "low"]) for group in sizes}
     least_squares = {group: _least_squares(lows_of[group], sizes[group], highs[group]) for group in sizes}
     adjacent = sizes["after"] + sizes["before"]
     value, low, high = (
@@ -123,28 +121,28 @@ def _least_squares(values: Sequence[float], size: int, mean: float) -> float:
 
 
 def _three_groups(
-    sizes: dict[str, int],
+    n: dict[str, int],
     means: dict[str, float],
     lows: dict[str, float],
     highs: dict[str, float],
-    least_squares: dict[str, float],
+    squares: dict[str, float],
 ) -> dict[str, object]:
-    total, groups = sum(sizes.values()), list(sizes)
+    total, groups = sum(n.values()), list(n)
     # the means are farthest apart at the ends of their rounding ranges
     corners: list[dict[str, float]] = [{}]
     for group in groups:
         corners = [{**corner, group: end} for corner in corners for end in (lows[group], highs[group])]
     spread = max(
-        sum(sizes[g] * (corner[g] - sum(sizes[k] * corner[k] for k in groups) / total) ** 2 for g in groups)
+        sum(n[g] * (corner[g] - sum(n[k] * corner[k] for k in groups) / total) ** 2 for g in groups)
         for corner in corners
     )
     df = len(groups) - 1, total - len(groups)
-    sd = math.sqrt(sum(least_squares.values()) / df[1])
+    sd = math.sqrt(sum(squares.values()) / df[1])
     largest_f = spread / df[0] / sd**2
     return {
         "comparison": "after, before, far",
-        "n_first": sizes["after"] + sizes["before"],
-        "n_second": sizes["far"],
+        "n_first": n["after"] + n["before"],
+        "n_second": n["far"],
         "difference": max(means.values()) - min(means.values()),
         "difference_low": None,
         "difference_high": None,

@@ -11,7 +11,7 @@ from boundpaper.errors import DataError
 FAR = 1.25  # far keys are this many training lengths before the question
 TRAINED = 128  # words per training sequence
 EXACT = "e"  # letter of a right answer
-HEAD_METRICS = (
+METRICS = (
     "ap_overall",
     "ap_first_20",
     "ap_last_20",
@@ -42,14 +42,12 @@ def key_questions(keys: pd.DataFrame, prompts: pd.DataFrame, models: pd.DataFram
     if keys.empty:
         return pd.DataFrame(columns=list(QUESTION_COLUMNS))
     seeds = dict(zip(models["model"], models["seed"], strict=True))
-    prompts_by_key = {name: group.sort_values("item") for name, group in prompts.groupby(["seed", "multiple"])}
+    prompts_of = {name: group.sort_values("item") for name, group in prompts.groupby(["seed", "multiple"])}
     columns = ("item", "context", "keys", "distance")
-    arrays_by_key = {
-        name: [group[column].to_numpy(dtype=int) for column in columns] for name, group in prompts_by_key.items()
-    }
+    arrays_of = {name: [group[column].to_numpy(dtype=int) for column in columns] for name, group in prompts_of.items()}
     sizes, blocks, letters = [], [], []
     for row in records(keys):
-        arrays = arrays_by_key[seeds[row.model], row.multiple]
+        arrays = arrays_of[seeds[row.model], row.multiple]
         count = len(row.letters)
         if count > len(arrays[0]):
             raise DataError(f"{row.model}, {row.encoding} at {row.multiple:g}x: more answers than prompts of its seed")
@@ -66,7 +64,7 @@ def key_questions(keys: pd.DataFrame, prompts: pd.DataFrame, models: pd.DataFram
 
 
 def outcomes(
-    models: pd.DataFrame, questions: pd.DataFrame, tasks: pd.DataFrame, losses: pd.DataFrame, heads: pd.DataFrame
+    models: pd.DataFrame, asked: pd.DataFrame, tasks: pd.DataFrame, losses: pd.DataFrame, heads: pd.DataFrame
 ) -> pd.DataFrame:
     """Return one row per model, outcome, encoding and multiple: `value`, and the `n` units that it averages.
 
@@ -80,16 +78,14 @@ def outcomes(
     def add(model: Any, outcome: str, encoding: Any, multiple: Any, value: float, n: int) -> None:
         rows.append((model, outcome, encoding, multiple, value, n))
 
-    last_item = questions[questions["encoding"] != "own"].groupby("multiple")["item"].max()
-    far_keys = questions[questions["far"].astype(bool)]
+    last_item = asked[asked["encoding"] != "own"].groupby("multiple")["item"].max()
+    far_keys = asked[asked["far"].astype(bool)]
     common = far_keys[far_keys["item"] <= far_keys["multiple"].map(last_item).fillna(-1)]
-    for outcome, selected in (("keys_all", questions), ("keys_far", far_keys), ("keys_far_extended", common)):
+    for outcome, selected in (("keys_all", asked), ("keys_far", far_keys), ("keys_far_extended", common)):
         shares = selected.groupby(["model", "encoding", "multiple"])["right"].agg(["mean", "size"])
         for (model, encoding, multiple), share, size in shares.itertuples():
             add(model, outcome, encoding, multiple, share, size)
-    own_keys = questions[(questions["encoding"] == "own") & questions["multiple"].isin([1.0, 4.0])].astype(
-        {"right": float}
-    )
+    own_keys = asked[(asked["encoding"] == "own") & asked["multiple"].isin([1.0, 4.0])].astype({"right": float})
     share = own_keys.pivot_table(index="model", columns="multiple", values="right", aggfunc="mean")
     counts = own_keys["model"].value_counts().to_dict()
     for model, row in share.iterrows():
@@ -104,7 +100,7 @@ def outcomes(
         add(row.model, "text_loss", "own", 1.0, row.nats, int(row.count))
     absolute = heads.assign(**{name: heads[name].abs() for name in ABSOLUTE_METRICS})
     by_model = absolute.groupby("model")
-    for name in HEAD_METRICS:
+    for name in METRICS:
         for model, mean, count in by_model[name].agg(["mean", "count"]).itertuples():
             if count:
                 add(model, name, "own", 1.0, mean, count)

@@ -22,16 +22,14 @@ FEWEST_MODELS = 3  # least number of models per seed for a rank correlation
 IntArray = npt.NDArray[np.int64]
 
 
-def relation_rows(
-    plans: pd.DataFrame, outcomes: pd.DataFrame, bases: Sequence[int], slopes: bool = True
-) -> pd.DataFrame:
+def relation_rows(plans: pd.DataFrame, found: pd.DataFrame, bases: Sequence[int], slopes: bool = True) -> pd.DataFrame:
     """Return rows of `population_relations`, from the outcomes of the models of some bases.
 
     Without `slopes`, no mixed model is fitted; the fit takes most of the time.
     """
     rows = []
     for plan in records(plans[plans["unit"] == BLOCKED]):
-        table = _metric_and_decline(outcomes, str(plan.outcome), bases)
+        table = _metric_and_decline(found, str(plan.outcome), bases)
         sizes = table.groupby("seed")["model"].transform("size")
         table = table[sizes >= FEWEST_MODELS].reset_index(drop=True)
         row: dict[str, object] = {"item": plan.item, "family": plan.family, "outcome": plan.outcome}

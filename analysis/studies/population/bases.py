@@ -79,9 +79,7 @@ def population_relations_bases(
     arms = models[models["base"] > 0].groupby(["seed", "base"])["arm"].agg(frozenset).unstack("base")
     arms = arms.reindex(columns=list(BASES)).dropna()
     equal = [
-        seed
-        for seed, (smaller, larger) in zip(arms.index, arms.to_numpy(), strict=True)
-        if smaller == larger and len(smaller) > 2
+        seed for seed, (low, high) in zip(arms.index, arms.to_numpy(), strict=True) if low == high and len(low) > 2
     ]
     tables = []
     for of, (bases, letters) in GROUPS.items():

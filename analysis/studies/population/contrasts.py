@@ -44,7 +44,7 @@ def population_contrasts(
     """
     questions = key_questions(population_keys, population_prompts, population_models)
     groups: Any = questions.groupby(KEYS)
-    by_key: QuestionTables = dict(list(groups))
+    by_key: Questions = dict(list(groups))
     table = outcomes(population_models, questions, population_tasks, population_losses, population_heads)
     rows = []
     for plan in records(population_plan[~population_plan["unit"].isin(UNITS)]):
@@ -93,12 +93,12 @@ def _contrast_row(
     return row
 
 
-QuestionTables = dict[tuple[str, str, float], pd.DataFrame]
+Questions = dict[tuple[str, str, float], pd.DataFrame]
 """Questions by model, encoding and multiple."""
 
 
 def _differences_by_context(
-    by_key: QuestionTables, models: pd.DataFrame, plan: Any, seeds: list[int]
+    by_key: Questions, models: pd.DataFrame, plan: Any, seeds: list[int]
 ) -> list[list[FloatArray]]:
     """Return each seed's differences by context; empty if the outcome is not a share of questions."""
     if plan.outcome not in ("keys_far", "keys_all", "keys_far_extended"):

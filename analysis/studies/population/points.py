@@ -32,18 +32,11 @@ def population_distances(
     training lengths.
     """
     questions = key_questions(population_keys, population_prompts, population_models)
-    own_questions = questions[
+    own = questions[
         (questions["encoding"] == "own") & questions["distance"].between(EDGES[0], EDGES[-1], inclusive="left")
     ]
-    bins = pd.Series(
-        np.searchsorted(EDGES, own_questions["distance"], side="right") - 1, index=own_questions.index, name="bin"
-    )
-    shares = (
-        own_questions["right"]
-        .astype(int)
-        .groupby([own_questions["model"], own_questions["multiple"], bins])
-        .agg(["sum", "size", "mean"])
-    )
+    bins = pd.Series(np.searchsorted(EDGES, own["distance"], side="right") - 1, index=own.index, name="bin")
+    shares = own["right"].astype(int).groupby([own["model"], own["multiple"], bins]).agg(["sum", "size", "mean"])
     shares = shares.reset_index()
     counts = counted_by_plan(population_models)
     rows = []

@@ -46,17 +46,15 @@ def population_reach_tests(population_reach: pd.DataFrame, population_models: pd
     last length. The larger base is added to the name. `p` is from exact sign flips, Holm-corrected over the three.
     """
     rows: list[dict[str, Any]] = []
-    for base, (item, (first_arm, second_arm, is_change)) in itertools.product(BASES, COMPARISONS.items()):
+    for base, (item, (first, second, is_change)) in itertools.product(BASES, COMPARISONS.items()):
         by_arm = _means_by_length(population_reach, population_models, base).pivot_table(
             index="seed", columns=["arm", "low"], values="plasticity"
         )
-        lows = sorted(by_arm[first_arm].columns) if first_arm in by_arm else []
-        first, second = (
-            (by_arm[first_arm][lows[-1]], by_arm[second_arm][lows[0 if is_change else -1]])
-            if lows and second_arm in by_arm
-            else (None, None)
-        )
-        gaps = (first - second).dropna().to_numpy(dtype=np.float64) if first is not None else np.empty(0)
+        gaps = np.empty(0)
+        if first in by_arm and second in by_arm:
+            lows = sorted(by_arm[first].columns)
+            reference = by_arm[second][lows[0 if is_change else -1]]
+            gaps = (by_arm[first][lows[-1]] - reference).dropna().to_numpy(dtype=np.float64)
         note = "" if len(gaps) > 1 else "fewer than two seeds have both"
         name = item if base == BASES[0] else f"{item}_{base}"
         rows.append({"item": name, "base": base, **effect_columns(gaps), "seeds": len(gaps), "note": note})

@@ -89,9 +89,7 @@ def retrained_tests(
     values = head_values(retrained_aligned, retrained_exchange)
     costs = head_costs(retrained_ablation)
     by_weights = {kind: _values_by_cell(quarters(model_values(values, costs, kind)), CELLS) for kind in (ALL, COST)}
-    extensions = _values_by_cell(
-        share_of_far_keys(retrained_extensions, population_prompts, retrained_models), EXTENSIONS
-    )
+    keys = _values_by_cell(share_of_far_keys(retrained_extensions, population_prompts, retrained_models), EXTENSIONS)
     aligned = retrained_heads[retrained_heads["estimator"] == ALIGNED]
 
     def second_run(models: pd.DataFrame) -> SecondRun:
@@ -101,7 +99,7 @@ def retrained_tests(
         return SecondRun(
             models[models["model"].map(counted_by_plan(models)).astype(bool)],
             by_weights,
-            extensions,
+            keys,
             lambda plan, base: relation_rows(plan, table, [base], slopes=False),
             lambda plan, base: head_damage_rows(plan, heads[heads["base"] == base], slopes=False),
         )
@@ -131,7 +129,7 @@ def retrained_levels(
     for kind in (ALL, COST, COST_LONG):
         levels = quarters(model_values(values, costs, kind)).assign(weights=kind)
         parts.append(levels[_levels_shown(levels, kind)])
-    return _means_over_seeds(
+    return _over_seeds(
         pd.concat(parts, ignore_index=True),
         retrained_models,
         population_members,
@@ -152,7 +150,7 @@ def retrained_distances(
         values["away_high"] - values["away_low"] < values["high"].max()
     )
     cells = ["quantity", "low", "high", "apart_low", "apart_high", "away_low", "away_high"]
-    return _means_over_seeds(values[limited], retrained_models, population_members, cells)
+    return _over_seeds(values[limited], retrained_models, population_members, cells)
 
 
 def retrained_apart(
@@ -169,7 +167,7 @@ def retrained_apart(
     cells = ["quantity", "apart_low", "apart_high"]
     sides = values.pivot(index=["model", *cells], columns="low", values="value")
     change = (sides[sides.columns.max()] - sides[sides.columns.min()]).rename("value").dropna().reset_index()
-    return _means_over_seeds(change, retrained_models, population_members, cells)
+    return _over_seeds(change, retrained_models, population_members, cells)
 
 
 def _by_distance(exchange: pd.DataFrame) -> pd.DataFrame:
@@ -205,10 +203,8 @@ def retrained_points(
         aligned = (levels["width"] == WIDTH) & (levels["estimator"] == ALIGNED)
         pooled = (levels["width"] == 8) & (levels["estimator"] == POOLED) & (levels["quantity"] == PLASTICITY)
         parts.append(levels[aligned | pooled].rename(columns={"quarter": "place"}))
-    far_keys = share_of_far_keys(retrained_extensions, population_prompts, retrained_models)
-    own_keys = far_keys[(far_keys["encoding"] == "own") & (far_keys["temperature"] == 0)].rename(
-        columns={"multiple": "place"}
-    )
+    far = share_of_far_keys(retrained_extensions, population_prompts, retrained_models)
+    own_keys = far[(far["encoding"] == "own") & (far["temperature"] == 0)].rename(columns={"multiple": "place"})
     parts.append(own_keys.assign(quantity=KEYS_FAR, estimator="none", weights="none"))
     table = pd.concat(parts, ignore_index=True)[["model", "quantity", "estimator", "weights", "place", "value"]]
     points = table.merge(retrained_models[["model", "arm", "base", "seed"]], on="model")
@@ -345,11 +341,9 @@ def _with_outcomes(table: pd.DataFrame) -> pd.DataFrame:
     margin_sizes = margins.groupby("family")["item"].transform("size")
     results["p_same_holm_least"] = (margin_sizes * margins["p_same_least"]).clip(upper=1.0)
     least = results[["p_holm_least", "p_same_holm_least"]].min(axis=1)
-    different, equivalent = results["p_holm"] < LEVEL, results["p_same_holm"] < LEVEL
+    different, equal = results["p_holm"] < LEVEL, results["p_same_holm"] < LEVEL
     results["outcome"] = np.select(
-        [different & equivalent, different, equivalent],
-        ["different within the margin", "different", "equivalent"],
-        "open",
+        [different & equal, different, equal], ["different within the margin", "different", "equivalent"], "open"
     )
     results["reachable"] = least.fillna(1.0) < LEVEL
     results["note"] = [_row_note(row) for row in records(results)]
@@ -371,9 +365,7 @@ def _row_note(row: Any) -> str:
     return "; ".join(notes) or "cells are empty where the amendment asks for no such value"
 
 
-def _means_over_seeds(
-    values: pd.DataFrame, models: pd.DataFrame, members: pd.DataFrame, cells: list[str]
-) -> pd.DataFrame:
+def _over_seeds(values: pd.DataFrame, models: pd.DataFrame, members: pd.DataFrame, cells: list[str]) -> pd.DataFrame:
     """Return means over seeds by base, arm and cell, with Student's interval and how many planned seeds are present."""
     table = values.merge(models[["model", "arm", "base", "seed"]], on="model").sort_values("seed", kind="stable")
     planned = {base: _planned_seed_count(members, str(base)) for base in table["base"].unique()}

@@ -19,10 +19,8 @@ class TextQuantity(NamedTuple):
 
 def values_by_text(table: pd.DataFrame, model: str, quantity: TextQuantity) -> pd.Series:
     """Return the values of a model by text, in percent if the quantity is a share."""
-    rows = table[
-        (table["model"] == model) & (table["metric"] == quantity.metric) & (table["condition"] == quantity.condition)
-    ]
-    rows = rows[(rows["unit_id"] != "") & rows["layer"].isna()]
+    rows = table[(table["model"] == model) & (table["metric"] == quantity.metric)]
+    rows = rows[(rows["condition"] == quantity.condition) & (rows["unit_id"] != "") & rows["layer"].isna()]
     return rows.set_index("unit_id")["value"].astype(float).sort_index() * quantity.scale
 
 

@@ -62,7 +62,7 @@ def pretrained_disruption(
                     },
                     **({"less": added["value"], "low": added.get("low"), "high": added.get("high")} if added else {}),
                     **(
-                        {"p": _metric_value(massive, "permutation_p"), "masks": _mask_count(massive)}
+                        {"p": _metric_value(massive, "permutation_p"), "masks": _masks(massive)}
                         if target == TARGETS[0]
                         else {}
                     ),
@@ -84,7 +84,7 @@ def _metric_value(cells: pd.DataFrame, metric: str) -> float | None:
     return None if values.empty or pd.isna(values.iloc[0]) else float(values.iloc[0])
 
 
-def _mask_count(cells: pd.DataFrame) -> int:
+def _masks(cells: pd.DataFrame) -> int:
     counts = cells.loc[cells["metric"] == "permutation_p", "n"]
     return 0 if counts.empty else int(counts.iloc[0])
 
@@ -95,4 +95,4 @@ def _empty_cell_note(row: pd.Series, target: str, massive: pd.DataFrame) -> str:
         return str(row["reason"])
     if target != TARGETS[0]:
         return "p: of the massive dimensions"
-    return "less, low, high: of controls" + ("" if _mask_count(massive) else "; p: not ranked among random masks")
+    return "less, low, high: of controls" + ("" if _masks(massive) else "; p: not ranked among random masks")

@@ -30,22 +30,22 @@ def pretrained_retrieval(
     for model, name in display_names(pretrained_models, subjects).items():
         positions = int(pretrained_models.loc[pretrained_models["model"] == model, "positions"].iloc[0])
         model_names = [model, *(model + ending for ending in LONG)]
-        model_rows = context_length[context_length["model"].isin(model_names) & (context_length["unit_id"] == "")]
+        answers = context_length[context_length["model"].isin(model_names) & (context_length["unit_id"] == "")]
         for task, metric, chance in (
             ("passkey", "passkey_exact", 0.0),
             ("verification", "verification_accuracy", CHANCE),
         ):
-            cells = model_rows[
-                model_rows["metric"].eq(metric)
-                & model_rows["condition"].str.fullmatch(OWN_ENCODING)
-                & model_rows["value"].notna()
+            cells = answers[
+                answers["metric"].eq(metric)
+                & answers["condition"].str.fullmatch(OWN_ENCODING)
+                & answers["value"].notna()
             ]
             for _, cell in cells.iterrows():
                 ratio = float(str(cell["condition"]).removeprefix("own/").removesuffix("x"))
                 share, n = float(cell["value"]), int(cell["n"])
                 low, high = wilson_interval(round(share * n), n)
-                aucs = model_rows.loc[
-                    model_rows["metric"].eq("verification_auc") & model_rows["condition"].eq(cell["condition"]), "value"
+                aucs = answers.loc[
+                    answers["metric"].eq("verification_auc") & answers["condition"].eq(cell["condition"]), "value"
                 ]
                 rows.append(
                     {

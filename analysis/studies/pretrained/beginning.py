@@ -20,7 +20,7 @@ DIFFERENCE = "difference"
 UNROTATED = "scores without rotation"  # as the measurement calls it
 RATE = "rows=all tau=0.3"
 ALL_LAYERS = "layer: of all layers"
-LENGTH_NOTE = "low, high: a length that was given"
+GIVEN = "low, high: a length that was given"
 LAYERS_NOTE = "low, high: taken over layers, no spread over texts is kept"
 RERUN = "python build.py run --recipe artifacts/recipes/beginning.yaml"
 
@@ -84,12 +84,10 @@ def pretrained_beginning(
         for start, ending in STARTS.items():
             selected = sinks[(sinks["model"] == model + ending) & sinks["head"].isna() & (sinks["unit_id"] == "")]
             ratios: Any = selected[(selected["metric"] == "first_ratio") & selected["layer"].notna()]
-            largest = ratios.loc[ratios["value"].astype(float).idxmax()]
-            rows.append({**facts, "quantity": "largest_ratio", "start": start, **_single_value(largest["value"])})
-            rows.append({**facts, "quantity": "largest_ratio_layer", "start": start, **_single_value(largest["layer"])})
-            rows.append(
-                {**facts, "quantity": "tokens", "start": start, **_single_value(_text_length(selected), LENGTH_NOTE)}
-            )
+            peak = ratios.loc[ratios["value"].astype(float).idxmax()]
+            rows.append({**facts, "quantity": "largest_ratio", "start": start, **_single_value(peak["value"])})
+            rows.append({**facts, "quantity": "largest_ratio_layer", "start": start, **_single_value(peak["layer"])})
+            rows.append({**facts, "quantity": "tokens", "start": start, **_single_value(_text_length(selected), GIVEN)})
             for key, (table, condition) in COSTS.items():
                 cells = tables[table]
                 cells = cells[(cells["model"] == model + ending) & (cells["condition"] == condition)]
@@ -140,9 +138,7 @@ def _values_by_text(table: pd.DataFrame, model: str, quantity: TextQuantity) -> 
     """Return the values by text; raises DataError if there are none."""
     values = values_by_text(table, model, quantity)
     if values.empty:
-        raise DataError(
-            f"artifacts/measurements/{quantity.table}/{model} lacks {quantity.metric} per text; run: {RERUN}"
-        )
+        raise DataError(f"{quantity.table}/{model} lacks {quantity.metric} per text; run: {RERUN}")
     return values
 
 

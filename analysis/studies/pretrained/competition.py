@@ -29,22 +29,21 @@ def pretrained_competition(
     names |= dict(zip(null_models["model"], null_models["label"], strict=True))
     rows: list[dict[str, Any]] = []
     for model, name in names.items():
-        model_cells = head_competition[head_competition["model"] == model]
-        model_cells = model_cells[model_cells["pairs"] >= FEWEST_PAIRS * model_cells["heads"]]
-        if model_cells.empty:
+        selected = head_competition[head_competition["model"] == model]
+        selected = selected[selected["pairs"] >= FEWEST_PAIRS * selected["heads"]]
+        if selected.empty:
             continue
-        model_cells = model_cells.assign(distance=pd.to_numeric(model_cells["key_distance"]))
+        selected = selected.assign(distance=pd.to_numeric(selected["key_distance"]))
         pooled = (
-            model_cells.assign(
-                mean_gap=model_cells["mean_gap"] * model_cells["pairs"],
-                spread=model_cells["spread"] * model_cells["pairs"],
+            selected.assign(
+                mean_gap=selected["mean_gap"] * selected["pairs"], spread=selected["spread"] * selected["pairs"]
             )
             .groupby("bin", as_index=False)[["mean_gap", "spread", "pairs"]]
             .sum()
         )
         pooled = pooled.assign(mean_gap=pooled["mean_gap"] / pooled["pairs"], spread=pooled["spread"] / pooled["pairs"])
         rows.append(_first_and_last_bin(model, name, 0.0, pooled))
-        complete = model_cells[model_cells["heads"] == model_cells["heads"].max()]
+        complete = selected[selected["heads"] == selected["heads"].max()]
         rows += [
             _first_and_last_bin(model, name, float(distance), cells)
             for distance, cells in complete.groupby("distance", sort=True)

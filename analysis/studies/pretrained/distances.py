@@ -7,7 +7,7 @@ import pandas as pd
 from analysis.studies.pretrained._named import display_names
 from boundpaper.errors import DataError
 
-FEWEST_PAIRS = 100  # least number of pairs per head for a cell
+FEWEST = 100  # least number of pairs per head for a cell
 RERUN = "python build.py heads CAPTURE"
 
 
@@ -18,9 +18,7 @@ def pretrained_map(head_pairs: pd.DataFrame, pretrained_models: pd.DataFrame, su
     a cell left.
     """
     names = display_names(pretrained_models, subjects)
-    cells = head_pairs[
-        head_pairs["model"].isin(list(names)) & (head_pairs["pairs"] >= FEWEST_PAIRS * head_pairs["heads"])
-    ]
+    cells = head_pairs[head_pairs["model"].isin(list(names)) & (head_pairs["pairs"] >= FEWEST * head_pairs["heads"])]
     if cells.empty:
         raise DataError(f"head_pairs has no pretrained model; run: {RERUN}")
     labelled = cells.assign(display_name=cells["model"].map(names))

@@ -50,17 +50,13 @@ def distillation_key_tests(
     for pair, ratio in sorted({(pair, ratio) for pair, _, ratio in by_key}):
         tokens = round(ratio * _position_count(pretrained_models, pair))
         for contrast, (first, second) in CONTRASTS.items():
-            first_right, second_right = by_key.get((pair, first, ratio)), by_key.get((pair, second, ratio))
-            if first_right is None or second_right is None:
+            right, other = by_key.get((pair, first, ratio)), by_key.get((pair, second, ratio))
+            if right is None or other is None:
                 continue
-            if set(first_right.index) != set(second_right.index):
+            if set(right.index) != set(other.index):
                 raise DataError(f"context_length: {first} and {second} of {pair} got different prompts; run: {RERUN}")
             name = f"{contrast}, {tokens} tokens"
-            tests.append(
-                mcnemar(
-                    first_right, second_right.reindex(first_right.index), study=pair, comparison=name, unit="prompt"
-                )
-            )
+            tests.append(mcnemar(right, other.reindex(right.index), study=pair, comparison=name, unit="prompt"))
     return frame(corrected(tests, test_families, "distillation_key_tests", lambda row: row.study))
 
 

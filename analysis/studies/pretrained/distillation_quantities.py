@@ -49,20 +49,20 @@ def distillation_quantities(
             frame = frames[quantity.frame]
             ending = STARTS["token"] if quantity.frame in AFTER_BEGINNING else ""
             models = {column: model + ending for column, model in pair_models.items()}
-            rows_by_column = {column: frame[frame["model"] == model] for column, model in models.items()}
-            if not len(rows_by_column["teacher"]) or not any(
-                len(cells) for name, cells in rows_by_column.items() if name != "teacher"
+            measured = {column: frame[frame["model"] == model] for column, model in models.items()}
+            if not len(measured["teacher"]) or not any(
+                len(cells) for name, cells in measured.items() if name != "teacher"
             ):
                 continue
             facts = {name: getattr(quantity, name) for name in ("experiment", "label", "unit", "digits")}
             values: dict[str, float | None] = {}
             notes = []
             for column in COLUMNS:
-                column_rows = rows_by_column.get(column, frame.iloc[:0])
+                rows_of = measured.get(column, frame.iloc[:0])
                 value, reason = np.nan, "not measured on this model"
-                if len(column_rows):
+                if len(rows_of):
                     file = f"artifacts/measurements/{quantity.frame}/{models[column]}"
-                    value, reason = quantity_of_model(quantity, column_rows, file)
+                    value, reason = quantity_of_model(quantity, rows_of, file)
                 values[column] = None if np.isnan(value) else float(value)
                 notes += [f"{column}: {reason.split(':')[0]}"] if np.isnan(value) else []
             if all(value is None for value in values.values()):

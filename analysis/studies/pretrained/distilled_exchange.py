@@ -35,14 +35,10 @@ def distilled_exchange(pretrained_exchange: pd.DataFrame, subjects: pd.DataFrame
             units = (quarters["nope"] - quarters["continued"]).groupby(level=KEY_HEAD).mean()
             for low in quarters["teacher"].columns:
                 means = {name: float(quarter[low].mean()) for name, quarter in quarters.items()}
-                interval = student_interval(units[low].to_numpy(dtype=float))
+                ends = student_interval(units[low].to_numpy(dtype=float))
                 row = {"pair": pair, "quantity": quantity, "from_token": low, **means}
-                row |= {
-                    "difference": float(units[low].mean()),
-                    "low": interval and interval[0],
-                    "high": interval and interval[1],
-                }
-                reason = "" if interval else "low, high: one key head, or several that agree exactly"
+                row |= {"difference": float(units[low].mean()), "low": ends and ends[0], "high": ends and ends[1]}
+                reason = "" if ends else "low, high: one key head, or several that agree exactly"
                 rows.append(row | {"key_heads": len(units), "note": reason})
     return pd.DataFrame(rows)
 

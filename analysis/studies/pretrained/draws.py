@@ -38,7 +38,7 @@ def pretrained_draws(
     """
     counts = {str(row["quantity"]): int(row["value"]) for _, row in twin_heads.iterrows()}
     first, second, common = (counts[key] for key in ("kept_plain", "kept_crossed", "common"))
-    source_case = (first, counts["heads"], float(np.sqrt(1 / first + 1 / second - 2 * common / (first * second))))
+    twin = (first, counts["heads"], float(np.sqrt(1 / first + 1 / second - 2 * common / (first * second))))
     reported: Any = capture_noise.drop_duplicates("metric").set_index("metric")["twin_difference"]
     rows: list[dict[str, Any]] = []
     for model, name in display_names(pretrained_models, subjects).items():
@@ -50,24 +50,18 @@ def pretrained_draws(
             groups = [np.asarray(group[metric], dtype=float) for _, group in values.groupby(["layer", "key_head"])]
             spread, ends = _deviation_with_interval(groups)
             facts = {"model": model, "display_name": name, "metric": metric, "key_heads": len(groups)}
-            cases = [("own", k, len(values), float("nan")) for k in DRAWN if k < len(values)] + [
-                ("source", *source_case)
-            ]
-            for of, k, heads, source_factor in cases:
-                draw_factor = float(np.sqrt((1 - k / heads) / k))
-                twice_factor = source_factor if of == "source" else float(np.sqrt(2)) * draw_factor
+            cases = [("own", k, len(values), float("nan")) for k in DRAWN if k < len(values)] + [("source", *twin)]
+            for of, k, heads, twin_factor in cases:
+                factor = float(np.sqrt((1 - k / heads) / k))
+                twice = twin_factor if of == "source" else float(np.sqrt(2)) * factor
                 difference = abs(float(reported[metric])) if of == "source" else None
                 pair = {"drawn_other": second, "common": common} if of == "source" else {}
                 rows.append(
                     {
                         **facts,
                         **({"drawn_other": None, "common": None} | pair),
-                        **{"of": of, "drawn": k, "heads": heads, "spread": spread, "draw_sd": draw_factor * spread},
-                        **{
-                            "twice_sd": twice_factor * spread,
-                            "twice_low": twice_factor * ends[0],
-                            "twice_high": twice_factor * ends[1],
-                        },
+                        **{"of": of, "drawn": k, "heads": heads, "spread": spread, "draw_sd": factor * spread},
+                        **{"twice_sd": twice * spread, "twice_low": twice * ends[0], "twice_high": twice * ends[1]},
                         "twin_difference": difference,
                         "note": "" if of == "source" else OWN_NOTE,
                     }

@@ -41,16 +41,12 @@ def pretrained_exchange_levels(
             early, late = quarters.iloc[:, 0], quarters.iloc[:, -1]
             units = (late - early).groupby(level=KEY_HEAD).mean().to_numpy(dtype=float)
             interval = student_interval(units)
-            for weights, head_weights in _weights(cells, quarters).items():
-                first, last = (float(np.average(values, weights=head_weights)) for values in (early, late))
+            for weights, shares in _weights(cells, quarters).items():
+                first, last = (float(np.average(values, weights=shares)) for values in (early, late))
                 row: dict[str, Any] = {"quantity": quantity, "weights": weights, "first_low": quarters.columns[0]}
                 change, ends = (float(units.mean()), interval) if weights == ALIKE else (last - first, None)
                 row |= {"first": first, "last": last, "change": change}
-                row |= {
-                    "low": ends and ends[0],
-                    "high": ends and ends[1],
-                    "most": float(head_weights.max() / head_weights.sum()),
-                }
+                row |= {"low": ends and ends[0], "high": ends and ends[1], "most": float(shares.max() / shares.sum())}
                 reason = "equal weights only" if weights == COST else "one key head, or several that agree exactly"
                 row |= {"key_heads": len(units), "heads": len(quarters), "note": "" if ends else f"low, high: {reason}"}
                 rows.append(facts | row)

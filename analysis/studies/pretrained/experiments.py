@@ -54,7 +54,7 @@ def pretrained_experiments(
     names = display_names(pretrained_models, subjects) | measured_labels(subjects, frames.values())
     reported = experiments_reported.set_index("quantity")["rope"]
     small_models = population_models.query("base == @BASE and arm == @ARM")["model"]
-    small_rows = population_quantities[population_quantities["model"].isin(small_models)]
+    small = population_quantities[population_quantities["model"].isin(small_models)]
     rows: list[dict[str, Any]] = []
     for quantity in QUANTITIES:
         frame = frames[quantity.frame]
@@ -66,13 +66,9 @@ def pretrained_experiments(
         value = reported.get(quantity.key)
         note = quantity.unreported if value is None else "low, high: the source prints no interval of this"
         rows.append({**facts, "column": REPORTED, "name": "Llama-2-7B", "value": value, "n": 0, "note": note})
-        rows.append({**facts, "column": SMALL, "name": "Small, rotary", **_small_model_columns(small_rows, quantity)})
-        for model, model_rows in by_model.items():
-            cell = (
-                _value_columns(quantity, model_rows, model)
-                if len(model_rows)
-                else {"value": None, "n": 0, "note": UNMEASURED}
-            )
+        rows.append({**facts, "column": SMALL, "name": "Small, rotary", **_small_model_columns(small, quantity)})
+        for model, part in by_model.items():
+            cell = _value_columns(quantity, part, model) if len(part) else {"value": None, "n": 0, "note": UNMEASURED}
             rows.append({**facts, "column": model, "name": names[model], **cell})
     if not rows:
         raise DataError(

@@ -40,7 +40,7 @@ def pretrained_head_agreement(
         labels = {"model": pair.model, "display_name": names[pair.model], "contrast": pair.contrast}
         layers = [(layer, cells, *_same_and_expected(cells)) for layer, cells in heads.groupby(level="layer")]
         for layer, cells, same, expected in layers:
-            facts = {"layer": layer, "heads": len(cells), "same": same, "expected": expected, "r": _correlation(cells)}
+            facts = {"layer": layer, "heads": len(cells), "same": same, "expected": expected, "r": _pearson(cells)}
             rows.append(
                 {**labels, **facts, "kappa": _kappa(same, expected, len(cells)), "note": "low, high: of all layers"}
             )
@@ -50,7 +50,7 @@ def pretrained_head_agreement(
         same, expected, n = counts.sum(axis=0)
         total = {"heads": int(n), "same": int(same), "expected": expected, "kappa": _kappa(same, expected, n)}
         rows.append(
-            {**labels, **total, "r": _correlation(deviations), **_kappa_interval(counts), "note": "layer: all of them"}
+            {**labels, **total, "r": _pearson(deviations), **_kappa_interval(counts), "note": "layer: all of them"}
         )
     if not rows:
         raise DataError(f"attention_patterns has no network in two states; run: {RERUN}")
@@ -87,7 +87,7 @@ def _kappa(same: float, expected: float, heads: float) -> float | None:
     return None if expected >= heads else (same - expected) / (heads - expected)
 
 
-def _correlation(heads: pd.DataFrame) -> float | None:
+def _pearson(heads: pd.DataFrame) -> float | None:
     return coefficient(heads["first_attention"].to_numpy(dtype=float), heads["second_attention"].to_numpy(dtype=float))
 
 

@@ -28,23 +28,21 @@ def pretrained_knowledge_tests(
     """
     tests: list[Estimate] = []
     for model in display_names(pretrained_models, subjects):
-        model_rows = knowledge[(knowledge["model"] == model) & (knowledge["unit_id"] != "")]
+        answers = knowledge[(knowledge["model"] == model) & (knowledge["unit_id"] != "")]
         for task in TASKS:
-            items = model_rows[model_rows["metric"] == f"{task}_right"]
-            rights = {
-                str(condition): rows.set_index("unit_id")["value"] for condition, rows in items.groupby("condition")
+            items = answers[answers["metric"] == f"{task}_right"]
+            by_condition = {
+                str(condition): cells.set_index("unit_id")["value"] for condition, cells in items.groupby("condition")
             }
             for contrast, (first, second) in CONTRASTS.items():
-                if not {first, second} <= set(rights):
+                if not {first, second} <= set(by_condition):
                     continue
-                if set(rights[first].index) != set(rights[second].index):
+                if set(by_condition[first].index) != set(by_condition[second].index):
                     raise DataError(
                         f"knowledge/{model}: {task} has different items in {first} than in {second}; run: {RERUN}"
                     )
-                first_right, second_right = rights[first].sort_index(), rights[second].sort_index()
-                tests.append(
-                    mcnemar(first_right, second_right, study=model, comparison=f"{task}, {contrast}", unit="item")
-                )
+                right, other = by_condition[first].sort_index(), by_condition[second].sort_index()
+                tests.append(mcnemar(right, other, study=model, comparison=f"{task}, {contrast}", unit="item"))
     if not tests:
         raise DataError(f"knowledge has no pretrained model; run: {RERUN}")
     return frame(corrected(tests, test_families, "pretrained_knowledge_tests", lambda row: row.study))

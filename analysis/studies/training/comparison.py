@@ -139,12 +139,9 @@ def bias_plasticity_tests(
             note="of absolute correlations, so a turn of the sign does not show",
         )
         tests.append(guards.attach(difference, guard))
-    same_window = training_comparison[training_comparison["drop_same"].notna()]
+    same = training_comparison[training_comparison["drop_same"].notna()]
     derived, _ = twins(published_facts)
-    for sample, unit, rows in (
-        ("models", "model", same_window),
-        ("networks", "network", same_window[same_window["model"] != derived]),
-    ):
+    for sample, unit, rows in (("models", "model", same), ("networks", "network", same[same["model"] != derived])):
         guard = shared_text_weights(list(rows["model"]), published_facts)
         labels = {"study": STUDY, "comparison": f"per token, {sample} over the same window", "unit": unit}
         values, names = (rows["bias_strength"], rows["drop_same"]), ("bias_strength", "drop_same")

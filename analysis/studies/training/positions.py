@@ -35,14 +35,12 @@ def training_positions(reported_training_positions: pd.DataFrame, training_traje
     pretraining = table[~table["extension"]].sort_values("gathered_bias", kind="stable")
     fit = optimize.isotonic_regression(pretraining["plasticity"].to_numpy(dtype=float), increasing=False).x
     biases = pretraining["gathered_bias"].to_numpy(dtype=float)
-    is_covered = table["gathered_bias"].between(biases[0], biases[-1]) & table["plasticity"].notna()
-    table["expected"] = np.where(
-        is_covered, np.interp(table["gathered_bias"].to_numpy(dtype=float), biases, fit), np.nan
-    )
+    inside = table["gathered_bias"].between(biases[0], biases[-1]) & table["plasticity"].notna()
+    table["expected"] = np.where(inside, np.interp(table["gathered_bias"].to_numpy(dtype=float), biases, fit), np.nan)
     table["gap"] = table["plasticity"] - table["expected"]
-    uncovered = "expected, gap: outside the range that pre-training covers"
+    outside = "expected, gap: outside the range that pre-training covers"
     table["note"] = [
-        reason or ("" if known else uncovered) for reason, known in zip(table["reason"], is_covered, strict=True)
+        reason or ("" if known else outside) for reason, known in zip(table["reason"], inside, strict=True)
     ]
     columns = ["checkpoint", "display_name", "phase", "order", "context", "extension", "bin", "start", "end", "middle"]
     columns += ["plasticity", "plasticity_low", "plasticity_high", "bias_strength", "share", "gathered_bias"]

@@ -42,7 +42,7 @@ def training_tests(
                     unit="checkpoint",
                     names=(bias, outcome),
                 ),
-                _guard_of_one_run(run),
+                _one_run(run),
             )
             for bias, label in BIASES.items()
             for outcome in OUTCOMES
@@ -54,14 +54,12 @@ def training_tests(
                 "comparison": f"{outcome} against {label}, all checkpoints",
                 "unit": "checkpoint",
             }
-            tests.append(
-                guards.attach(levels_and_differences(run[bias], run[outcome], **labels)[1], _guard_of_one_run(run))
-            )
+            tests.append(guards.attach(levels_and_differences(run[bias], run[outcome], **labels)[1], _one_run(run)))
             context = run["context"].to_numpy(dtype=float)
             for size, name, suffix in ((np.log2(context), "log2 context", ""), (context, "context", ", plain context")):
                 partial_labels = {**labels, "comparison": f"{labels['comparison']}{suffix}"}
                 partial = covariate.partial(run[bias], run[outcome], size, given_name=name, **partial_labels)
-                tests.append(guards.attach(partial, _guard_of_one_run(run)))
+                tests.append(guards.attach(partial, _one_run(run)))
     for outcome in OUTCOMES:
         labels = {
             "study": STUDY,
@@ -69,13 +67,9 @@ def training_tests(
             "unit": "checkpoint",
         }
         for method in (correlation.pearson, correlation.spearman):
-            tests.append(
-                guards.attach(method(short["bias_strength"], short[outcome], **labels), _guard_of_one_run(short))
-            )
+            tests.append(guards.attach(method(short["bias_strength"], short[outcome], **labels), _one_run(short)))
         tests.append(
-            guards.attach(
-                levels_and_differences(short["bias_strength"], short[outcome], **labels)[1], _guard_of_one_run(short)
-            )
+            guards.attach(levels_and_differences(short["bias_strength"], short[outcome], **labels)[1], _one_run(short))
         )
     bins = training_positions[training_positions["plasticity"].notna()]
     for group, rows in (("all checkpoints", bins), ("extension checkpoints", bins[bins["extension"].astype(bool)])):
@@ -94,6 +88,6 @@ def training_tests(
     return frame(corrected(tests, test_families, STUDY))
 
 
-def _guard_of_one_run(checkpoints: pd.DataFrame) -> guards.Notes:
+def _one_run(checkpoints: pd.DataFrame) -> guards.Notes:
     names = list(checkpoints["checkpoint"])
     return guards.dependent_units(names, ["one training run"] * len(names), "one training run")
