@@ -13,17 +13,17 @@ SHOWN = ("B", "C", "D", "E")
 
 def figure(population_outcomes: pd.DataFrame, population_distances: pd.DataFrame) -> Figure:
     """Return the figure: one row per rotation base; the arm without a base ends the first row."""
-    asked = (population_outcomes["outcome"] == "keys_far") & (population_outcomes["encoding"] == "own")
-    far = population_outcomes[asked & (population_outcomes["multiple"] == LONG)]
+    is_far = (population_outcomes["outcome"] == "keys_far") & (population_outcomes["encoding"] == "own")
+    far = population_outcomes[is_far & (population_outcomes["multiple"] == LONG)]
     rows = population_distances[population_distances["multiple"] == LONG]
     rows = rows.assign(middle=(rows["low"] + rows["high"]) / 2)
-    places = [(arm, base) for base in bases(far) for arm in SHOWN if arm != "E"]
-    places.insert(len(SHOWN) - 1, ("E", 0))
+    pairs = [(arm, base) for base in bases(far) for arm in SHOWN if arm != "E"]
+    pairs.insert(len(SHOWN) - 1, ("E", 0))
     near = population_distances[(population_distances["high"] <= TRAINED) & (population_distances["base"] == BASES[0])]
     means = 100 * near.groupby(["arm", "multiple", "seed"])["share"].mean().groupby(["arm", "multiple"]).mean()
     near_means = ", ".join(f"{arm} {means[arm, LONG]:.0f} against {means[arm, 1.0]:.0f} %" for arm in ("B", "C"))
     panels = []
-    for arm, base in places:
+    for arm, base in pairs:
         lines = rows[(rows["arm"] == arm) & (rows["base"] == base)]
         wide = lines.pivot(index="seed", columns="middle", values="share")
         found = 100 * far.loc[(far["arm"] == arm) & (far["base"] == base), "value"].mean()
