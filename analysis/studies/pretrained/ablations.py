@@ -5,8 +5,7 @@ from typing import Any
 import pandas as pd
 
 from analysis.studies.pretrained._costs import cost
-from analysis.studies.pretrained._named import display_names
-from boundpaper.errors import DataError
+from analysis.studies.pretrained._named import display_names, table_of_rows
 
 SWEPT = ("mlp", "attention", "both")
 TARGETS = ("massive", "random", "matched", "smallest")
@@ -27,10 +26,8 @@ def pretrained_ablations(
             for layer, cells in selected[selected["condition"] == f"sweep_{site}"].groupby("layer"):
                 if costs := cost(cells):
                     rows.append({"model": model, "display_name": name, "part": site, **costs, "layer": layer})
-    if not rows:
-        raise DataError(f"layer_ablation has no pretrained model with rows for every layer; run: {RERUN}")
-    columns = ["model", "display_name", "part", "layer", "value", "low", "high", "n", "note"]
-    return pd.DataFrame(rows).reindex(columns=columns)
+    absence = f"layer_ablation has no pretrained model with rows for every layer; run: {RERUN}"
+    return table_of_rows(rows, absence, "model display_name part layer value low high n note".split())
 
 
 def pretrained_disruption(
@@ -69,13 +66,8 @@ def pretrained_disruption(
                     **{"texts": int(row["n"]), "note": _empty_cell_note(row, target, massive)},
                 }
             )
-    if not rows:
-        raise DataError(f"disruption has no pretrained model; run: {RERUN}")
-    columns = [
-        *("model", "display_name", "select", "fill", "target", "dims", "removed", "value", "less", "low", "high"),
-        *("p", "masks", "texts", "note"),
-    ]
-    table = pd.DataFrame(rows).reindex(columns=columns)
+    columns = "model display_name select fill target dims removed value less low high p masks texts note".split()
+    table = table_of_rows(rows, f"disruption has no pretrained model; run: {RERUN}", columns)
     return table.assign(masks=table["masks"].fillna(0).astype(int))
 
 

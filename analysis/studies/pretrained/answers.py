@@ -4,8 +4,7 @@ from typing import Any
 
 import pandas as pd
 
-from analysis.studies.pretrained._named import display_names
-from boundpaper.errors import DataError
+from analysis.studies.pretrained._named import display_names, table_of_rows
 from boundpaper.statistics.proportion import wilson_interval
 
 OWN_ENCODING = r"own/(?P<ratio>[0-9.]+)x"  # condition: the model's own encoding, all prompt forms and depths
@@ -54,9 +53,8 @@ def pretrained_retrieval(
                         **_auc_columns(aucs if task == "verification" else None),
                     }
                 )
-    if not rows:
-        raise DataError(f"context_length has no pretrained model; run: {RERUN}")
-    return pd.DataFrame(rows).sort_values(["model", "task", "tokens"], ignore_index=True)
+    table = table_of_rows(rows, f"context_length has no pretrained model; run: {RERUN}")
+    return table.sort_values(["model", "task", "tokens"], ignore_index=True)
 
 
 def _auc_columns(aucs: pd.Series | None) -> dict[str, Any]:
@@ -96,6 +94,4 @@ def pretrained_answers(
                         **{"unparsed": float(unparsed["value"]), "chance": float(chance["value"]), "n": n},
                     }
                 )
-    if not rows:
-        raise DataError(f"knowledge has no pretrained model; run: {RERUN}")
-    return pd.DataFrame(rows)
+    return table_of_rows(rows, f"knowledge has no pretrained model; run: {RERUN}")

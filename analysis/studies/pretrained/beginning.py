@@ -11,7 +11,7 @@ import pandas as pd
 
 from analysis.studies.pretrained._by_text import TextQuantity, values_by_text
 from analysis.studies.pretrained._costs import cost
-from analysis.studies.pretrained._named import display_names
+from analysis.studies.pretrained._named import display_names, table_of_rows
 from boundpaper.errors import DataError
 from boundpaper.statistics.locations.student import student_interval
 
@@ -93,10 +93,9 @@ def pretrained_beginning(
                 cells = cells[(cells["model"] == model + ending) & (cells["condition"] == condition)]
                 if costs := cost(cells):
                     rows.append({**facts, "quantity": key, "start": start, **costs})
-    if not rows:
-        raise DataError(f"sinks has no pretrained model measured with and without its beginning token; run: {RERUN}")
-    columns = ["model", "display_name", "quantity", "start", "value", "low", "high", "layer", "n", "note"]
-    result = pd.DataFrame(rows).reindex(columns=columns).fillna({"note": ""})
+    absence = f"sinks has no pretrained model measured with and without its beginning token; run: {RERUN}"
+    columns = "model display_name quantity start value low high layer n note".split()
+    result = table_of_rows(rows, absence, columns).fillna({"note": ""})
     return result.assign(note=result["note"].mask((result["note"] == "") & result["layer"].isna(), ALL_LAYERS))
 
 
@@ -128,10 +127,9 @@ def pretrained_sweeps(
                         "usual_peak": float(peaks["baseline"].iloc[0]),
                     }
                 rows.append(row)
-    if not rows:
-        raise DataError(f"sinks has no pretrained model with rows for every layer; run: {RERUN}")
-    columns = ["model", "display_name", "part", "layer", "value", "low", "high", "peak", "usual_peak", "n", "note"]
-    return pd.DataFrame(rows).reindex(columns=columns).fillna({"note": ""})
+    columns = "model display_name part layer value low high peak usual_peak n note".split()
+    absence = f"sinks has no pretrained model with rows for every layer; run: {RERUN}"
+    return table_of_rows(rows, absence, columns).fillna({"note": ""})
 
 
 def _values_by_text(table: pd.DataFrame, model: str, quantity: TextQuantity) -> pd.Series:

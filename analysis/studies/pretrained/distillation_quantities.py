@@ -7,10 +7,10 @@ of retraining, and the control, a student with rotation, the effect of any train
 import numpy as np
 import pandas as pd
 
+from analysis.studies.pretrained._named import table_of_rows
 from analysis.studies.pretrained._pairs import students_of_pairs
 from analysis.studies.pretrained.beginning import STARTS
 from analysis.studies.pretrained.distillation import ARMS
-from boundpaper.errors import DataError
 from keyquery.measure.quantities import QUANTITIES, quantity_of_model
 
 COLUMNS = ("teacher", "untouched", *ARMS.values())
@@ -33,16 +33,7 @@ def distillation_quantities(
     Quantities measured only on the teacher, or on no model, are omitted. Raises DataError if no model without
     rotation shares an experiment with its teacher.
     """
-    frames = {
-        "massive_values": massive_values,
-        "disruption": disruption,
-        "sinks": sinks,
-        "bos_value": bos_value,
-        "layer_ablation": layer_ablation,
-        "attention_patterns": attention_patterns,
-        "layer_content": layer_content,
-        "crosslayer_balance": crosslayer_balance,
-    }
+    frames = {name: frame for name, frame in locals().items() if name != "subjects"}
     rows: list[dict[str, object]] = []
     for pair, pair_models in students_of_pairs(subjects).items():
         for quantity in (quantity for quantity in QUANTITIES if quantity.frame in frames):
@@ -68,9 +59,8 @@ def distillation_quantities(
             if all(value is None for value in values.values()):
                 continue  # this model has no such part
             rows.append({"pair": pair, "quantity": quantity.key, **facts, **values, "note": "; ".join(notes)})
-    if not rows:
-        raise DataError(
-            "no model without rotation shares an experiment with its teacher; measure both: python build.py run "
-            "--recipe artifacts/recipes/distilled.yaml"
-        )
-    return pd.DataFrame(rows)
+    return table_of_rows(
+        rows,
+        "no model without rotation shares an experiment with its teacher; measure both: python build.py run --recipe "
+        "artifacts/recipes/distilled.yaml",
+    )

@@ -6,8 +6,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from analysis.studies.pretrained._named import display_names
-from boundpaper.errors import DataError
+from analysis.studies.pretrained._named import display_names, table_of_rows
 from boundpaper.statistics.bootstrap import percentile_interval, resamples
 
 METRICS = ("ap_overall", "ap_first_20", "ap_last_20", "ap_drop")
@@ -66,12 +65,10 @@ def pretrained_draws(
                         "note": "" if of == "source" else OWN_NOTE,
                     }
                 )
-    if not rows:
-        raise DataError("head_metrics has no pretrained model; run: python build.py heads CAPTURE --name MODEL")
-    keys = ["model", "display_name", "metric", "of", "drawn", "drawn_other", "common", "heads", "key_heads"]
-    return pd.DataFrame(rows).astype({"drawn_other": "Int64", "common": "Int64"})[
-        [*keys, "spread", "draw_sd", "twice_sd", "twice_low", "twice_high", "twin_difference", "note"]
-    ]
+    absence = "head_metrics has no pretrained model; run: python build.py heads CAPTURE --name MODEL"
+    columns = "model display_name metric of drawn drawn_other common heads key_heads spread draw_sd".split()
+    columns += "twice_sd twice_low twice_high twin_difference note".split()
+    return table_of_rows(rows, absence, columns).astype({"drawn_other": "Int64", "common": "Int64"})
 
 
 def _deviation_with_interval(groups: list[NDArray[np.float64]]) -> tuple[float, tuple[float, float]]:

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from analysis.studies.pretrained._named import table_of_rows
 from analysis.studies.pretrained._pairs import ModelPair, model_pairs, pair_names
 from boundpaper.errors import DataError
 from boundpaper.statistics.bootstrap import percentile_interval, resamples
@@ -14,9 +15,7 @@ from boundpaper.statistics.correlations.coefficient import coefficient
 CLASSES = ("sink", "local", "distributed", "mixed")
 PREFIX = "pattern_"
 DRAWS = 2000
-COLUMNS = (
-    *("model", "display_name", "contrast", "layer", "heads", "same", "expected", "kappa", "low", "high", "r", "note"),
-)
+COLUMNS = tuple("model display_name contrast layer heads same expected kappa low high r note".split())
 RERUN = "python build.py run --recipe artifacts/recipes/distilled.yaml"
 
 
@@ -52,9 +51,8 @@ def pretrained_head_agreement(
         rows.append(
             {**labels, **total, "r": _pearson(deviations), **_kappa_interval(counts), "note": "layer: all of them"}
         )
-    if not rows:
-        raise DataError(f"attention_patterns has no network in two states; run: {RERUN}")
-    result = pd.DataFrame(rows).reindex(columns=list(COLUMNS)).astype({"layer": "Int64"})
+    absence = f"attention_patterns has no network in two states; run: {RERUN}"
+    result = table_of_rows(rows, absence, COLUMNS).astype({"layer": "Int64"})
     for column, reason in (("kappa", "every head is of one class"), ("r", "attention that does not vary")):
         gap = result[column].isna()
         result.loc[gap, "note"] = [f"{note}; {column}: {reason}" for note in result.loc[gap, "note"]]

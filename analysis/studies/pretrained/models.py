@@ -11,11 +11,12 @@ from scipy import stats
 
 from analysis.studies.pretrained._by_text import massive_totals
 from analysis.studies.pretrained._costs import half_interval
-from analysis.studies.pretrained._named import display_names
+from analysis.studies.pretrained._named import display_names, table_of_rows
 from analysis.studies.pretrained.beginning import UNROTATED
 from boundpaper.errors import DataError
 from boundpaper.statistics.locations.student import student_interval
 
+RERUN = "measure them: python build.py run --recipe artifacts/recipes/pretrained.yaml"
 REPORTED, SMALL = "reported", "small"
 ARM, BASE, CONTEXT = "A", 400, 128  # reference models of the population
 METRICS = ("ap_overall", "ap_first_20", "ap_last_20", "ap_drop", "bias_window", "r_q_a", "r_k_a", "plane_var")
@@ -118,11 +119,8 @@ def pretrained_profiles(
                     **{"heads": int(cell["heads"]), "context": int(cell["context"])},
                 }
             )
-    if not rows:
-        raise DataError(
-            "model_metrics has no profile of a pretrained model; measure one: `python build.py heads CAPTURE`"
-        )
-    return pd.DataFrame(rows).sort_values(["model", "bin"], ignore_index=True)
+    absence = "model_metrics has no profile of a pretrained model; measure one: `python build.py heads CAPTURE`"
+    return table_of_rows(rows, absence).sort_values(["model", "bin"], ignore_index=True)
 
 
 def pretrained_noise(
@@ -160,9 +158,8 @@ def pretrained_noise(
                     "note": "twin_difference: no such pair in the source" if twin is None or pd.isna(twin) else "",
                 }
             )
-    if not rows:
-        raise DataError("capture_halves has no pretrained model; run: python build.py heads CAPTURE --halves")
-    return pd.DataFrame(rows)
+    absence = "capture_halves has no pretrained model; run: python build.py heads CAPTURE --halves"
+    return table_of_rows(rows, absence)
 
 
 def pretrained_layers(
@@ -189,7 +186,7 @@ def pretrained_layers(
                     **{"heads_sink": int(sinks["value"]), "heads": int(sinks["n"]), "texts": texts},
                 }
             )
-    return _table_of_rows(rows, "attention_patterns")
+    return table_of_rows(rows, f"attention_patterns has no pretrained model; {RERUN}")
 
 
 def pretrained_massive(
@@ -213,13 +210,4 @@ def pretrained_massive(
                     **{"tensor": tensor, "count": mean, "low": low, "high": high, "texts": len(values)},
                 }
             )
-    return _table_of_rows(rows, "massive_values")
-
-
-def _table_of_rows(rows: list[dict[str, Any]], source: str) -> pd.DataFrame:
-    if not rows:
-        raise DataError(
-            f"{source} has no pretrained model; measure them: python build.py run --recipe "
-            "artifacts/recipes/pretrained.yaml"
-        )
-    return pd.DataFrame(rows)
+    return table_of_rows(rows, f"massive_values has no pretrained model; {RERUN}")

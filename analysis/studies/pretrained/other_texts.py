@@ -10,8 +10,7 @@ import pandas as pd
 from scipy import stats
 
 from analysis.studies.pretrained._by_text import massive_totals
-from analysis.studies.pretrained._named import display_names
-from boundpaper.errors import DataError
+from analysis.studies.pretrained._named import display_names, table_of_rows
 from boundpaper.statistics.locations.student import student_interval
 from boundpaper.statistics.locations.welch import welch_t_from_stats
 
@@ -51,12 +50,9 @@ def pretrained_repeated(
                 unchanged = {f"plain_{kind}": _unchanged_nats(part) for kind, part in by_kind.items()}
                 rows.append({"model": model, "display_name": name, "fill": fill, "target": target, **unchanged})
                 rows[-1] |= _compare_groups(values)
-    if not rows:
-        raise DataError(
-            "disruption has no pretrained model on both kinds of text; run: python build.py run --recipe "
-            "artifacts/recipes/pretrained-repeated.yaml"
-        )
-    return pd.DataFrame(rows)
+    recipe = "artifacts/recipes/pretrained-repeated.yaml"
+    absence = f"disruption has no pretrained model on both kinds of text; run: python build.py run --recipe {recipe}"
+    return table_of_rows(rows, absence)
 
 
 def pretrained_kinds(
@@ -80,12 +76,9 @@ def pretrained_kinds(
                 continue
             rows.append({"model": model, "display_name": name, "where": where, "threshold": float(str(threshold))})
             rows[-1] |= {"tensor": tensor, **_compare_groups(values)}
-    if not rows:
-        raise DataError(
-            "massive_values has no pretrained model on prose and on code; run: python build.py run --recipe "
-            "artifacts/recipes/pretrained-code.yaml"
-        )
-    return pd.DataFrame(rows)
+    recipe = "artifacts/recipes/pretrained-code.yaml"
+    absence = f"massive_values has no pretrained model on prose and on code; run: python build.py run --recipe {recipe}"
+    return table_of_rows(rows, absence)
 
 
 def pretrained_plasticity_kinds(
@@ -116,12 +109,11 @@ def pretrained_plasticity_kinds(
                     "note": "" if low is not None else "low, high: key heads that agree exactly, or one",
                 }
             )
-    if not rows:
-        raise DataError(
-            "head_metrics has no pretrained model on prose and on code; capture one with --texts code:evaluation, then "
-            f"run: python build.py heads CAPTURE --name MODEL{CODE}"
-        )
-    return pd.DataFrame(rows)
+    return table_of_rows(
+        rows,
+        "head_metrics has no pretrained model on prose and on code; capture one with --texts code:evaluation, then "
+        f"run: python build.py heads CAPTURE --name MODEL{CODE}",
+    )
 
 
 def _unchanged_nats(rows: pd.DataFrame) -> float:

@@ -6,9 +6,8 @@ from typing import Any
 
 import pandas as pd
 
-from analysis.studies.pretrained._named import display_names
+from analysis.studies.pretrained._named import display_names, table_of_rows
 from analysis.studies.pretrained.answers import LONG, RERUN
-from boundpaper.errors import DataError
 from boundpaper.statistics.locations.rank_sum import rank_sum_p
 from boundpaper.statistics.multiplicity import holm_p
 from boundpaper.statistics.proportion import wilson_interval
@@ -67,9 +66,7 @@ def pretrained_retrieval_parts(
             holm = next(adjusted) if row.get("p") is not None else None
             if row:
                 rows.append({"model": model, "display_name": name, "tokens": tokens, **row, "p_holm": holm})
-    if not rows:
-        raise DataError(f"context_length has no pretrained model; run: {RERUN}")
-    table = pd.DataFrame(rows).reindex(columns=list(COLUMNS))
+    table = table_of_rows(rows, f"context_length has no pretrained model; run: {RERUN}", COLUMNS)
     table["note"] = [
         f"{note}; p, p_holm: of any wrong key" if pd.isna(p) else note
         for note, p in zip(table["note"], table["p"], strict=True)

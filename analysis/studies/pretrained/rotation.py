@@ -5,7 +5,7 @@ from typing import Any
 import pandas as pd
 
 from analysis.studies.pretrained._by_text import TextQuantity, values_by_text
-from analysis.studies.pretrained._named import display_names
+from analysis.studies.pretrained._named import display_names, table_of_rows
 from analysis.studies.pretrained.beginning import UNROTATED
 from boundpaper.errors import DataError
 from boundpaper.statistics.locations.student import student_interval
@@ -56,6 +56,4 @@ def pretrained_rotation(
                 )
         counts = {"value": UNIFORM_LOCAL, "n": len(rotated), "note": "low, high: follows from the length alone"}
         rows.append({"model": model, "display_name": name, "quantity": "local", "computed": "even", **counts})
-    if not rows:
-        raise DataError(f"attention_patterns has no pretrained model measured without rotation; run: {RERUN}")
-    return pd.DataFrame(rows)
+    return table_of_rows(rows, f"attention_patterns has no pretrained model measured without rotation; run: {RERUN}")
