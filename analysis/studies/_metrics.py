@@ -3,6 +3,7 @@
 import math
 from collections import Counter
 from collections.abc import Sequence
+from typing import Any
 
 import pandas as pd
 
@@ -40,34 +41,27 @@ def correlations(models: pd.DataFrame, score: str, study: str, test_families: pd
     """
     metrics = compared_metrics(models)
     samples = {name: models[models[name].notna()] for name in metrics}
-    notes = {name: caveat(rows, score, _missing_note(models, name)) for name, rows in samples.items()}
     tests: list[Estimate] = []
+    labels: dict[str, dict[str, Any]] = {
+        name: {
+            "study": study,
+            "comparison": name,
+            "unit": "model",
+            "note": caveat(rows, score, _missing_note(models, name)),
+        }
+        for name, rows in samples.items()
+    }
     for method in METHODS:
         tests += [
-            method(
-                rows[name],
-                rows[score],
-                study=study,
-                comparison=name,
-                unit="model",
-                note=notes[name],
-                names=(name, score),
-            )
-            for name, rows in samples.items()
+            method(rows[name], rows[score], names=(name, score), **labels[name]) for name, rows in samples.items()
         ]
     for name, rows in samples.items():
         metric, scores, size = (rows[column].to_numpy(dtype=float) for column in (name, score, "log_parameters"))
-        note, units = notes[name], list(rows["display_name"])
-        left_out = correlation.leave_one_out(
-            metric, scores, study=study, comparison=name, unit="model", note=note, units=units
-        )
-        partial = covariate.partial(
-            metric, scores, size, study=study, comparison=name, unit="model", note=note, given_name="log parameters"
-        )
-        in_families = covariate.within_family(
-            metric, scores, list(rows["family"]), study=study, comparison=name, unit="model", note=note
-        )
-        tests += [left_out, partial, in_families]
+        tests += [
+            correlation.leave_one_out(metric, scores, units=list(rows["display_name"]), **labels[name]),
+            covariate.partial(metric, scores, size, given_name="log parameters", **labels[name]),
+            covariate.within_family(metric, scores, list(rows["family"]), **labels[name]),
+        ]
     estimates = corrected(tests, test_families, study)
     family_sizes = Counter(row.adjustment for row in estimates if row.p_value is not None)
     coefficient_names = {method.__name__ for method in METHODS}

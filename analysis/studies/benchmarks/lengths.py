@@ -4,14 +4,13 @@ import numpy as np
 import pandas as pd
 
 from analysis.studies._metrics import METHODS, caveat
+from analysis.studies._recomputed import recomputed_difference
 from boundpaper.statistics.correlations.contrast import levels_and_differences
 from boundpaper.statistics.estimate import SEPARATOR, Estimate, frame, no
 from boundpaper.statistics.families import corrected
 from boundpaper.statistics.locations.permutation import permutation_p
-from boundpaper.statistics.rounding import Interval, agreement, difference
 from boundpaper.statistics.sample import FloatArray, IntArray
 from boundpaper.store.frames import wide
-from boundpaper.typeset.numbers import finite, round_half_up
 
 LENGTHS = ("8k", "16k", "32k", "64k", "128k", "256k")
 BINS = {"8k": "0-8K", "16k": "8K-16K", "32k": "16K-32K", "64k": "32K-64K", "128k": "64K-128K"}
@@ -26,22 +25,10 @@ def bin_profiles(reported_length_bins: pd.DataFrame, models: pd.DataFrame) -> pd
     """
     table = wide(reported_length_bins, metric="bin", by=["model"]).rename(columns={"total": "total_drop"})
     cells = reported_length_bins.set_index(["model", "bin"])
-    first, last = BINS["8k"], BINS["128k"]
     rows = []
     for model in table["model"]:
-        start, end, drop = (cells.loc[(model, name)] for name in (first, last, "total"))
-        interval = difference(Interval(end["low"], end["high"]), Interval(start["low"], start["high"]))
-        exact, digits = finite(end["value"]) - finite(start["value"]), int(drop["decimals"])
-        rows.append(
-            {
-                "model": model,
-                "total_recomputed": float(exact),
-                "total_low": interval.low,
-                "total_high": interval.high,
-                "total_rounded": float(round_half_up(exact, digits)),
-                "total_agreement": agreement(float(exact), interval, drop["value"], digits),
-            }
-        )
+        ends_and_drop = (cells.loc[(model, name)] for name in (BINS["128k"], BINS["8k"], "total"))
+        rows.append({"model": model, **recomputed_difference("total", *ends_and_drop)})
     return models[["model", "display_name", "family"]].merge(table, on="model").merge(pd.DataFrame(rows), on="model")
 
 

@@ -69,12 +69,9 @@ def layer1_contrasts(layer1_effects: pd.DataFrame, drope_layer1_perplexity: pd.D
         rows.append(_contrast("mlp_over_attention", model, mlp, attention, interval))
     for condition in ("layer1_mlp", "layer1_both", "layer1_bos_only"):
         rope, drope = (cells[condition, model] for model in PAIR)
-        interval = ratio(*(Interval(row["ratio_low"], row["ratio_high"]) for row in (rope, drope)))
-        name = f"{condition.removeprefix('layer1_')}_rope_over_drope"
-        rows.append(_contrast(name, "both", rope, drope, interval))
+        rows.append(_contrast(f"{condition.removeprefix('layer1_')}_rope_over_drope", "both", rope, drope))
     rope_mlp, drope_both = cells["layer1_mlp", "RoPE"], cells["layer1_both", "DroPE"]
-    interval = ratio(*(Interval(row["ratio_low"], row["ratio_high"]) for row in (rope_mlp, drope_both)))
-    rows.append(_contrast("rope_mlp_over_drope_both", "both", rope_mlp, drope_both, interval))
+    rows.append(_contrast("rope_mlp_over_drope_both", "both", rope_mlp, drope_both))
     for model in PAIR:
         mlp, attention, both = (cells[name, model] for name in ("layer1_mlp", "layer1_attn", "layer1_both"))
         summed = mlp["nats"] + attention["nats"]
@@ -91,12 +88,15 @@ def layer1_contrasts(layer1_effects: pd.DataFrame, drope_layer1_perplexity: pd.D
         )
     for model in PAIR:
         bos, mlp = (cells[name, model] for name in ("layer1_bos_only", "layer1_mlp"))
-        interval = ratio(Interval(bos["ratio_low"], bos["ratio_high"]), Interval(mlp["ratio_low"], mlp["ratio_high"]))
-        rows.append(_contrast("bos_only_over_mlp", model, bos, mlp, interval))
+        rows.append(_contrast("bos_only_over_mlp", model, bos, mlp))
     return pd.DataFrame(rows)
 
 
-def _contrast(name: str, model: str, first: pd.Series, second: pd.Series, interval: Interval) -> dict[str, object]:
+def _contrast(
+    name: str, model: str, first: pd.Series, second: pd.Series, interval: Interval | None = None
+) -> dict[str, object]:
+    """Return the contrast of two effects; without `interval`, its range is that of the two rounded ratios."""
+    interval = interval or ratio(*(Interval(row["ratio_low"], row["ratio_high"]) for row in (first, second)))
     return {
         "contrast": name,
         "positional": model,

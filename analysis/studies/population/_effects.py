@@ -20,6 +20,16 @@ def seed_interval(effects: FloatArray) -> tuple[float | None, float | None]:
     return student_interval(effects) or (mean, mean)
 
 
+def seed_summary(values: FloatArray) -> dict[str, float | int | str | None]:
+    """Return the mean over seeds, Student's interval, the extremes, the number of seeds, and a note for one seed."""
+    low, high = seed_interval(values)
+    return {
+        **{"value": float(values.mean()), "ci_low": low, "ci_high": high},
+        **{"least": float(values.min()), "most": float(values.max()), "seeds": len(values)},
+        "note": "" if low is not None else "one seed has no interval",
+    }
+
+
 def effect_columns(effects: FloatArray) -> dict[str, float | None]:
     """Return `difference`, `low`, `high`, `least`, `most`, the p of exact sign flips, and the smallest possible p.
 

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from analysis.population.recipe import BASES
-from analysis.studies.population._effects import corrected, effect_columns, seed_interval
+from analysis.studies.population._effects import corrected, effect_columns, seed_summary
 
 COMPARISONS = {"B_change": ("B", "B", True), "C_change": ("C", "C", True), "C_less_B": ("C", "B", False)}
 
@@ -20,22 +20,9 @@ def population_reach_levels(population_reach: pd.DataFrame, population_models: p
     values = _means_by_length(population_reach, population_models, BASES[0])
     rows = []
     for _, group in values.groupby(["arm", "low"]):
-        seeds = group["plasticity"].to_numpy(dtype=np.float64)
-        interval = seed_interval(seeds)
-        rows.append(
-            {
-                "arm": str(group["arm"].iloc[0]),
-                "low": int(group["low"].iloc[0]),
-                "high": int(group["high"].iloc[0]),
-                "value": float(seeds.mean()),
-                "ci_low": interval[0],
-                "ci_high": interval[1],
-                "least": float(seeds.min()),
-                "most": float(seeds.max()),
-                "seeds": len(seeds),
-                "note": "" if interval[0] is not None else "one seed has no interval",
-            }
-        )
+        first = group.iloc[0]
+        cell = {"arm": str(first["arm"]), "low": int(first["low"]), "high": int(first["high"])}
+        rows.append(cell | seed_summary(group["plasticity"].to_numpy(dtype=np.float64)))
     return pd.DataFrame(rows)
 
 

@@ -17,7 +17,7 @@ from analysis.studies.population._effects import (
     corrected_as_planned,
     effect_columns,
     equivalence_p,
-    seed_interval,
+    seed_summary,
 )
 from analysis.studies.population._outcomes import counted_by_plan, key_questions, outcomes, records
 from analysis.studies.population._ranks import BLOCKED, OF_HEADS, head_damage_rows, head_damages, relation_rows
@@ -371,12 +371,7 @@ def _over_seeds(values: pd.DataFrame, models: pd.DataFrame, members: pd.DataFram
     planned = {base: _planned_seed_count(members, str(base)) for base in table["base"].unique()}
     rows = []
     for key, group in table.groupby(["base", "arm", *cells])["value"]:
-        seeds = group.to_numpy(dtype=np.float64)
-        low, high = seed_interval(seeds)
         row = dict(zip(["base", "arm", *cells], key if isinstance(key, tuple) else (key,), strict=True))
-        row |= {"value": float(seeds.mean()), "ci_low": low, "ci_high": high}
-        row |= {"least": float(seeds.min()), "most": float(seeds.max()), "seeds": len(seeds)}
-        row |= {"planned": planned[row["base"]]}
-        rows.append(row | {"note": "" if low is not None else "one seed has no interval"})
+        rows.append({**row, **seed_summary(group.to_numpy(dtype=np.float64)), "planned": planned[row["base"]]})
     names = ["base", "arm", *cells, "value", "ci_low", "ci_high", "least", "most", "seeds", "planned", "note"]
     return pd.DataFrame(rows, columns=names)

@@ -1,5 +1,6 @@
 """Test over checkpoints of one run whether the unit decides the bias's sign, and what predicts plasticity."""
 
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -30,47 +31,33 @@ def training_tests(
     """
     run = training_trajectory.sort_values("order")
     short = run[run["context"] == run["context"].min()]
-    tests: list[Estimate] = []
-    for method in (correlation.pearson, correlation.spearman):
-        tests += [
-            guards.attach(
-                method(
-                    run[bias],
-                    run[outcome],
-                    study=STUDY,
-                    comparison=f"{outcome} against {label}, all checkpoints",
-                    unit="checkpoint",
-                    names=(bias, outcome),
-                ),
-                _one_run(run),
+    pairs = list(product(BIASES, OUTCOMES))
+    labels: dict[str, Any] = {"study": STUDY, "unit": "checkpoint"}
+    over_run: list[Estimate] = []
+    for method, (bias, outcome) in product((correlation.pearson, correlation.spearman), pairs):
+        name = f"{outcome} against {BIASES[bias]}, all checkpoints"
+        over_run.append(method(run[bias], run[outcome], comparison=name, names=(bias, outcome), **labels))
+    context = run["context"].to_numpy(dtype=float)
+    sizes = ((np.log2(context), "log2 context", ""), (context, "context", ", plain context"))
+    for bias, outcome in pairs:
+        name = f"{outcome} against {BIASES[bias]}, all checkpoints"
+        over_run.append(levels_and_differences(run[bias], run[outcome], comparison=name, **labels)[1])
+        for size, given, suffix in sizes:
+            partial_name = f"{name}{suffix}"
+            over_run.append(
+                covariate.partial(run[bias], run[outcome], size, given_name=given, comparison=partial_name, **labels)
             )
-            for bias, label in BIASES.items()
-            for outcome in OUTCOMES
-        ]
-    for bias, label in BIASES.items():
-        for outcome in OUTCOMES:
-            labels: dict[str, Any] = {
-                "study": STUDY,
-                "comparison": f"{outcome} against {label}, all checkpoints",
-                "unit": "checkpoint",
-            }
-            tests.append(guards.attach(levels_and_differences(run[bias], run[outcome], **labels)[1], _one_run(run)))
-            context = run["context"].to_numpy(dtype=float)
-            for size, name, suffix in ((np.log2(context), "log2 context", ""), (context, "context", ", plain context")):
-                partial_labels = {**labels, "comparison": f"{labels['comparison']}{suffix}"}
-                partial = covariate.partial(run[bias], run[outcome], size, given_name=name, **partial_labels)
-                tests.append(guards.attach(partial, _one_run(run)))
+    over_short: list[Estimate] = []
     for outcome in OUTCOMES:
-        labels = {
-            "study": STUDY,
-            "comparison": f"{outcome} against bias, checkpoints of the short context",
-            "unit": "checkpoint",
-        }
-        for method in (correlation.pearson, correlation.spearman):
-            tests.append(guards.attach(method(short["bias_strength"], short[outcome], **labels), _one_run(short)))
-        tests.append(
-            guards.attach(levels_and_differences(short["bias_strength"], short[outcome], **labels)[1], _one_run(short))
+        columns, name = (
+            (short["bias_strength"], short[outcome]),
+            f"{outcome} against bias, checkpoints of the short context",
         )
+        for method in (correlation.pearson, correlation.spearman):
+            over_short.append(method(*columns, comparison=name, **labels))
+        over_short.append(levels_and_differences(*columns, comparison=name, **labels)[1])
+    tests = [guards.attach(test, _one_run(run)) for test in over_run]
+    tests += [guards.attach(test, _one_run(short)) for test in over_short]
     bins = training_positions[training_positions["plasticity"].notna()]
     for group, rows in (("all checkpoints", bins), ("extension checkpoints", bins[bins["extension"].astype(bool)])):
         for column, label in PREDICTORS.items():
