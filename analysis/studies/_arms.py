@@ -66,7 +66,7 @@ def arms(drope_script_rates: pd.DataFrame, experiment: str, items: Mapping[str, 
             raise DataError(f"drope_script_rates, experiment {experiment}, {', '.join(key)}: {error}") from error
         by_key[key] = Arm(None if counts.unread else 100 * share, counts)
     if not by_key:
-        raise DataError(f"drope_script_rates has no row of experiment {experiment!r}")
+        raise DataError(f"drope_script_rates has no row of experiment {experiment!r}; add its rates")
     return by_key
 
 

@@ -39,7 +39,7 @@ class PerplexityRatio:
 
 
 def effect(baseline: pd.Series, ablated: pd.Series) -> PerplexityRatio:
-    """Return the effect from a baseline row and an ablated row of a long source (`value`, `low`, `high`)."""
+    """Return the effect from the rows of two perplexities (`value`, `low`, `high`): the baseline and the ablated."""
     return PerplexityRatio(
         float(ablated["value"]) / float(baseline["value"]),
         ratio(Interval(ablated["low"], ablated["high"]), Interval(baseline["low"], baseline["high"])),

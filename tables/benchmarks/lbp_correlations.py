@@ -1,4 +1,4 @@
-"""Correlation of every metric with LongBench Pro: all models, without one, controlled for size, within families."""
+"""Correlation of every metric with LongBench Pro over models: plain, at equal size, and within families."""
 
 import pandas as pd
 

@@ -28,7 +28,7 @@ def table(
     drope_protocols: pd.DataFrame,
     write_layers: pd.DataFrame,
 ) -> Table:
-    """Return one row per quantity, and value norms for the layers where those of other tokens are published."""
+    """Return one row per quantity, and value norms for the layers where norms of other tokens are published."""
     scores = write_summary.set_index("quantity")
     rows: list[dict[str, Any]] = []
     for quantity, (name, digits) in ROWS.items():

@@ -58,7 +58,7 @@ def variants(
 
 
 def joint_median(tested: Sequence[Variant], count: int, in_source: int) -> tuple[float, PermutationP]:
-    """Return the median coefficient over variants, and its test by exchanging the source models' drops in all of them."""
+    """Return the median coefficient over variants, and its test by exchanging the source models' drops."""
 
     def median(index: IntArray) -> FloatArray:
         coefficients = [variant.coefficient(index[:, : variant.n]) for variant in tested]

@@ -32,9 +32,9 @@ def capture_noise(
     freedom, `noise_least` and `noise_most` the range allowed by rounding of the printed values. `reliability` is the
     share of variance over models that is not noise (0 if noise alone explains the variance), and `reliability_least`
     and `reliability_most` are its range allowed by rounding. `r` is Pearson's; `r_corrected` is r over the square root
-    of the reliability (Spearman 1904), empty if the latter is 0 or the result exceeds 1. `again_low` and `again_high`
-    are the 95 % range of r when every model is captured again with such noise, and `turns` is the share of these r with
-    the opposite sign.
+    of the reliability (Spearman 1904), empty if the reliability is 0 or the result exceeds 1. `again_low` and
+    `again_high` are the 95 % range of r when every model is captured again with such noise, and `turns` is the share of
+    these r with the opposite sign.
     """
     source = matched_models[matched_models["in_source"].astype(bool)]
     rows = length_decline[length_decline["mode"] == "nonthinking"]
@@ -83,7 +83,7 @@ def _noise(gap: float, gap_range: Interval | None, x: FloatArray, y: FloatArray)
     low, high = (noise / math.sqrt(float(stats.chi2.ppf(level, 1))) for level in (0.975, 0.025))
     reliability = _reliable_share(noise, spread)
     corrected = r / math.sqrt(reliability) if reliability else math.inf
-    # quantiles of uniforms, whose stream is the same in all numpy versions
+    # normal draws as quantiles of uniform draws, which are the same in all numpy versions
     noises = stats.norm.ppf(np.random.default_rng(SEED).random((DRAWS, x.size))) * noise
     noisy = x + noises - (x + noises).mean(axis=1, keepdims=True)
     redrawn = noisy @ standardised(y) / np.linalg.norm(noisy, axis=1)

@@ -55,7 +55,7 @@ def _bin_note(row: pd.Series, binned: bool) -> str:
 
 
 def length_decline(lbp_lengths: pd.DataFrame, matched_models: pd.DataFrame) -> pd.DataFrame:
-    """Return the relative decline 1 - s(128k)/s(8k) of each matched model in both modes, with both drops."""
+    """Return the relative decline 1 - s(128k)/s(8k) of each matched model in both modes, with both plasticity drops."""
     ends = lbp_lengths[lbp_lengths["length"].isin(["8k", "128k"])]
     table = ends.pivot(index=["model", "mode"], columns="length", values="lbp").reset_index()
     table.columns.name = None

@@ -91,8 +91,8 @@ class ConclusionInputs:
     def _level_factor(self, names: Sequence[str]) -> float:
         """Return the largest factor between the shares that the captures keep of the mean query.
 
-        It is the factor for an even mean, times the largest measured error of that estimate. It is at most the factor
-        between a capture that keeps everything and one that keeps the least that its own values require.
+        It is the factor for an even mean, times the largest measured error of that estimate. It cannot exceed the
+        factor between full and least possible share, which the captures' own values imply.
         """
         bounds = self.bounds.loc[[*names]]
         spread = float(bounds["kept_high"].max() / bounds["kept_low"].min())
@@ -138,13 +138,13 @@ class ConclusionInputs:
         return smallest, self._level_factor(names) if "levels" in row.compares else self.seen_factors["between"]
 
     def _halves_reversed(self, sides: list[list[str]], factor: float) -> bool:
-        """Tell whether some choice of what is kept at each place makes the second half fall more than the first."""
+        """Return whether some choice of kept shares at each place makes the second half fall more than the first."""
         rho = agreement(self._deciles(sides[0])[:, [0, 4, 5, 9]])
         a, b, c, d = (_plasticity(rho, _choices(4)[:, None] * np.log(factor))[..., place] for place in range(4))
         return bool((a - b <= c - d).any())
 
     def _straightness_reversed(self, sides: list[list[str]], factor: float) -> bool:
-        """Tell whether some choice of what is kept at each place makes the first side as straight as the second.
+        """Return whether some choice of kept shares at each place makes the first side as straight as the second.
 
         A side's straightness is the smallest R squared of a line among its captures.
         """

@@ -28,7 +28,7 @@ def bin_bounds(
     """Return one row per capture: the share of an even mean query that its buckets keep, and the least possible share.
 
     An even mean query has the same norm in all rotary pairs. `kept_low` and `kept_high` follow from the rotation and
-    its scaling. They differ if the sources give no base, and then use the smallest and the largest base of the other
+    its scaling. If the sources give no base, they differ: they are for the smallest and the largest base of the other
     captures. `kept_least` is the share that the plasticity of the last fifth requires, since rho is at most 1.
     """
     bases = [*models["rope_theta"].dropna().astype(float), *checkpoints["rope_theta"].astype(float)]

@@ -148,11 +148,11 @@ def error_totals(error_shares: pd.DataFrame) -> pd.DataFrame:
 def digit_errors(drope_error_examples: pd.DataFrame) -> pd.DataFrame:
     """Return the source's examples with target and output: which digit is missing, and where.
 
-    `deleted` is the digit whose removal gives the output, `position` the places (from 1) that do so, `in_run` whether
-    they lie in a run of equal digits, `prefix` whether the output is the target's beginning, `last_kept` whether both
-    end alike, `substituted` the number of places that differ at equal length, and `runs_alike` whether both pass
-    through the same digits when each run counts once. `stated` is the missing digit according to the source. A
-    leading quote keeps a number as text.
+    `deleted` is the digit whose removal gives the output, `position` the places (from 1) where removing a digit does
+    so, `in_run` whether they lie in a run of equal digits, `prefix` whether the output is the target's beginning,
+    `last_kept` whether target and output have the same last digit, `substituted` the number of places that differ at
+    equal length, and `runs_alike` whether both are equal after each run of equal digits is cut to one digit. `stated`
+    is the missing digit according to the source. A leading quote keeps a number as text.
     """
     rows = []
     examples = drope_error_examples[

@@ -135,8 +135,8 @@ def attention_gain(layer1_ratios: pd.DataFrame, layer_norms: pd.DataFrame) -> pd
 
     Softmax weights sum to one, so a head's output before the output projection lies in the convex hull of its values:
     its norm cannot exceed the largest value norm, however sharp the weights are. `output_ratio` is DroPE's attention
-    output over RoPE's, `value_ratio` the same for the values' mean norm, `rest_ratio` the remainder, due to sharper
-    weights and the output projection; `share_of_log` is the values' share of the growth on a log scale.
+    output over RoPE's, and `value_ratio` DroPE's mean value norm over RoPE's. `rest_ratio` is their quotient, which is
+    due to sharper weights and the output projection; `share_of_log` is the values' share of the growth on a log scale.
     """
     output = float(layer1_ratios.set_index("metric")["ratio_published"]["attention_output_norm"])
     norms = layer_norms[layer_norms["layer"] == 1].set_index("tensor")["mean_ratio"]

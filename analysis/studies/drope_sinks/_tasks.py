@@ -107,7 +107,7 @@ def against_baseline(table: pd.DataFrame, study: str, test_families: pd.DataFram
 
 
 def _conditions_with_counts(table: pd.DataFrame) -> list[tuple[pd.Series, pd.Series]]:
-    """Return conditions with their baseline, if both have a known number of answers."""
+    """Return the rows of each condition and its baseline for which both numbers of answers are known."""
     pairs = [
         (row, pick(table, positional=row["positional"], task=row["task"], condition=BASELINE))
         for _, row in table[table["condition"] != BASELINE].iterrows()

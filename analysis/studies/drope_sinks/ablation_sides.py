@@ -1,4 +1,4 @@
-"""List the ablations that sections of document 004 cite, and those of the same table that they omit."""
+"""List the ablations that sections of document 004 cite, and the related ablations that they omit."""
 
 from typing import Any
 

@@ -22,10 +22,10 @@ def bos_mlp_effects(
     """Return perplexity when a layer's output at the first token is removed, with the norm of this output.
 
     `mlp at BOS` is Experiment 4, which removes the MLP output in layer 1 of RoPE and layer 2 of DroPE; `both at BOS` is
-    Experiment 6, which removes MLP and attention output in layer 1 of both. `mlp_write` is the published norm of the
-    layer's MLP output at the first token, `norm_after` that of the first token after the layer, and `write_share`
-    their ratio in percent: how much of the state the intervention can remove. Nats are differences of mean
-    log-perplexity per token.
+    Experiment 6, which removes MLP and attention output in layer 1 of both models. `mlp_write` is the published norm of
+    the layer's MLP output at the first token, `norm_after` the norm of the first token after the layer, and
+    `write_share` their ratio in percent, which is how much of the state the intervention can remove. Nats are
+    differences of mean log-perplexity per token.
     """
     rows = []
     for model in PAIR:

@@ -1,7 +1,7 @@
 """Test the published perplexities with zeroed massive dimensions, by seed and by text.
 
-The source tests over ten seeds. A seed draws only the random control; the massive dimensions are the same each time,
-so their perplexity is one number repeated ten times. The unit that varies in both arms is the text set, of which
+The source runs its tests over ten seeds. A seed changes only the random control; the massive dimensions are always the
+same, so their perplexity is one number repeated ten times. The unit that varies in both arms is the text set, of which
 there are three.
 """
 
@@ -34,9 +34,9 @@ def disruption_trials(drope_published_disruption_trials: pd.DataFrame) -> pd.Dat
     """Return by model, over the published trials: perplexities, percent increases, and both standard deviations.
 
     `massive_values` counts the distinct perplexities in the massive arm. Columns `*_sd_n1` have the divisor n - 1,
-    `*_sd_n` the divisor n. `mr_*` is the increase of perplexity when massive values are disrupted, minus the increase
-    when random values are, both in percent. `mr_d` is Cohen's d by model, as in the source's script: the mean over
-    seeds divided by the deviation with divisor n.
+    `*_sd_n` the divisor n. `mr_*` is the increase of perplexity when massive values are disrupted, minus its increase
+    when random values are disrupted, both in percent. `mr_d` is Cohen's d by model, as in the source's script: the mean
+    over seeds divided by the deviation with divisor n.
     """
     rows = []
     for model in PAIR:

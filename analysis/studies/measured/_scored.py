@@ -54,7 +54,7 @@ def model_row(
 
     `scored` is one of its rows of scores, `values` are its metrics and `facts` its row in the table of models; both may
     be empty. `faults` are reasons not to enter that depend on the benchmark, and whether each holds. The note names
-    metrics without a value, and scores named in `noted` without one.
+    metrics without a value, and the scores of `noted` without a value.
     """
     size = float(facts.get("parameters_nominal_b", np.nan))
     faults = {

@@ -100,7 +100,7 @@ def lbp_correlations_measured(
     """Correlate every metric with the score over published and eligible measured models; the note names them.
 
     Correlations over published scores alone (`lbp_correlations`, `lbp_correlations_extended`) are separate results.
-    Without an eligible measured model, the result equals the extended one, and the note says so.
+    Without an eligible measured model, the result equals `lbp_correlations_extended`, and the note says so.
     """
     eligible, notes = entering(measured_lbp_models)
     columns = ["model", "display_name", "family", "log_parameters", "captured_context", "checkpoint_match", *METRICS]

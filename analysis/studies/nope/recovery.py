@@ -24,11 +24,11 @@ def nope_recovery_recomputed(
 ) -> pd.DataFrame:
     """Return dip, later level and recovery of every captured model, and the recovery printed for ten of them.
 
-    `dip` is the mean of deciles 4 and 5 (counted from 0), `level` that of 6 and 7, `recovery` their difference;
-    `_low` and `_high` are the range allowed by rounding of the deciles. `reported` is the printed recovery;
-    `agreement` compares both. `draw_up` is the largest rise between any two deciles, `rise_from` and `rise_to` its
-    deciles, `rise_from_tokens` and `rise_to_tokens` the start of the first and the end of the second. `text_layers`
-    excludes layers that do not run on text, and `network` names the model with the same text weights.
+    `dip` is the mean of deciles 4 and 5 (counted from 0), `level` the mean of deciles 6 and 7, `recovery` their
+    difference; `_low` and `_high` are the range allowed by rounding of the deciles. `reported` is the printed recovery;
+    `agreement` compares it with `recovery`. `draw_up` is the largest rise between any two deciles, `rise_from` and
+    `rise_to` its deciles, `rise_from_tokens` and `rise_to_tokens` the start of the first and the end of the second.
+    `text_layers` excludes layers that do not run on text, and `network` names the model with the same text weights.
     """
     origin = published_facts.set_index("fact").loc["llama32_vision_text"]
     self_attention = int((nope_layer_kinds["kind"] != CROSS).sum())

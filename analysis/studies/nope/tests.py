@@ -114,7 +114,7 @@ def nope_adjacency_bounds(
 
 
 def _least_squares(values: Sequence[float], size: int, mean: float) -> float:
-    """Return the least sum of squares of `size` values with this mean and some known values (the others are equal)."""
+    """Return the least sum of squares of `size` values with a mean and some known values: all others are equal."""
     unknown = size - len(values)
     surplus = sum(value - mean for value in values)
     return sum((value - mean) ** 2 for value in values) + surplus**2 / unknown

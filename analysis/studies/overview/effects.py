@@ -1,4 +1,4 @@
-"""Compare the thesis's main effects: each in its unit, with interval and the ledger's verdict."""
+"""Collect the thesis's main effects in their units, with intervals and the ledger's verdicts."""
 
 import pandas as pd
 
@@ -46,7 +46,7 @@ def effect_overview(
         row = pick(results[str(effect["result"])], **where)
         claim, column, factor = (effect[name] for name in ("claim", "column", "factor"))
         if claim not in verdicts.index:
-            raise DataError(f"effect_overview: the ledger has no claim {claim!r}; name the claim it decides")
+            raise DataError(f"effect_overview: the ledger has no claim {claim!r}; correct it in shown_effects")
         is_test = column == TEST
         columns = ("ci_low", "ci_high") if is_test else (f"{column}_low", f"{column}_high")
         low, high = sorted(factor * float(row[name]) for name in columns)

@@ -85,7 +85,7 @@ def head_values(aligned: pd.DataFrame, exchange: pd.DataFrame) -> pd.DataFrame:
 
 
 def head_costs(ablation: pd.DataFrame) -> pd.DataFrame:
-    """Return the cost for keys of ablating each head, at least 0: `model, layer, head`, a column per kind of cost."""
+    """Return what ablating each head costs keys, at least 0: `model, layer, head`, and a column per kind of cost."""
     heads = ablation[ablation["layer"] >= 0].copy()
     for kind, column in COSTS.items():
         intact = ablation[ablation["layer"] < 0].set_index("model")[column].astype(float)

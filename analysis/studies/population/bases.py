@@ -70,8 +70,8 @@ def population_relations_bases(
 ) -> pd.DataFrame:
     """Return relations as in `population_relations_every`, over the larger base's models, and over both bases' models.
 
-    `of` is `10000`, or `both`: seeds with the same arms, at least three, at both bases. `both, A to C` excludes D,
-    which finds hardly any keys that it could lose; it was added after seeing the result over both.
+    `of` is `10000`, or `both`, which has the seeds with the same arms, at least three, at both bases. `both, A to C`
+    excludes D, which finds hardly any keys that it could lose; it was added after seeing the result over both.
     """
     models = population_models.assign(reached=True)
     questions = key_questions(population_keys, population_prompts, models)

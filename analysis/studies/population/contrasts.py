@@ -38,8 +38,8 @@ def population_contrasts(
     """Return every planned contrast of arms, with seeds as units.
 
     `difference` is the mean over seeds of first minus second, `low` and `high` its 95 % interval by Student's t over
-    seeds, and `drawn_low` and `drawn_high` a bootstrap interval over seeds and, for shares of keys, over each seed's
-    contexts, for information only; `p` is from all sign flips, `p_least` the smallest possible with this number of
+    seeds, and `drawn_low` and `drawn_high`, for information only, a bootstrap interval over seeds and, for shares of
+    keys, over each seed's contexts. `p` is from all sign flips, `p_least` the smallest possible with this number of
     seeds, `p_holm` is corrected within the family over contrasts with a p. `least` and `most` are over seeds.
     """
     questions = key_questions(population_keys, population_prompts, population_models)

@@ -12,7 +12,7 @@ from keyquery.measure.quantities import QUANTITIES
 
 ARMS = {"start": "A", "kept": "B", "dropped": "C"}
 BASE = 400  # the primary base
-TWO_DIRECTIONS = ("first_mass", "first_attention")  # quantities whose report states two directions
+TWO_DIRECTIONS = ("first_mass", "first_attention")  # quantities for which the report states two directions
 ANSWERS = ("yes", "opposite", "no", "two directions", "not measurable", "no direction", "not reported")
 
 
@@ -21,13 +21,13 @@ def population_experiments(
 ) -> pd.DataFrame:
     """Return headline quantities over seeds, for starting models and those trained further with or without rotation.
 
-    All trained models of the primary base are included, whether or not they met the criterion (post hoc).
-    `difference` is dropped minus kept; `since_start` is dropped minus start, as in a comparison without the control;
-    both are paired by seed, with Student's interval. `appears` and `appears_since_start` compare the interval with
-    the reported direction: `yes` if it is on the reported side of zero, `opposite` on the other, `no` if it contains
-    zero; `two directions` if the report states both directions for what is one quantity here; `not measurable` if
-    fewer than two seeds have the quantity in both arms, or all values are zero; `no direction` if the reported values
-    are equal or not significantly different; `not reported` without reported values.
+    All trained models of the primary base are included, whether or not they met the criterion (post hoc). `difference`
+    is dropped minus kept; `since_start` is dropped minus start, as in a comparison without the control; both are paired
+    by seed, with Student's interval. `appears` and `appears_since_start` compare the interval with the reported
+    direction: `yes` if it is on the reported side of zero, `opposite` if it is on the other side, `no` if it contains
+    zero; `two directions` if the report has two quantities with opposite directions for one quantity here; `not
+    measurable` if fewer than two seeds have the quantity in both arms, or all values are zero; `no direction` if the
+    reported values are equal or not significantly different; `not reported` without reported values.
     """
     models = population_models[population_models["base"] == BASE]
     arms = {row.model: (row.arm, row.seed) for row in records(models)}

@@ -301,7 +301,7 @@ def _by_seed(plan: Any, end: Side, run: SecondRun, width: int) -> pd.Series:
 
 
 def _values_by_cell(values: pd.DataFrame, names: list[str]) -> Cells:
-    """Return the table of models and values for each cell that an item can name."""
+    """Return a table of models and values by cell, where an item names a cell by its values of the columns `names`."""
     return {key: group[["model", "value"]] for key, group in values.groupby(names) if isinstance(key, tuple)}
 
 

@@ -22,8 +22,8 @@ def pretrained_retrieval(
 
     `ratio` is the length over the model's positions. Chance is about 0 for retrieving a key of five digits, and one
     half for verifying a shown key. `auc` is the chance that p(yes) is higher after the right key than after another
-    number. Prompts of the longest lengths, of which there are fewer, come from a separate run. Raises DataError if no
-    pretrained model has rows.
+    number. The fewer prompts of the longest lengths come from a separate run. Raises DataError if no pretrained model
+    has rows.
     """
     rows: list[dict[str, Any]] = []
     for model, name in display_names(pretrained_models, subjects).items():
@@ -70,9 +70,9 @@ def pretrained_answers(
 ) -> pd.DataFrame:
     """Return right answers in the four tasks, with Wilson's interval over items; unparsed ones are separate.
 
-    `condition` is the unchanged model, or with the largest or a random dimension of each head set to its mean.
-    `held_in` says whether the answer is in the weights or in the prompt; an answer outside the allowed ones counts as
-    `unparsed` and not as right. Raises DataError if no pretrained model has rows.
+    `condition` says whether the model is unchanged, or the largest or a random dimension of each head is set to its
+    mean. `held_in` says whether the answer is in the weights or in the prompt; an answer outside the allowed ones
+    counts as `unparsed` and not as right. Raises DataError if no pretrained model has rows.
     """
     rows: list[dict[str, Any]] = []
     for model, name in display_names(pretrained_models, subjects).items():

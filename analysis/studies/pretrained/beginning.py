@@ -55,10 +55,10 @@ def pretrained_beginning(
     """Return quantities for both starts of a text, one row per model, quantity and start, and the difference by text.
 
     Intervals are Student's over texts. `difference` is token minus word over the same parts of texts (shifted by up to
-    one token per part). `first_change` and `local_change` are the changes of attention, by text, when it is
-    recomputed without rotation; `mlp_matching`, `mlp_best`, `values_all` and `values_spike` are the costs in nats per
-    token of ablations at the first token, on texts not used for choosing layers; `tokens` is the length of a text.
-    Raises DataError if no pretrained model was measured with both, or the texts differ.
+    one token per part). `first_change` and `local_change` are the changes of attention, by text, when it is recomputed
+    without rotation; `mlp_matching`, `mlp_best`, `values_all` and `values_spike` are the costs in nats per token of
+    ablations at the first token, on texts not used for choosing layers; `tokens` is the length of a text. Raises
+    DataError if no pretrained model was measured with both starts, or the texts differ.
     """
     tables = {"attention_patterns": attention_patterns, "sinks": sinks, "bos_value": bos_value}
     rows: list[dict[str, Any]] = []
@@ -105,7 +105,7 @@ def pretrained_sweeps(
     """Return the cost in nats per token of zeroing the first token's MLP output or values in one layer, by layer.
 
     `peak` is the largest ratio of the first token's norm to the others' after any layer when that layer's MLP output is
-    zeroed, on the texts for choosing layers; `usual_peak` is the same for the unchanged model. Raises DataError if no
+    zeroed, on the texts for choosing layers; `usual_peak` is this ratio in the unchanged model. Raises DataError if no
     pretrained model has rows for every layer.
     """
     rows: list[dict[str, Any]] = []

@@ -55,7 +55,7 @@ def distillation_outcomes(distillation_curves: pd.DataFrame) -> pd.DataFrame:
         arms = {arm: curve.set_index("step").sort_index() for arm, curve in group.groupby("arm")}
         nope, control = arms["nope"], arms["continued"]
         if nope.index[0] != 0:
-            raise DataError("distillation: the curve lacks step 0, the untrained model without rotation")
+            raise DataError("distillation: the curve lacks step 0, the untrained model; train the arm again")
         first, last, control_end = nope.iloc[0], nope.iloc[-1], control.iloc[-1]
         damage = first["loss"] - first["teacher_loss"]
         rows.append(

@@ -1,4 +1,4 @@
-"""Compare at one position a rotary model, the same without rotation, and both students of its second distillation."""
+"""Compare at one position a rotary model, the same model without rotation, and its second pair of students."""
 
 import pandas as pd
 

@@ -29,11 +29,11 @@ def pretrained_draws(
     the model itself. The row `source` takes S from the model, and the numbers of heads from the source's two captures
     of one network: `drawn` in one, `drawn_other` in the other, `common` to both. `twice_sd` is the standard deviation
     of the difference of two draws. In rows `own`, these are independent draws of k heads each, so it is sqrt(2) times
-    the deviation of one. In the row `source`, they are the source's draws of k and l heads with c in common, so it is S
-    sqrt(1 / k + 1 / l - 2 c / (k l)), since a head in both weighs by 1 / k - 1 / l. Compare it with `twin_difference`,
-    the actual difference of the source's two captures. Intervals resample key heads, since query heads with a common
-    key head are similar. If not every head of the captured layers was captured, the spread is that of the captured
-    heads. Raises DataError if no pretrained model is measured.
+    the deviation of one draw. In the row `source`, they are the source's draws of k and l heads with c in common, so it
+    is S sqrt(1 / k + 1 / l - 2 c / (k l)), since a head in both weighs by 1 / k - 1 / l. Compare it with
+    `twin_difference`, the actual difference of the source's two captures. Intervals resample key heads, since query
+    heads with a common key head are similar. If only some heads of the captured layers were captured, the spread is
+    over these heads. Raises DataError if no pretrained model is measured.
     """
     counts = {str(row["quantity"]): int(row["value"]) for _, row in twin_heads.iterrows()}
     first, second, common = (counts[key] for key in ("kept_plain", "kept_crossed", "common"))

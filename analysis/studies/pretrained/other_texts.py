@@ -27,9 +27,9 @@ def pretrained_repeated(
     """Return the cost of filling massive dimensions on natural text and on repeated sentences, in nats per token.
 
     There is one row per model, fill and target. `plain` is the unchanged model's loss on each kind, `natural` and
-    `repeated` the added loss, mean over texts with Student's interval, and `difference` is repeated minus natural with
-    Welch's interval. Massive dimensions are those above 5 times the mean on other texts of the kind. Raises DataError
-    if no pretrained model has rows on both.
+    `repeated` are the mean added loss over texts with Student's interval, and `difference` is repeated minus natural
+    with Welch's interval. Massive dimensions are those above 5 times the mean on other texts of the kind. Raises
+    DataError if no pretrained model has rows on both kinds.
     """
     rows: list[dict[str, Any]] = []
     for model, name in display_names(pretrained_models, subjects).items():

@@ -1,4 +1,4 @@
-"""Compare SmolLM3 with the captured models: the drop over an equal window, and against the bias in both units."""
+"""Compare SmolLM3 with the captured models: by the drop over an equal window, and by its relation to the bias."""
 
 from typing import Any
 
@@ -28,8 +28,9 @@ def training_comparison(
     """Compare SmolLM3 after its extensions with all captured models, over the captured window and over 65,536 tokens.
 
     With a capture of 131,072 tokens, the first and last fifth of the first 65,536 are the deciles 0 and 4 exactly, so
-    `drop_same` is decile 0 minus decile 4 (`far_same` the latter); for SmolLM3 it is the printed ap_drop. `compared`
-    marks the rows of the source's comparison, and `context_stated` is the source's trained context in tokens.
+    `drop_same` is decile 0 minus decile 4, and `far_same` is decile 4. For SmolLM3, `drop_same` is the printed ap_drop.
+    `compared` marks the rows of the source's comparison, and `context_stated` is the source's trained context in
+    tokens.
     """
     columns = ["model", "display_name", "family", "claimed_context", "captured_context", "bias_strength", "bias_window"]
     facts = captured_models[[*columns, *ENDS, "parameters_nominal_b", "ap_drop", "ap_last_20"]]
@@ -73,7 +74,7 @@ def training_comparison(
 def bias_plasticity(captured_models: pd.DataFrame, training_trajectory: pd.DataFrame) -> pd.DataFrame:
     """Return the captured models and SmolLM3's checkpoints in one table: the drop, and the bias in both units.
 
-    `bias_window_low` and `bias_window_high`, and the same for the bias per token, are the ranges allowed by rounding.
+    The columns `_low` and `_high` of either bias are the range allowed by rounding.
     """
     columns = ["name", "display_name", "family", "context", "bias_strength", "bias_window", "ap_drop", "kind"]
     models = captured_models.rename(columns={"model": "name", "captured_context": "context"}).assign(kind="model")

@@ -21,7 +21,7 @@ STUDY = "training_tests"
 def training_tests(
     training_trajectory: pd.DataFrame, training_positions: pd.DataFrame, test_families: pd.DataFrame
 ) -> pd.DataFrame:
-    """Test plasticity against the bias in both units.
+    """Return tests of plasticity against the bias per token and per window.
 
     Over all ten checkpoints, the tests correlate levels (four pairs of bias and outcome, two coefficients) and first
     differences, and levels given the context or its logarithm. Over the six checkpoints of the short context, both
