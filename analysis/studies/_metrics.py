@@ -69,8 +69,8 @@ def correlations(models: pd.DataFrame, score: str, study: str, test_families: pd
 
 
 def _missing_note(models: pd.DataFrame, metric: str) -> tuple[str, ...]:
-    absent = models.loc[models[metric].isna(), "display_name"]
-    return (f"no value for {', '.join(absent)}",) if len(absent) else ()
+    missing_models = models.loc[models[metric].isna(), "display_name"]
+    return (f"no value for {', '.join(missing_models)}",) if len(missing_models) else ()
 
 
 def compared_metrics(models: pd.DataFrame) -> Sequence[str]:

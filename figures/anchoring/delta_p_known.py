@@ -16,7 +16,7 @@ def figure(anchoring_curves: pd.DataFrame, subjects: pd.DataFrame, pretrained_he
     labels = subjects[subjects["role"] == "pretrained"].set_index("model")["label"]
     points = anchoring_curves[(anchoring_curves["data"] == "planted") & (anchoring_curves["split"] == "design")]
     points = points[points["model"].isin(labels.index) & (points["n"] > 0)]
-    panels, told = [], ""
+    panels, notes = [], ""
     for model in [name for name in labels.index if name in set(points["model"])]:
         curves = points[points["model"] == model]
         series: list[Series] = []
@@ -24,14 +24,14 @@ def figure(anchoring_curves: pd.DataFrame, subjects: pd.DataFrame, pretrained_he
             rows = curves[curves["group"] == group].sort_values("layer")
             series += delta_p_series(rows, "layer", group, label, "", 0.3 if group == "answer" else -0.3)
         last, strips = int(curves["layer"].max()), full_attention(curves, pretrained_heads)
-        full = [Rule(at=float(s.low or 0) + 0.5, axis="x", label=s.label, dash="densely dotted") for s in strips]
-        for rule in full[:1]:
-            told += f" Both groups fall in the first layer of full attention of {display(model)} ({rule.at:.0f})."
+        rules = [Rule(at=float(s.low or 0) + 0.5, axis="x", label=s.label, dash="densely dotted") for s in strips]
+        for rule in rules[:1]:
+            notes += f" Both groups fall in the first layer of full attention of {display(model)} ({rule.at:.0f})."
         panels.append(
             Panel(
                 title=display(model),
                 series=series,
-                rules=[Rule(at=0, dash="solid"), *full],
+                rules=[Rule(at=0, dash="solid"), *rules],
                 x=Axis(label="layer", low=-1, high=last + 0.5, ticks=range(0, last + 1, max(1, round(last / 5)))),
                 y=Axis(label="$\\Delta P$, points"),
             )
@@ -53,6 +53,6 @@ def figure(anchoring_curves: pd.DataFrame, subjects: pd.DataFrame, pretrained_he
             f"Not drawn: as many tokens of the text before cut, from ${points['filler'].min():.1f}$ to "
             f"${points['filler'].max():.1f}$ points. Hollow, not joined, beside their layer: layers that are not read, "
             "since the probe is not above chance on statements that need their beginning. The end alone tells where it "
-            "is a word such as butter, in which no city lies and which nobody plays." + told
+            "is a word such as butter, in which no city lies and which nobody plays." + notes
         ),
     )

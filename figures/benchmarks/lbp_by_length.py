@@ -56,10 +56,10 @@ def figure(lbp_lengths: pd.DataFrame, matched_models: pd.DataFrame, length_order
             rules=[Rule(at=0, dash="solid")],
         )
     )
-    scores, drawn = (
+    scores, binned_scores = (
         frame.pivot(index=["model", "mode"], columns="length", values="lbp") for frame in (lbp_lengths, binned)
     )
-    fell, fell_drawn = (f"{(frame['128k'] < frame['8k']).sum()} of {len(frame)}" for frame in (scores, drawn))
+    fell, fell_drawn = (f"{(frame['128k'] < frame['8k']).sum()} of {len(frame)}" for frame in (scores, binned_scores))
     return Figure(
         panels=panels,
         columns=COLUMNS,

@@ -13,8 +13,8 @@ def figure(context_cells: pd.DataFrame, drope_figures: pd.DataFrame) -> Figure:
     """Plot points with Wilson intervals, shaded beyond the training length; hollow points of the report lack data."""
     known = context_cells[context_cells["share"].notna()]
     trained = int(context_cells["context"][~context_cells["beyond"].astype(bool)].max())
-    drawn = drope_figures[(drope_figures["figure"] == "H") & (drope_figures["series"] == "DroPE")]
-    unprinted = drawn[drawn["x"].astype(int) == trained]
+    plotted = drope_figures[(drope_figures["figure"] == "H") & (drope_figures["series"] == "DroPE")]
+    unprinted = plotted[plotted["x"].astype(int) == trained]
     longest = known["context"].max()
     panels = []
     for protocol, title in PANELS.items():

@@ -19,15 +19,15 @@ def seed_bundles(rows: pd.DataFrame, factor: float = 1.0, legend: bool = True, e
     """Return one bundle per arm, with one line per seed over the column `place`; legend entries end in `ending`."""
     series: list[Series] = []
     for arm, group in rows.groupby("arm"):
-        wide = group.pivot(index="seed", columns="place", values="value")
+        table = group.pivot(index="seed", columns="place", values="value")
         name = str(arm)
         series.append(
             Bundle(
                 entity=name,
                 label=f"{name}: {ARMS[name]}{ending}",
                 legend=legend,
-                x=list(wide.columns),
-                lines=factor * wide,
+                x=list(table.columns),
+                lines=factor * table,
                 band=False,
                 origin="measured",
             )

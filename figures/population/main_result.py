@@ -17,7 +17,7 @@ def figure(
     population_outcomes: pd.DataFrame, retrained_points: pd.DataFrame, population_members: pd.DataFrame
 ) -> Figure:
     """Return the figure for the two arms that continue from the same model, at the primary base."""
-    found = population_outcomes[
+    keys = population_outcomes[
         (population_outcomes["outcome"] == "keys_far")
         & (population_outcomes["encoding"] == "own")
         & (population_outcomes["base"] == BASE)
@@ -34,7 +34,7 @@ def figure(
     panels = [
         Panel(
             title="far passkeys found",
-            series=seed_bundles(found, 100, ending=", mean"),
+            series=seed_bundles(keys, 100, ending=", mean"),
             x=length,
             y=Axis(label="% found"),
         )
@@ -55,7 +55,7 @@ def figure(
         entities=LOOKS,
         caption=(
             "Trained further without rotation (C), models find passkeys beyond the trained distance that those with it "
-            f"(B) lose, though their plasticity is lower. (a) First run: {seeds(found)}, so this is post hoc. (b, "
+            f"(B) lose, though their plasticity is lower. (a) First run: {seeds(keys)}, so this is post hoc. (b, "
             "c) Second run, texts of four trained lengths: plasticity of aligned queries, and sway, the share of pairs "
             "of keys whose winner changes when they exchange positions (0 in C, by construction). "
             f"{seeds_sentence(retrained, population_members)} Thin, solid: single seeds, the unit; thick: their mean."

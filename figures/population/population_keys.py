@@ -25,16 +25,16 @@ def figure(population_outcomes: pd.DataFrame, population_distances: pd.DataFrame
     panels = []
     for arm, base in pairs:
         lines = rows[(rows["arm"] == arm) & (rows["base"] == base)]
-        wide = lines.pivot(index="seed", columns="middle", values="share")
-        found = 100 * far.loc[(far["arm"] == arm) & (far["base"] == base), "value"].mean()
+        table = lines.pivot(index="seed", columns="middle", values="share")
+        mean = 100 * far.loc[(far["arm"] == arm) & (far["base"] == base), "value"].mean()
         panels.append(
             Panel(
                 title=f"{arm}, base {base:,}" if base else f"{arm}, no base",
-                series=[Bundle(entity=arm, x=list(wide.columns), lines=100 * wide, band=False, origin="measured")],
+                series=[Bundle(entity=arm, x=list(table.columns), lines=100 * table, band=False, origin="measured")],
                 x=Axis(label="words to the passkey", scale="log", base=2, ticks={32: "32", 128: "128", 384: "384"}),
                 y=Axis(label="passkeys found", low=-4, high=119, ticks=[0, 50, 100], percent=True),
                 shades=[Shade(low=float(TRAINED), high=None)],
-                annotations=[Annotation(x=16.0, y=112, text=f"beyond {FAR:g}: {found:.1f} %", anchor="right")],
+                annotations=[Annotation(x=16.0, y=112, text=f"beyond {FAR:g}: {mean:.1f} %", anchor="right")],
             )
         )
     return Figure(

@@ -31,8 +31,8 @@ def figure(
     for base in rotated:
         for quantity, title, axis in SHOWN:
             cells = rows[(rows["base"] == base) & (rows["quantity"] == quantity)]
-            first, others = cells[cells["arm"] == "A"].groupby("place")["value"].mean(), cells[cells["arm"] != "A"]
-            varies = others[others.groupby("arm")["value"].transform(lambda values: values.abs().max()) > 0]
+            first, continued = cells[cells["arm"] == "A"].groupby("place")["value"].mean(), cells[cells["arm"] != "A"]
+            varies = continued[continued.groupby("arm")["value"].transform(lambda values: values.abs().max()) > 0]
             low = Annotation(x=1.0, y=46.5, text="C: 0, below this axis", entity="C")
             label = low if quantity == "sway" else replace(low, x=2.6, y=0.11, text="C: 0")
             mean = [Points(entity="A", label="A: rotation, mean", x=first.index, y=first, legend=not panels)]
@@ -44,7 +44,7 @@ def figure(
                     x=Axis(label="quarter of text", ticks=TICKS),
                     y=axis,
                     rules=[Rule(at=0.0, dash="solid")] if quantity == "position_part" else [],
-                    annotations=[label] if len(varies) < len(others) else [],
+                    annotations=[label] if len(varies) < len(continued) else [],
                 )
             )
     return Figure(

@@ -15,9 +15,9 @@ def figure(pretrained_map: pd.DataFrame) -> Figure:
     low, most = pretrained_map["plasticity"].min(), pretrained_map["plasticity"].max()
     high = most + 0.2 * (most - low)  # data end at green: yellow is too near to the white of no pairs
     for _, name, cells in by_model(pretrained_map):
-        wide = cells.pivot(index="query_distance", columns="key_distance", values="plasticity")
-        values = [[None if np.isnan(cell) else float(cell) for cell in row] for row in wide.to_numpy()]
-        x, y = (_cell_borders(centres) for centres in (wide.columns, wide.index))
+        table = cells.pivot(index="query_distance", columns="key_distance", values="plasticity")
+        values = [[None if np.isnan(cell) else float(cell) for cell in row] for row in table.to_numpy()]
+        x, y = (_cell_borders(centres) for centres in (table.columns, table.index))
         panels.append(
             Panel(
                 title=name,

@@ -29,8 +29,8 @@ def correlation_rows(groups: Mapping[str, pd.DataFrame], name: Callable[[str], s
     """Return one row of tests per metric; the columns `group` and `label` name its group and metric."""
     import pandas as pd
 
-    parts = [spread_tests(tests, VALUES).assign(group=group) for group, tests in groups.items()]
-    rows = pd.concat(parts, ignore_index=True)
+    tables = [spread_tests(tests, VALUES).assign(group=group) for group, tests in groups.items()]
+    rows = pd.concat(tables, ignore_index=True)
     return rows.assign(label=[name(key) for key in rows["comparison"]])
 
 

@@ -72,10 +72,10 @@ def _footnote_text(scores: pd.DataFrame) -> str:
 def measured_scores(scores: pd.DataFrame, lengths: tuple[str, ...]) -> pd.DataFrame:
     """Return one row per measured model and mode: scores as text by length, `name`, `mark` and `group`."""
     number = fixed(2)
-    shown = scores.assign(
+    printed_scores = scores.assign(
         printed=["" if math.isnan(value) else number.show(value, "plain") for value in scores["lbp"].astype(float)]
     )
-    table = shown.pivot(index=["model", "display_name", "mode"], columns="length", values="printed")
+    table = printed_scores.pivot(index=["model", "display_name", "mode"], columns="length", values="printed")
     table = table.reindex(columns=list(lengths)).fillna("").reset_index().sort_values(["mode", "model"])
     return table.assign(
         name=table["display_name"],

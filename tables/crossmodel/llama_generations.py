@@ -31,8 +31,8 @@ def table(
             Column("ruler_128k", "RULER\n128K", fixed(1), missing="no published score"),
             Column("published", "overall", fixed(2), mark="added", group="LongBench Pro"),
             *(
-                Column(mode, f"decline\n{shown}", percent(1, share=True), group="LongBench Pro")
-                for mode, shown in words("mode").items()
+                Column(mode, f"decline\n{label}", percent(1, share=True), group="LongBench Pro")
+                for mode, label in words("mode").items()
             ),
         ],
         marks={"added": "Published by the benchmark; the study's comparison leaves it empty"},

@@ -119,7 +119,7 @@ def _both_sides(first: str, second: str, family: str) -> str:
 def _side_in_short(words: str) -> str:
     if words in SHORT_SIDES:
         return SHORT_SIDES[words]
-    arm, _, place = words.partition(" ")
+    arm, _, detail = words.partition(" ")
     return {"first quarter": f"{arm}, first", "last quarter": f"{arm}, last"}.get(
-        place, words.replace(" in bins of", ", bins of")
+        detail, words.replace(" in bins of", ", bins of")
     )

@@ -76,9 +76,9 @@ def _probe_rows(rows: pd.DataFrame) -> pd.DataFrame:
     probes = []
     for _, layers in rows.groupby(["model", "data"]):
         probes.append(layers[layers["group"] == ("question" if (layers["group"] == "question").any() else "all")])
-    wide = pd.concat(probes).pivot(index=["model", "data", "layer"], columns="metric", values="value").reset_index()
+    table = pd.concat(probes).pivot(index=["model", "data", "layer"], columns="metric", values="value").reset_index()
     names = ["model", "data", "layer", "auroc", "auroc_low", "auroc_high", "accuracy"]
-    return wide[names].assign(above_chance=wide["auroc_low"] > CHANCE)
+    return table[names].assign(above_chance=table["auroc_low"] > CHANCE)
 
 
 def _why_empty(row: pd.Series) -> str:

@@ -28,7 +28,7 @@ def anchoring_known(anchoring: pd.DataFrame, anchoring_curves: pd.DataFrame, sub
         groups: Any = {str(group): curve.set_index("layer") for group, curve in curves.groupby("group")}
         question, answer = groups["question"], groups["answer"]
         layer = int(question.index[int(question["auroc"].to_numpy(dtype=float).argmax())])
-        known = shares[shares["model"] == model]
+        known_shares = shares[shares["model"] == model]
         row: dict[str, object] = {
             "model": model,
             "display_name": labels[model],
@@ -42,7 +42,7 @@ def anchoring_known(anchoring: pd.DataFrame, anchoring_curves: pd.DataFrame, sub
             row |= {f"{name}{end}": float(point[f"delta_p{end}"]) for end in ("", "_low", "_high")}
             row |= {f"{name}_flips": float(point["question_share"]), f"{name}_filler": float(point["filler"])}
             row |= {f"{name}_n": int(point["n"])}
-        rows.append(row | {"known_share": float(known["value"].mean()), "names": int(known["n"].max())})
+        rows.append(row | {"known_share": float(known_shares["value"].mean()), "names": int(known_shares["n"].max())})
     if not rows:
         raise DataError(f"anchoring_curves has no pretrained model; run: {RERUN}")
     return pd.DataFrame(rows)

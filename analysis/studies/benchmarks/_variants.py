@@ -49,12 +49,12 @@ def variants(
 ) -> list[Variant]:
     """Return the variants to `END`: by start, mode, drop and set of models, and coefficient."""
     samples = (("ap_drop", 1, in_source), ("ap_drop", 1, len(models)), ("total_drop", -1, in_source))
-    found = []
+    tested = []
     for start, mode, (metric, sign, n) in product(starts, MODES, samples):
         loss = score_loss(scores, models, start, END, mode, unit)[:n]
         drop = sign * models[metric].to_numpy(dtype=float)[:n]
-        found += [Variant(relabelled(drop, loss, name), n, tie_tolerance(drop, loss, name)) for name in COEFFICIENTS]
-    return found
+        tested += [Variant(relabelled(drop, loss, name), n, tie_tolerance(drop, loss, name)) for name in COEFFICIENTS]
+    return tested
 
 
 def joint_median(tested: Sequence[Variant], count: int, in_source: int) -> tuple[float, PermutationP]:

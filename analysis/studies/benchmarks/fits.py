@@ -16,22 +16,22 @@ def ap_drop_fit(matched_models: pd.DataFrame) -> pd.DataFrame:
     with n - 2 degrees of freedom; it assumes normal residuals with equal variance.
     """
     samples = {"source": matched_models[matched_models["in_source"].astype(bool)], "all": matched_models}
-    parts = [
+    bands = [
         _fit_with_band(rows["ap_drop"], rows["lbp"], f"ap_drop_fit, {name}").assign(sample=name)
         for name, rows in samples.items()
     ]
-    return pd.concat(parts, ignore_index=True)[["sample", *_COLUMNS]]
+    return pd.concat(bands, ignore_index=True)[["sample", *_COLUMNS]]
 
 
 def length_decline_fit(length_decline: pd.DataFrame) -> pd.DataFrame:
     """Fit the score's relative decline (percent) on ap_drop, in both prompt modes; samples as in `ap_drop_fit`."""
-    parts = []
+    bands = []
     for mode, rows in length_decline.groupby("mode", sort=False):
         samples = {"source": rows[rows["in_source"].astype(bool)], "all": rows}
         for name, models in samples.items():
             band = _fit_with_band(models["ap_drop"], 100 * models["decline"], f"length_decline_fit, {mode}, {name}")
-            parts.append(band.assign(mode=mode, sample=name))
-    return pd.concat(parts, ignore_index=True)[["mode", "sample", *_COLUMNS]]
+            bands.append(band.assign(mode=mode, sample=name))
+    return pd.concat(bands, ignore_index=True)[["mode", "sample", *_COLUMNS]]
 
 
 _COLUMNS = ("x", "fit", "low", "high", "slope", "intercept", "r_squared", "n")

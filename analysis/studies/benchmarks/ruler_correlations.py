@@ -15,8 +15,8 @@ def ruler_correlations(captured_models: pd.DataFrame, test_families: pd.DataFram
 
 def ruler_correlations_full_context(captured_models: pd.DataFrame, test_families: pd.DataFrame) -> pd.DataFrame:
     """Return correlations as in `ruler_correlations`, for models whose captured context covers the scored length."""
-    full = _full_context_models(_scored_models(captured_models))
-    return frame(correlations(full, "ruler_128k", "ruler_correlations_full_context", test_families))
+    models = _full_context_models(_scored_models(captured_models))
+    return frame(correlations(models, "ruler_128k", "ruler_correlations_full_context", test_families))
 
 
 def ruler_correlation_signs(captured_models: pd.DataFrame) -> pd.DataFrame:

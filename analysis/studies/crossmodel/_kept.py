@@ -52,7 +52,7 @@ def frequencies(
 
 
 def kept_share(turning: FloatArray, width: float) -> float:
-    """Return the share of the mean query's squared norm left in a bucket of `width` tokens, if all pairs have equal norms.
+    """Return the share of the mean query's squared norm left in a bucket of `width` tokens, for equal norms of pairs.
 
     The mean over evenly drawn positions keeps sin(f w / 2) / (f w / 2) of its length in a pair of frequency f.
     """

@@ -109,8 +109,8 @@ def bin_factors(bin_kept: pd.DataFrame, null_levels: pd.DataFrame) -> pd.DataFra
     `kept / kept_even`. `random` is the largest growth in networks of random weights, from `null_levels`.
     """
     widest = bin_kept[bin_kept["width"] == bin_kept.groupby("model")["width"].transform("max")]
-    places = widest.sort_values("low").groupby("model")["kept"].agg(["first", "last"])
-    change, excess = places["last"] / places["first"], widest["kept"] / widest["kept_even"]
+    ends = widest.sort_values("low").groupby("model")["kept"].agg(["first", "last"])
+    change, excess = ends["last"] / ends["first"], widest["kept"] / widest["kept_even"]
     random_levels = null_levels[(null_levels["positional"] == "rope") & (null_levels["quantity"] == "plasticity")]
     rho = random_levels.assign(rho=agreement(random_levels["value"])).pivot(
         index="size", columns=["estimator", "width", "place"], values="rho"
@@ -123,7 +123,7 @@ def bin_factors(bin_kept: pd.DataFrame, null_levels: pd.DataFrame) -> pd.DataFra
         "between": change.max() / change.min(),
     }
     factors |= {"even": excess.max() / excess.min(), "random": random_growth.max()}
-    captures = [len(places)] * 4 + [int(random_growth.notna().sum())]
+    captures = [len(ends)] * 4 + [int(random_growth.notna().sum())]
     pairs = zip(factors.items(), captures, strict=True)
     return pd.DataFrame([{"factor": name, "value": value, "captures": count} for (name, value), count in pairs])
 

@@ -23,7 +23,7 @@ def content_layers(drope_published_content: pd.DataFrame) -> pd.DataFrame:
     for _, row in table.iterrows():
         for scope, name in SCOPES.items():
             attention, mlp = row[f"attn_output_norm_{name}"], row[f"mlp_output_norm_{name}"]
-            every = scope == "all tokens"
+            is_all = scope == "all tokens"
             rows.append(
                 {
                     "positional": row["positional"],
@@ -32,10 +32,10 @@ def content_layers(drope_published_content: pd.DataFrame) -> pd.DataFrame:
                     "attention_norm": attention,
                     "mlp_norm": mlp,
                     "share": 100 * attention / (attention + mlp),
-                    "share_per_text": 100 * row["attn_contribution_frac"] if every else None,
-                    "share_of_update": 100 * row["attn_frac_of_delta"] if every else None,
-                    "cosine": row["attn_mlp_cosine_sim"] if every else None,
-                    "note": "" if every else "share_per_text, share_of_update, cosine: published for all tokens only",
+                    "share_per_text": 100 * row["attn_contribution_frac"] if is_all else None,
+                    "share_of_update": 100 * row["attn_frac_of_delta"] if is_all else None,
+                    "cosine": row["attn_mlp_cosine_sim"] if is_all else None,
+                    "note": "" if is_all else "share_per_text, share_of_update, cosine: published for all tokens only",
                 }
             )
     return pd.DataFrame(rows)

@@ -123,7 +123,7 @@ def uniform_sink(drope_protocols: pd.DataFrame, drope_stated: pd.DataFrame) -> p
     rows = []
     for tokens in range(2, max(last for _, last in ranges.values()) + 1):
         harmonic = sum(1 / position for position in range(1, tokens + 1))
-        used = [section for section, (first, last) in ranges.items() if first <= tokens <= last]
+        sections = [section for section, (first, last) in ranges.items() if first <= tokens <= last]
         rows.append(
             {
                 "tokens": tokens,
@@ -131,7 +131,7 @@ def uniform_sink(drope_protocols: pd.DataFrame, drope_stated: pd.DataFrame) -> p
                 "later": (harmonic - 1) / (tokens - 1),
                 "threshold": threshold,
                 "sink": harmonic / tokens >= threshold,
-                "used_in": {SINKS: "sink rates", PATTERNS: "attention patterns"}[used[0]] if used else "none",
+                "used_in": {SINKS: "sink rates", PATTERNS: "attention patterns"}[sections[0]] if sections else "none",
             }
         )
     return pd.DataFrame(rows)

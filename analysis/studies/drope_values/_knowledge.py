@@ -16,9 +16,9 @@ LEFT_OUT = "answers without yes or no are left out, and how many is not stored"
 EstimateRange = tuple[float, float, float]  # estimate, low, high
 
 
-def values_by_key(long: pd.DataFrame, keys: Sequence[str]) -> Mapping[tuple[str, ...], float]:
+def values_by_key(source: pd.DataFrame, keys: Sequence[str]) -> Mapping[tuple[str, ...], float]:
     """Return the values of a long-format source by key."""
-    return {tuple(str(row[key]) for key in keys): float(row["value"]) for row in long.to_dict("records")}
+    return {tuple(str(row[key]) for key in keys): float(row["value"]) for row in source.to_dict("records")}
 
 
 def stored_arms(

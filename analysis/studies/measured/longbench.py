@@ -25,7 +25,7 @@ def measured_lbp_lengths(measured_lbp: pd.DataFrame, models: pd.DataFrame) -> pd
     table["display_name"] = [names.get(model, model) for model in table["model"]]
     columns = ["model", "display_name", "role", "mode", "length", "metric", "lbp", "ci_low", "ci_high"]
     table = table[[*columns, "predictions", "samples", "data", "checkpoint", "note"]]
-    order = {length: place for place, length in enumerate((*LENGTHS, OVERALL))}
+    order = {length: index for index, length in enumerate((*LENGTHS, OVERALL))}
     return table.sort_values(
         ["model", "mode", "length"], key=lambda column: column.map(order) if column.name == "length" else column
     ).reset_index(drop=True)

@@ -77,11 +77,11 @@ def head_values(aligned: pd.DataFrame, exchange: pd.DataFrame) -> pd.DataFrame:
     text_length = QUARTERS * TRAINED
     all_pairs = {"apart_low": 0, "apart_high": text_length, "away_low": 0, "away_high": text_length}
     profile = aligned.assign(quantity=PLASTICITY, texts="one", value=aligned[PLASTICITY].astype(float), **all_pairs)
-    parts = [profile[[*HEAD_KEY, *CELL, "value"]]]
+    tables = [profile[[*HEAD_KEY, *CELL, "value"]]]
     for quantity in EXCHANGED:
         rows = exchange.assign(quantity=quantity, estimator=ALIGNED, value=exchange[quantity].astype(float))
-        parts.append(rows[[*HEAD_KEY, *CELL, "value"]])
-    return pd.concat(parts, ignore_index=True).dropna(subset="value")
+        tables.append(rows[[*HEAD_KEY, *CELL, "value"]])
+    return pd.concat(tables, ignore_index=True).dropna(subset="value")
 
 
 def head_costs(ablation: pd.DataFrame) -> pd.DataFrame:

@@ -46,10 +46,10 @@ def population_bases(
     plans = population_plan[(population_plan["unit"] == UNIT) & (population_plan["base"].astype(str) == PRIMARY)]
     rows: list[dict[str, Any]] = []
     for plan in records(plans):
-        sides = [_arms_by_seed(table, plan, base) for base in BASES]
-        effects = [side["first"] - side["second"] for side in sides]
-        for base, side, effect in zip(BASES, sides, effects, strict=True):
-            means = {f"mean_{name}": float(side[name].mean()) if len(side) else None for name in ("first", "second")}
+        by_base = [_arms_by_seed(table, plan, base) for base in BASES]
+        effects = [arms["first"] - arms["second"] for arms in by_base]
+        for base, arms, effect in zip(BASES, by_base, effects, strict=True):
+            means = {f"mean_{name}": float(arms[name].mean()) if len(arms) else None for name in ("first", "second")}
             rows.append(_contrast_row(plan, str(base), effect, means))
         if {plan.first, plan.second} & {UNROTATED}:
             continue  # the arm without a base would cancel, so the difference would not be about it

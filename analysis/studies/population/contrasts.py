@@ -105,14 +105,14 @@ def _differences_by_context(
         return []
     differences = []
     for seed in seeds:
-        sides = []
+        by_arm = []
         for arm in (plan.first, plan.second):
             letter, _, encoding = arm.partition(":")
             base = 0 if letter == "E" else int(plan.base)
             is_model = (models["arm"] == letter) & (models["base"] == base) & (models["seed"] == seed)
             questions = by_key[models.loc[is_model, "model"].item(), encoding or "own", float(plan.multiple)]
-            sides.append(questions if plan.outcome == "keys_all" else questions[questions["far"]])
-        pairs = sides[0].merge(sides[1][["item", "right"]], on="item", suffixes=("", "_second"))
+            by_arm.append(questions if plan.outcome == "keys_all" else questions[questions["far"]])
+        pairs = by_arm[0].merge(by_arm[1][["item", "right"]], on="item", suffixes=("", "_second"))
         gaps = (pairs["right"].astype(float) - pairs["right_second"].astype(float)).to_numpy()
         contexts = pairs["context"].to_numpy()
         differences.append([gaps[contexts == context] for context in np.unique(contexts)])

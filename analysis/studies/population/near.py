@@ -25,8 +25,8 @@ def population_near(population_distances: pd.DataFrame) -> pd.DataFrame:
     for key, seeds in share.groupby(level=["base", "arm", "multiple"]):
         base, arm, multiple = key
         rows.append(_near_row(base, arm, multiple, seeds.to_numpy()))
-    wide = share.unstack("arm").reindex(columns=list(CONTRAST)).dropna()
-    first, second = (wide[arm] for arm in CONTRAST)
+    by_arm = share.unstack("arm").reindex(columns=list(CONTRAST)).dropna()
+    first, second = (by_arm[arm] for arm in CONTRAST)
     for key, seeds in (first - second).groupby(level=["base", "multiple"]):
         base, multiple = key
         rows.append(_near_row(base, " minus ".join(CONTRAST), multiple, seeds.to_numpy(), tested=True))

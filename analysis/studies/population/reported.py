@@ -34,16 +34,16 @@ def experiments_reported(
     """
     rows: list[dict[str, Any]] = []
 
-    def add(key: str, rope: float, drope: float, place: str, differs: bool = True) -> None:
+    def add(key: str, rope: float, drope: float, source: str, differs: bool = True) -> None:
         direction = "none" if not differs or rope == drope else "higher" if drope > rope else "lower"
         rows.append(
-            {"quantity": key, "rope": float(rope), "drope": float(drope), "direction": direction, "place": place}
+            {"quantity": key, "rope": float(rope), "drope": float(drope), "direction": direction, "place": source}
         )
 
     def add_cells(key: str, frame: pd.DataFrame, **where: object) -> None:
         values = [pick(frame, positional=model, **where) for model in PAIR]
-        places = sorted({str(row["source"]) for row in values})
-        add(key, values[0]["value"], values[1]["value"], ", ".join(places))
+        sources = sorted({str(row["source"]) for row in values})
+        add(key, values[0]["value"], values[1]["value"], ", ".join(sources))
 
     for tensor in ("query", "key", "value"):
         row = pick(massive_counts, tensor=tensor, run="reported totals")

@@ -125,12 +125,12 @@ def retrained_levels(
     """
     values = head_values(retrained_aligned, retrained_exchange)
     costs = head_costs(retrained_ablation)
-    parts = []
+    tables = []
     for kind in (ALL, COST, COST_LONG):
         levels = quarters(model_values(values, costs, kind)).assign(weights=kind)
-        parts.append(levels[_levels_shown(levels, kind)])
+        tables.append(levels[_levels_shown(levels, kind)])
     return _over_seeds(
-        pd.concat(parts, ignore_index=True),
+        pd.concat(tables, ignore_index=True),
         retrained_models,
         population_members,
         ["quantity", "estimator", "width", "texts", "weights", "low", "high"],
@@ -165,18 +165,18 @@ def retrained_apart(
     longest = values["high"].max()
     values = values[(values["away_low"] == 0) & (values["away_high"] == longest)]
     cells = ["quantity", "apart_low", "apart_high"]
-    sides = values.pivot(index=["model", *cells], columns="low", values="value")
-    change = (sides[sides.columns.max()] - sides[sides.columns.min()]).rename("value").dropna().reset_index()
+    table = values.pivot(index=["model", *cells], columns="low", values="value")
+    change = (table[table.columns.max()] - table[table.columns.min()]).rename("value").dropna().reset_index()
     return _over_seeds(change, retrained_models, population_members, cells)
 
 
 def _by_distance(exchange: pd.DataFrame) -> pd.DataFrame:
     """Return means over heads of the exchange by model and distance cell, for aligned bins and keys of one text."""
-    parts = []
+    tables = []
     for quantity in DISTANCES:
         rows = exchange.assign(quantity=quantity, estimator=ALIGNED)
-        parts.append(rows.assign(value=rows[quantity].astype(float)))
-    values = pd.concat(parts, ignore_index=True).dropna(subset="value")
+        tables.append(rows.assign(value=rows[quantity].astype(float)))
+    values = pd.concat(tables, ignore_index=True).dropna(subset="value")
     values = values[(values["width"] == WIDTH) & (values["texts"] == "one")]
     means: pd.DataFrame = values.groupby(["model", *CELL])[["value"]].mean().reset_index()
     return means
@@ -196,17 +196,17 @@ def retrained_points(
     """
     values = head_values(retrained_aligned, retrained_exchange)
     costs = head_costs(retrained_ablation)
-    parts = []
+    tables = []
     for kind in (ALL, COST):
         levels = quarters(model_values(values, costs, kind)).assign(weights=kind)
         levels = levels[(levels["texts"] == "one") & levels["quantity"].isin([PLASTICITY, "sway", "position_part"])]
         aligned = (levels["width"] == WIDTH) & (levels["estimator"] == ALIGNED)
         pooled = (levels["width"] == 8) & (levels["estimator"] == POOLED) & (levels["quantity"] == PLASTICITY)
-        parts.append(levels[aligned | pooled].rename(columns={"quarter": "place"}))
+        tables.append(levels[aligned | pooled].rename(columns={"quarter": "place"}))
     far = share_of_far_keys(retrained_extensions, population_prompts, retrained_models)
     own_keys = far[(far["encoding"] == "own") & (far["temperature"] == 0)].rename(columns={"multiple": "place"})
-    parts.append(own_keys.assign(quantity=KEYS_FAR, estimator="none", weights="none"))
-    table = pd.concat(parts, ignore_index=True)[["model", "quantity", "estimator", "weights", "place", "value"]]
+    tables.append(own_keys.assign(quantity=KEYS_FAR, estimator="none", weights="none"))
+    table = pd.concat(tables, ignore_index=True)[["model", "quantity", "estimator", "weights", "place", "value"]]
     points = table.merge(retrained_models[["model", "arm", "base", "seed"]], on="model")
     points["place"] = points["place"].astype(int)
     order = ["base", "arm", "seed", "quantity", "estimator", "weights", "place"]

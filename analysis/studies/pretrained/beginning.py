@@ -66,7 +66,7 @@ def pretrained_beginning(
         if not all((sinks["model"] == model + ending).any() for ending in STARTS.values()):
             continue
         facts = {"model": model, "display_name": name}
-        texts = {
+        series = {
             quantity.name: {
                 start: _values_by_text(tables[quantity.table], model + ending, quantity)
                 for start, ending in STARTS.items()
@@ -74,8 +74,8 @@ def pretrained_beginning(
             for quantity in BY_TEXT
         }
         for key, (removed, kept) in ROTATION.items():
-            texts[key] = {start: texts[removed][start] - texts[kept][start] for start in STARTS}
-        for key, by_start in texts.items():
+            series[key] = {start: series[removed][start] - series[kept][start] for start in STARTS}
+        for key, by_start in series.items():
             word, token = by_start["word"], by_start["token"]
             if list(word.index) != list(token.index):
                 raise DataError(f"{model}: texts with and without the beginning token differ; measure both: {RERUN}")

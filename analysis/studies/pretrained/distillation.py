@@ -25,9 +25,9 @@ def distillation_curves(distillation: pd.DataFrame, subjects: pd.DataFrame) -> p
             "distillation: subjects.csv lists no student with the role own; train both arms: python build.py lab distil"
         )
     rows["arm"] = rows["side"].map(ARMS)
-    wide = rows.pivot(index=["pair", "seed", "arm", "of", "step", "tokens", "text"], columns="metric", values="value")
-    counts = rows[rows["metric"] == "kl"].set_index(list(wide.index.names))["n"]
-    losses = wide.assign(n=counts).reset_index()
+    table = rows.pivot(index=["pair", "seed", "arm", "of", "step", "tokens", "text"], columns="metric", values="value")
+    counts = rows[rows["metric"] == "kl"].set_index(list(table.index.names))["n"]
+    losses = table.assign(n=counts).reset_index()
     grouped = losses.groupby(["pair", "seed", "arm", "of", "step", "tokens"], as_index=False)
     means = grouped.agg(kl=("kl", "mean"), loss=("loss", "mean"), teacher_loss=("teacher_loss", "mean"), n=("n", "sum"))
     losses = pd.concat([losses, means.assign(text=ALL)], ignore_index=True)

@@ -69,8 +69,8 @@ def _right_by_prompt(context_length: pd.DataFrame, subjects: pd.DataFrame) -> li
             cells = answers[answers["model"] == (model + NEAR if column == "teacher" else model)]
             for condition, items in cells.groupby("condition"):
                 if match := OWN_ENCODING.fullmatch(str(condition)):
-                    right = items.assign(item=items["seed"].astype(str) + "/" + items["unit_id"].astype(str))
-                    groups.append((pair, column, float(match["ratio"]), right.set_index("item")["value"].sort_index()))
+                    table = items.assign(item=items["seed"].astype(str) + "/" + items["unit_id"].astype(str))
+                    groups.append((pair, column, float(match["ratio"]), table.set_index("item")["value"].sort_index()))
     if not any(column in ("nope", "continued") for _, column, _, _ in groups):
         raise DataError(f"context_length has no student; run: {RERUN}")
     return groups

@@ -39,7 +39,7 @@ def pretrained_geometry(
     if no pretrained model is measured, or one lacks a metric.
     """
     rows: list[dict[str, object]] = []
-    small = _population_means(population_heads, population_models)
+    small_means = _population_means(population_heads, population_models)
     measurements: Any = model_metrics.set_index(["model", "metric"])
     names = display_names(pretrained_models, subjects)
     measured = [model for model in names if model in set(model_metrics["model"])]
@@ -58,7 +58,7 @@ def pretrained_geometry(
                 "context": int(reported["captured_context"].max()),
             }
         )
-        seeds = small[metric].to_numpy(dtype=float)
+        seeds = small_means[metric].to_numpy(dtype=float)
         low, high = student_interval(seeds) or (None, None)
         rows.append(
             {

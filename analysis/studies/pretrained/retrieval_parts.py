@@ -37,7 +37,7 @@ def pretrained_retrieval_parts(
         answers = context_length[context_length["model"].isin(models) & (context_length["unit_id"] == "")]
         defined = answers[answers["value"].notna()]
         aucs: Any = answers.set_index(["condition", "metric"])["value"]
-        shown: dict[str, list[tuple[str, float, int]]] = defaultdict(list)
+        means: dict[str, list[tuple[str, float, int]]] = defaultdict(list)
         for _, cell in defined.iterrows():
             condition, metric = str(cell["condition"]), str(cell["metric"])
             value, n = float(cell["value"]), int(cell["n"])
@@ -51,15 +51,15 @@ def pretrained_retrieval_parts(
                 auc = aucs.get((condition, f"verification_auc_{kind}"))
                 reason = "low, high: a mean probability" + ("; auc: the key itself" if kind == "exact" else "")
                 columns = {"part": "shown", "which": kind, "auc": auc, "note": reason}
-                shown[condition].append((kind, value, n))
+                means[condition].append((kind, value, n))
             else:
                 continue
             tokens = round(float(match["ratio"]) * positions)
             rows.append({"model": model, "display_name": name, "tokens": tokens, "value": value, "n": n, **columns})
         wrong_rows = [
-            _wrong_key_row(kinds, aucs.get((condition, "verification_auc"))) for condition, kinds in shown.items()
+            _wrong_key_row(kinds, aucs.get((condition, "verification_auc"))) for condition, kinds in means.items()
         ]
-        lengths = [round(float(condition.removeprefix("own/").removesuffix("x")) * positions) for condition in shown]
+        lengths = [round(float(condition.removeprefix("own/").removesuffix("x")) * positions) for condition in means]
         p_values = [row["p"] for row in wrong_rows if row.get("p") is not None]
         adjusted = iter(holm_p(p_values))
         for tokens, row in zip(lengths, wrong_rows, strict=True):

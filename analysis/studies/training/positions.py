@@ -114,10 +114,10 @@ def _bin_ends(text: str) -> tuple[float, float]:
     Each end has its own K; a bare number is in tokens. Raises ValueError if the text is not such a bin, or its ends
     do not increase.
     """
-    parts = [_END.fullmatch(end) for end in text.split("-")]
-    if len(parts) != 2 or None in parts:
+    matches = [_END.fullmatch(end) for end in text.split("-")]
+    if len(matches) != 2 or None in matches:
         raise ValueError(f"bin {text!r}: write it as 512-1K")
-    low, high = (float(match[1]) * (1024 if match[2] else 1) for match in parts if match)
+    low, high = (float(match[1]) * (1024 if match[2] else 1) for match in matches if match)
     if low >= high:
         raise ValueError(f"bin {text!r}: its ends do not increase")
     return low, high
