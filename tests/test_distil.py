@@ -173,7 +173,7 @@ def test_invalid_distillation_requests_are_refused(place):
         DistilRecipe(steps=1, precision="int8")
     with pytest.raises(SpecError, match="rows is 0"):
         DistilRecipe(steps=1, rows=0)
-    with pytest.raises(DataError, match=r"manual:evaluation has .* windows of 100 tokens, but 9 are needed"):
+    with pytest.raises(DataError, match=r"manual:evaluation has .* windows of 100 tokens, but needs 9"):
         distilled(place, recipe=dataclasses.replace(TINY, length=100, held_out=9))
     distilled(place, steps=2)
     student_of = str(place / command.HOME / "teacher-short-s0/teacher-nope")

@@ -69,9 +69,9 @@ def run(
     recipe, chosen_arms = recipe or recipe_of(name), list(arms) or list(ARMS)
     if unknown := [arm for arm in chosen_arms if arm not in ARMS]:
         raise SpecError(f"arm {unknown[0]!r} is unknown; give one of {', '.join(ARMS)}")
-    stop = recipe.steps if steps is None else steps
-    if not 0 < stop <= recipe.steps:
-        raise SpecError(f"--steps {stop}: the recipe {name} has steps 1 to {recipe.steps}; for more, add a recipe")
+    end = recipe.steps if steps is None else steps
+    if not 0 < end <= recipe.steps:
+        raise SpecError(f"--steps {end}: the recipe {name} has steps 1 to {recipe.steps}; for more steps, add a recipe")
     torch = need("torch", "to distil a model")
     torch.set_num_threads(1)
     if shutil.disk_usage(root).free < NEEDED_BYTES:
@@ -93,14 +93,15 @@ def run(
     teacher = Teacher(loaded.model, recipe, windows)
     students = [Student(arm, recipe, seed, folder, teacher, home / arm, facts) for arm in chosen_arms]
     with open_bar("steps") as bar:
-        while (step := min(student.step for student in students)) < stop:
-            turn_end = min(stop, (step // recipe.every + 1) * recipe.every)
+        while (step := min(student.step for student in students)) < end:
+            turn_end = min(end, (step // recipe.every + 1) * recipe.every)
             for student in students:
                 student.train_to(turn_end)
                 divergences = {row["text"]: row["value"] for row in student.rows if row["metric"] == "kl"}
                 losses = ", ".join(f"{text} {value:.3f}" for text, value in divergences.items())
-                bar.say(f"{student.arm}, step {student.step} of {stop}: held-out KL {losses}")
-            paths = [_save_table(root, folder.name, student, name, model) for student in students]
+                bar.say(f"{student.arm}, step {student.step} of {end}: held-out KL {losses}")
+            for student in students:
+                _save_table(root, folder.name, student, name, model)
     paths = [_save_table(root, folder.name, student, name, model) for student in students]
     return [*paths, *(_export_student(home, folder, student, loaded.tokenizer) for student in students)]
 

@@ -115,20 +115,12 @@ def bias_plasticity_tests(
         guard = guards.dependent_units(list(rows["name"]), run_of_rows, "one training run")
         guard += shared_text_weights(list(rows["name"]), published_facts)
         for bias, label in (("bias_strength", "per token"), ("bias_window", "per window")):
+            labels = {"study": STUDY, "comparison": f"{label}, {group}", "unit": unit}
+            values = (rows[bias], rows["ap_drop"])
             for method in (correlation.pearson, correlation.spearman):
-                test = method(
-                    rows[bias],
-                    rows["ap_drop"],
-                    study=STUDY,
-                    comparison=f"{label}, {group}",
-                    unit=unit,
-                    names=(bias, "ap_drop"),
-                )
-                tests.append(guards.attach(test, guard))
+                tests.append(guards.attach(method(*values, names=(bias, "ap_drop"), **labels), guard))
             if group == "captured models":
-                labels = {"study": STUDY, "comparison": f"{label}, {group}", "unit": unit}
-                names = list(rows["display_name"])
-                left_out = correlation.leave_one_out(rows[bias], rows["ap_drop"], units=names, **labels)
+                left_out = correlation.leave_one_out(*values, units=list(rows["display_name"]), **labels)
                 tests.append(guards.attach(left_out, guard))
         difference = correlation_difference(
             rows["ap_drop"],
