@@ -29,7 +29,7 @@ def ablation_sides(
         contrast[str(row["ablation"])] = float(row["ratio"])
     unknown = set(ablation_citations["ablation"]) - {ablation for group in GROUPS.values() for ablation in group}
     if unknown:
-        raise DataError(f"ablation_citations has {', '.join(sorted(unknown))}, missing from GROUPS; add it")
+        raise DataError(f"ablation_citations has {', '.join(sorted(unknown))}, which no group has; extend GROUPS")
     rows: list[dict[str, Any]] = []
     for source, cells in ablation_citations.groupby("source", sort=False):
         for group, names in GROUPS.items():
