@@ -39,6 +39,12 @@ def digest(path: Path | str) -> str:
         raise ThesisError(f"{path}: cannot be read as a file ({error.strerror})") from None
 
 
+def stamp_of(path: Path) -> tuple[int, int]:
+    """Return the time of a file's last change and its size; while they stay, what was read from it can be cached."""
+    status = path.stat()
+    return status.st_mtime_ns, status.st_size
+
+
 def write(path: Path, content: bytes, *, lasting: bool = False) -> bool:
     """Write `content` to `path` atomically; return whether the file changed.
 

@@ -8,7 +8,7 @@ from boundpaper.paper.site.grid import table_of_frame
 from boundpaper.paper.site.history import Revision, histories, shallow_note
 from boundpaper.paper.site.page import page
 from boundpaper.paper.site.project import SiteProject, artifact_rows
-from boundpaper.paper.site.walk import KINDS, neighbours
+from boundpaper.paper.site.walk import NAMES, neighbours
 from boundpaper.paper.site.works import work_link
 from boundpaper.store.descriptor import files, resource
 from boundpaper.store.reader import read
@@ -30,19 +30,19 @@ def artifact_pages(
             origins.setdefault(row["artifact"], []).append(row)
     works = _works_by_place(project)
     revisions, note = histories(project.root), shallow_note(project.root)
-    titles: dict[str, str] = {}
+    artifacts: list[tuple[Node, str]] = []
     for node in (node for node in project.nodes if node.makes):
         description = resource(project.root, node.name) or {}
-        titles[node.key] = str(description.get("title", node.doc))
+        artifacts.append((node, str(description.get("title", node.doc))))
         history: tuple[Revision, ...] | str = ()
         if node.kind not in ("source", "measurement"):
             history = revisions if isinstance(revisions, str) else revisions.get(node.name, ())
         yield from _artifact_page(
             project, node, description, origins.get(node.name, []), history, note, works, printed.get(node.name, ())
         )
-    nodes = [project.outline.nodes[key] for key in titles]
-    nodes = sorted((node for node in nodes if node.kind in KINDS), key=lambda node: (KINDS.index(node.kind), node.name))
-    values = {"artifacts": [(node, titles[node.key]) for node in nodes], "project": project}
+    kinds = list(NAMES)
+    artifacts.sort(key=lambda artifact: (kinds.index(artifact[0].kind), artifact[0].name))
+    values = {"artifacts": artifacts, "project": project}
     yield "artifacts.html", page("artifacts.html.j2", "artifacts.html", title="Artifacts", **values)
 
 

@@ -240,9 +240,9 @@ class ChapterReader:
                 return self.fault(f"\\{name} names {unknown[0]!r}, a label that no chapter defines", at + begin), place
             return reference_links([self.labels[key] for key in keys], name), place
         if name in ("citep", "citet", "citealp", "citeauthor", "citeyear", "cite"):
-            (keys,), place = self.plain_arguments(1, text, place)
-            fault = f"\\{name}{{{keys}}} is not in the bibliography"
-            return self.cite(name, keys, option) or self.fault(fault, at + begin), place
+            (cited,), place = self.plain_arguments(1, text, place)
+            fault = f"\\{name}{{{cited}}} is not in the bibliography"
+            return self.cite(name, cited, option) or self.fault(fault, at + begin), place
         if name == "footnote":
             _, (note,), place = self.arguments(1, text, place, at)
             self.notes.append(note)
