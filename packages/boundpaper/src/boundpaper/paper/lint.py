@@ -186,8 +186,8 @@ def _states_value(formula: str) -> bool:
     """Return whether an inline formula states a value: a bare number, a decimal after a relation, or a sample size."""
     if formula.startswith(("$$", r"\[", r"\begin")):
         return False
-    inner = re.sub(r"\\[,;!: ]|[{}~]|\s", "", formula.removeprefix(r"\(").removesuffix(r"\)").strip("$"))
-    return bool(_BARE.fullmatch(inner) or _VALUE.search(inner))
+    content = re.sub(r"\\[,;!: ]|[{}~]|\s", "", formula.removeprefix(r"\(").removesuffix(r"\)").strip("$"))
+    return bool(_BARE.fullmatch(content) or _VALUE.search(content))
 
 
 def _typed_fault(number: str) -> str:
