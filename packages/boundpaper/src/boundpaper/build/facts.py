@@ -13,7 +13,7 @@ from typing import Any
 from boundpaper.build.kinds import KINDS
 from boundpaper.errors import SpecError, ThesisError
 from boundpaper.store.cached_files import keep_value, read_kept
-from boundpaper.store.files import Stamp, digest, stamp_of
+from boundpaper.store.files import Stamp, digest, status_stamp
 
 Facts = dict[str, Any]
 _FORMAT = 4
@@ -154,7 +154,7 @@ class FactReader:
         return self._hashes[path]
 
     def _digest(self, place: str) -> str:
-        now, stamp = time.time_ns(), stamp_of(place)
+        now, stamp = time.time_ns(), status_stamp(place)
         if stamp and (known := self._settled.get(place)) and known[0] == stamp:
             return known[1]
         content_hash = digest(place)

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from boundpaper.store.cached_files import keep_value, read_kept
-from boundpaper.store.files import Stamp, digest, stamp_of
+from boundpaper.store.files import Stamp, digest, status_stamp
 
 FILE = "out/state/unchanged.json"
 STATE = "out/state/state.json"
@@ -101,7 +101,7 @@ def _project_paths(root: Path) -> Iterator[str]:
 
 def _stamps_of(root: Path, paths: Iterable[str]) -> dict[str, Stamp | None]:
     place, join = str(root), os.path.join
-    return {path: stamp_of(join(place, path)) for path in paths}
+    return {path: status_stamp(join(place, path)) for path in paths}
 
 
 def _stamps_hash(stamps: Mapping[str, Stamp | None]) -> str:
