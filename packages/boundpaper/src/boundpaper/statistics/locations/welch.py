@@ -8,7 +8,7 @@ import numpy.typing as npt
 from scipy import stats
 
 from boundpaper.statistics import guards
-from boundpaper.statistics.effects import d_s, d_s_from_stats, d_s_interval, hedges_factor
+from boundpaper.statistics.effects import d_s, d_s_from_stats, d_s_interval, hedges_factor, sample_sd
 from boundpaper.statistics.estimate import Estimate, finite, join_notes, no, one_sided_note
 from boundpaper.statistics.locations.student import t_p
 from boundpaper.statistics.power import SMALL, detectable_note, smallest_d_s
@@ -68,9 +68,7 @@ def welch_t(
     for name, values in groups.items():
         if values.size == 0:
             raise ValueError(f"welch_t {study}/{comparison}: {name} is empty; omit the comparison or say why")
-        # otherwise a spread of floating-point noise would give a finite but meaningless t
-        sd = 0.0 if is_constant(values) else float(values.std(ddof=1))
-        moments.append((float(values.mean()), sd, values.size))
+        moments.append((float(values.mean()), sample_sd(values), values.size))
     all_notes = join_notes(note, *guards.zero_variance(groups), *guards.few_distinct(groups))
     return _welch_estimate(
         *moments, study=study, comparison=comparison, unit=unit, note=all_notes, effect=effect, confidence=confidence
