@@ -62,7 +62,7 @@ def correlations(models: pd.DataFrame, score: str, study: str, test_families: pd
             metric, values, study=study, comparison=name, unit="model", note=note, units=units
         )
         partial = covariate.partial(
-            metric, values, size, study=study, comparison=name, unit="model", note=note, given_name="log parameters"
+            metric, values, size, study=study, comparison=name, unit="model", note=note, covariate_name="log parameters"
         )
         in_families = covariate.within_family(
             metric, values, list(rows["family"]), study=study, comparison=name, unit="model", note=note

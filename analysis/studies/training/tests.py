@@ -58,7 +58,7 @@ def training_tests(
             context = run["context"].to_numpy(dtype=float)
             for size, name, place in ((np.log2(context), "log2 context", ""), (context, "context", ", plain context")):
                 names = {**about, "comparison": f"{about['comparison']}{place}"}
-                partial = covariate.partial(run[bias], run[outcome], size, given_name=name, **names)
+                partial = covariate.partial(run[bias], run[outcome], size, covariate_name=name, **names)
                 tests.append(guards.attach(partial, _run(run)))
     for outcome in OUTCOMES:
         about = {
