@@ -110,7 +110,7 @@ def test_rules_are_drawn_over_heat_maps_and_under_other_data_in_a_fixed_order():
     lines = tex(panel(Line(x=[0, 2], y=[0, 1]), rules=rules), "t")
     assert lines.rindex(r"\draw[okgrey, solid") < lines.index(r"\addplot[")
     axis = (TEMPLATES / "axis.tex.j2").read_text()
-    places = [axis.index(f"in axes.{what}") for what in ("guides", "shades", "rules", "plots", "leaders", "words")]
+    places = [axis.index(f"in axes.{what}") for what in ("guides", "shades", "rules", "plots", "leaders", "texts")]
     assert all(a < b for a, b in pairwise(places))
 
 
