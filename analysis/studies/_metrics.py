@@ -59,7 +59,7 @@ def correlations(models: pd.DataFrame, score: str, study: str, test_families: pd
         metric, scores, size = (rows[column].to_numpy(dtype=float) for column in (name, score, "log_parameters"))
         tests += [
             correlation.leave_one_out(metric, scores, units=list(rows["display_name"]), **labels[name]),
-            covariate.partial(metric, scores, size, given_name="log parameters", **labels[name]),
+            covariate.partial(metric, scores, size, covariate_name="log parameters", **labels[name]),
             covariate.within_family(metric, scores, list(rows["family"]), **labels[name]),
         ]
     estimates = corrected(tests, test_families, study)

@@ -45,7 +45,9 @@ def training_tests(
         for size, given, suffix in sizes:
             partial_name = f"{name}{suffix}"
             over_run.append(
-                covariate.partial(run[bias], run[outcome], size, given_name=given, comparison=partial_name, **labels)
+                covariate.partial(
+                    run[bias], run[outcome], size, covariate_name=given, comparison=partial_name, **labels
+                )
             )
     over_short: list[Estimate] = []
     for outcome in OUTCOMES:
