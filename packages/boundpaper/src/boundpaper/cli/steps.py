@@ -39,10 +39,12 @@ def check() -> None:
         outcome = check_paper(root(), graph)
     for gap in outcome.gaps:
         click.echo(f"note: {gap}; it is printed without", err=True)
-    words = [line for name, faults in outcome.tables.items() for line in _first_faults([*map(str, faults)], name)]
-    for line in [*words, *map(str, outcome.others)]:
-        click.echo(line, err=True)
-    if words or outcome.others:
+    for name, faults in outcome.table_faults.items():
+        for line in _first_faults([*map(str, faults)], name):
+            click.echo(line, err=True)
+    for fault in outcome.other_faults:
+        click.echo(str(fault), err=True)
+    if outcome.faults:
         raise SystemExit(1)
     click.echo(f"{counted(outcome.artifacts, 'artifact')} and {counted(len(graph.steps), 'step')}: nothing wrong")
 
