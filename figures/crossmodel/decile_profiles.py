@@ -6,7 +6,7 @@ import pandas as pd
 
 from boundpaper.figures import Axis, Figure, Line, Panel
 from boundpaper.figures.series import Origin, Values
-from boundpaper.typeset.wording import short_names, whole
+from boundpaper.typeset.wording import abbreviated_names, whole
 from figures.pretrained._models import by_model
 
 MOST = 4  # lines of one panel whose names can be told apart at its edge
@@ -33,7 +33,7 @@ def figure(decile_profiles: pd.DataFrame, measured_profiles: pd.DataFrame, subje
                 shown.setdefault(title, []).append(_line(row["model"], middles, row[names], name, "reported"))
     for title, profiles in ((SHORT, measured_profiles[~null]), (RANDOM, measured_profiles[null])):
         for entity, name, rows in by_model(profiles):
-            look, direct = (entity, short_names([name], longest=16)[name]) if title == SHORT else ("neutral", "")
+            look, direct = (entity, abbreviated_names([name], longest=16)[name]) if title == SHORT else ("neutral", "")
             line = _line(look, 100 * rows["position"], rows["plasticity"], direct, "measured")
             shown.setdefault(title, []).append(line)
     scale = Axis(label="plasticity", low=math.floor(5 * min(ends)) / 5, high=math.ceil(5 * max(ends)) / 5)
