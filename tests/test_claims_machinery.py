@@ -5,7 +5,7 @@ import json
 import pandas as pd
 import pytest
 
-from analysis.claims._shared import rising, tracks
+from analysis.claims._shared import judge_joint_change, rising_profiles
 from boundpaper.build.job import Job
 from boundpaper.claims import VERDICTS, QuotedCell, Verdict, about, compare, judge, pick, quote, untestable
 from boundpaper.claims import build as _build
@@ -220,16 +220,16 @@ def test_tracks_judges_changes_not_levels():
             [{"comparison": "m", "test": test, "estimate": r, "p_value": each, "n": n} for test, r, each, n in rows]
         )
 
-    assert tracks(tests(-0.72, 0.19), "m", what="two series").verdict == "not supported"
-    assert tracks(tests(0.98, 0.008), "m", what="two series").verdict == "holds"
-    assert "r = 0.95" in tracks(tests(0.98, 0.008), "m", what="two series").reason
+    assert judge_joint_change(tests(-0.72, 0.19), "m", what="two series").verdict == "not supported"
+    assert judge_joint_change(tests(0.98, 0.008), "m", what="two series").verdict == "holds"
+    assert "r = 0.95" in judge_joint_change(tests(0.98, 0.008), "m", what="two series").reason
 
 
 def test_rising_lists_profiles_by_rise_largest_first():
     frame = pd.DataFrame(
         {"display_name": ["A", "B", "C"], "rise_shown": [True, False, True], "draw_up": [0.003, 0.001, 0.02]}
     )
-    assert rising(frame) == (2, "C (+0.020) and A (+0.003)")
+    assert rising_profiles(frame) == (2, "C (+0.020) and A (+0.003)")
 
 
 @pytest.mark.parametrize(("names", "text"), [([], "none"), (["a"], "a"), (["a", "b", "c"], "a, b and c")])

@@ -90,7 +90,7 @@ def c000_f3_depth_excluded(nope_recovery_recomputed: pd.DataFrame, nope_family_t
     rows = nope_recovery_recomputed
     deep = rows[rows["text_layers"] >= DEEP].drop_duplicates("network")
     llama = rows[rows["family"] == "Llama 3"].drop_duplicates("network")
-    within = pick(nope_family_tests, comparison="depth within Llama, all captured")
+    llama_test = pick(nope_family_tests, comparison="depth within Llama, all captured")
     deeper = llama[llama["text_layers"] > DEEP]
     shallow = int((llama["recovers"] & (llama["text_layers"] < DEEP)).sum())
     deep_words = f"{int(deep['recovers'].sum())} of {len(deep)} networks of {DEEP} layers or more recovers"
@@ -99,14 +99,14 @@ def c000_f3_depth_excluded(nope_recovery_recomputed: pd.DataFrame, nope_family_t
         (
             f"{shallow} of {len(llama)} Llama networks recover with fewer than {DEEP} layers, and {deep_words}.",
             f"It shows that depth is not enough ({deep_words}), not that it plays no part: within Llama the deepest of "
-            f"{len(llama)} networks recovers and no other (p = {within['p_value']:.2f}, the smallest possible), and "
-            f"the study itself asks for {DEEP} layers.",
+            f"{len(llama)} networks recovers and no other (p = {llama_test['p_value']:.2f}, the smallest possible), "
+            f"and the study itself asks for {DEEP} layers.",
         ),
         otherwise="not supported",
         reported="NOT a depth effect",
         recomputed=f"{len(deeper)} Llama deeper than {DEEP}",
         n=len(llama),
-        p_value=float(within["p_value"]),
+        p_value=float(llama_test["p_value"]),
     )
 
 

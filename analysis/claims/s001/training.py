@@ -1,14 +1,24 @@
-"""Source 001 on SmolLM3: claims on the training section, the gap that checkpoints close, and the fall of alpha_K."""
+"""Document 001 on SmolLM3: claims on the training section, the gap that checkpoints close, and the fall of alpha_K."""
 
 import math
 
 import pandas as pd
 
-from analysis.claims._training import ANNEALED, EXTENSIONS, FIRST, LAST, PRETRAINING, phase, stated, value, word
+from analysis.claims._training import (
+    ANNEALED,
+    EXTENSIONS,
+    FIRST,
+    LAST,
+    PRETRAINING,
+    checkpoints_in,
+    metric_at,
+    stated_cell,
+    wording,
+)
 from boundpaper.claims import Verdict, claim, compare, judge, pick, untestable
 from boundpaper.statistics.rounding import Interval
 
-MINISTRAL, QWEN = "Ministral 3", "Qwen3"
+QWEN = "Qwen3"
 
 
 @claim("001, PCA as Exploratory Precursor to Rotation")
@@ -17,7 +27,7 @@ def c001_alpha_collapses(stated_001: pd.DataFrame, training_changes: pd.DataFram
     row = pick(training_changes, span="extensions", metric="alpha_k")
     drift = pick(training_changes, span="extensions", metric="key_drift")
     return compare(
-        stated(stated_001, "pca_alpha_k_change"),
+        stated_cell(stated_001, "pca_alpha_k_change"),
         100 * (1 - float(row["ratio"])),
         Interval(100 * (1 - float(row["ratio_high"])), 100 * (1 - float(row["ratio_low"]))),
         reason=f"alpha_K goes from {row['before']:.2e} to {row['after']:.2e} per token; over the window, which grows "
@@ -29,23 +39,23 @@ def c001_alpha_collapses(stated_001: pd.DataFrame, training_changes: pd.DataFram
 @claim("001, PCA as Exploratory Precursor to Rotation")
 def c001_correlation_kept(stated_001: pd.DataFrame, training_trajectory: pd.DataFrame) -> Verdict:
     """While alpha_K falls, the correlation of keys with position stays at 0.90 or more."""
-    rows = phase(training_trajectory, EXTENSIONS)["r_k_a"]
+    correlations = checkpoints_in(training_trajectory, EXTENSIONS)["r_k_a"]
     threshold = float(pick(stated_001, statement="pca_r_k_kept")["as_number"])
     return judge(
-        bool((rows >= threshold).all()),
-        f"r_k_a of the {len(rows)} checkpoints of the extensions is {rows.min():.3f} to {rows.max():.3f}, in "
-        f"{int((rows >= threshold).sum())} of them {threshold:g} or more",
-        reported=word(stated_001, "pca_r_k_kept"),
-        recomputed=f"{rows.min():.3f} to {rows.max():.3f}",
-        n=len(rows),
+        bool((correlations >= threshold).all()),
+        f"r_k_a of the {len(correlations)} checkpoints of the extensions is {correlations.min():.3f} to "
+        f"{correlations.max():.3f}, in {int((correlations >= threshold).sum())} of them {threshold:g} or more",
+        reported=wording(stated_001, "pca_r_k_kept"),
+        recomputed=f"{correlations.min():.3f} to {correlations.max():.3f}",
+        n=len(correlations),
     )
 
 
 @claim("001, What Plasticity Reveals: SmolLM3 Training Dynamics")
 def c001_short_window_drop(stated_001: pd.DataFrame, training_trajectory: pd.DataFrame) -> Verdict:
     """Within the short window ap_drop is about 0.06."""
-    drops = phase(training_trajectory, PRETRAINING)["ap_drop"]
-    reported = stated(stated_001, "training_drop_short")
+    drops = checkpoints_in(training_trajectory, PRETRAINING)["ap_drop"]
+    reported = stated_cell(stated_001, "training_drop_short")
     equal = int(drops.between(reported.interval.low, reported.interval.high).sum())
     return compare(
         reported,
@@ -64,7 +74,7 @@ def c001_first_fifth_early_level(training_trajectory: pd.DataFrame, training_equ
     Fifths of windows of different lengths have different positions, so levels are compared at common positions.
     """
     stage = training_trajectory[training_trajectory["checkpoint"].str.startswith("stage1")]["ap_first_20"]
-    after = value(training_trajectory, LAST, "ap_first_20")
+    after = metric_at(training_trajectory, LAST, "ap_first_20")
     before = training_equal_positions[training_equal_positions["phase"].isin(PRETRAINING)]
     late = pick(training_equal_positions, checkpoint=LAST)
     column = next(name for name in ("at_0_1k", "at_1k_2k", "at_2k_4k") if pd.notna(late[name]))
@@ -73,8 +83,8 @@ def c001_first_fifth_early_level(training_trajectory: pd.DataFrame, training_equ
     return judge(
         inside and equal,
         f"{after:.3f} lies {'within' if inside else 'outside'} the {stage.min():.3f} to {stage.max():.3f} of the first "
-        f"stage, but over {value(training_trajectory, LAST, 'first_fifth_ends'):,.0f} tokens instead of "
-        f"{value(training_trajectory, FIRST, 'first_fifth_ends'):,.0f}; over the same tokens it is "
+        f"stage, but over {metric_at(training_trajectory, LAST, 'first_fifth_ends'):,.0f} tokens instead of "
+        f"{metric_at(training_trajectory, FIRST, 'first_fifth_ends'):,.0f}; over the same tokens it is "
         f"{float(late[column]):.3f} where checkpoints before have {before[column].min():.3f} to "
         f"{before[column].max():.3f}.",
         otherwise="not supported" if inside else "contradicted",
@@ -86,14 +96,14 @@ def c001_first_fifth_early_level(training_trajectory: pd.DataFrame, training_equ
 @claim("001, What Plasticity Reveals: SmolLM3 Training Dynamics")
 def c001_bias_near_zero(stated_001: pd.DataFrame, training_trajectory: pd.DataFrame, models: pd.DataFrame) -> Verdict:
     """After the extensions the bias term is near zero."""
-    after, before = (value(training_trajectory, name, "bias_window") for name in (LAST, ANNEALED))
+    after, before = (metric_at(training_trajectory, name, "bias_window") for name in (LAST, ANNEALED))
     largest = float(training_trajectory["bias_window"].max())
     logits = after / math.sqrt(float(pick(models, model="smollm3-3b")["head_dim"]))
     return judge(
         logits < 1,
         f"between the ends of the window it shifts the score by {after:.0f}, or {logits:.1f} once scaled by the "
         f"root of the head's width; at annealing it was {before:.0f}, and no checkpoint exceeds {largest:.0f}",
-        reported=word(stated_001, "training_bias_left"),
+        reported=wording(stated_001, "training_bias_left"),
         recomputed=f"{after:.0f} per window",
         n=len(training_trajectory),
     )
@@ -152,12 +162,12 @@ def c001_similar_scale(stated_001: pd.DataFrame, training_comparison: pd.DataFra
         float(size) for size in training_comparison[training_comparison["family"] == QWEN]["parameters_nominal_b"]
     )
     smollm3 = float(pick(training_comparison, model="smollm3-3b")["parameters_nominal_b"])
-    close = [size for size in sizes if smollm3 / 2 <= size <= 2 * smollm3]
+    close_sizes = [size for size in sizes if smollm3 / 2 <= size <= 2 * smollm3]
     return judge(
-        len(close) == len(sizes),
+        len(close_sizes) == len(sizes),
         f"SmolLM3 has {smollm3:g} billion parameters, the Qwen3 models of that range of drops "
-        f"{', '.join(f'{size:g}' for size in sizes)}: {len(close)} of {len(sizes)} within a factor of 2",
-        reported=word(stated_001, "decomposition_size"),
+        f"{', '.join(f'{size:g}' for size in sizes)}: {len(close_sizes)} of {len(sizes)} within a factor of 2",
+        reported=wording(stated_001, "decomposition_size"),
         recomputed=f"{sizes[0]:g} to {sizes[-1]:g} billion",
         n=len(sizes),
     )
@@ -171,11 +181,11 @@ def c001_ministral_longer(
     row, smollm3 = (pick(training_comparison, model=name) for name in ("ministral3-3b", "smollm3-3b"))
     captured = float(row["captured_context"]) / float(smollm3["captured_context"])
     trained = float(row["claimed_context"]) / float(smollm3["claimed_context"])
-    reported = stated(stated_001, "decomposition_longer")
+    reported = stated_cell(stated_001, "decomposition_longer")
     return judge(
         captured >= reported.interval.low,
         f"the contexts that the makers state are in a ratio of {trained:.0f}, but the drops were taken over captured "
-        f"windows in a ratio of {captured:.0f}; source 002 says {word(stated_002, 'cross_longer')} of the same pair",
+        f"windows in a ratio of {captured:.0f}; source 002 says {wording(stated_002, 'cross_longer')} of the same pair",
         otherwise="not supported",
         reported=reported.printed,
         recomputed=f"{captured:.0f} times",

@@ -8,7 +8,7 @@ from analysis.claims._intervals import by_interval
 from boundpaper.claims import ALPHA, Verdict, claim, judge, pick, quote, untestable
 from boundpaper.claims.words import listed
 
-KEPT = 5  # largest loss of score (percent) that still counts as no loss
+LOSS_LIMIT = 5  # largest loss of score, in percent, that counts as no loss
 
 
 @claim("002, Hypothesis H1")
@@ -25,17 +25,17 @@ def c002_h2_tracks(correlation_contrasts: pd.DataFrame, lbp_correlations: pd.Dat
 
 def _compare_predictors(first: str, second: str, contrasts: pd.DataFrame, correlations: pd.DataFrame) -> Verdict:
     rho = [pick(correlations, comparison=name, test="spearman")["estimate"] for name in (first, second)]
-    sets = sorted({int(text.rpartition("= ")[2]) for text in contrasts["comparison"]})
-    tests = [pick(contrasts, comparison=f"{first} - {second}, n = {n}", test="spearman_difference") for n in sets]
-    own, wider = tests
+    sizes = sorted({int(text.rpartition("= ")[2]) for text in contrasts["comparison"]})
+    tests = [pick(contrasts, comparison=f"{first} - {second}, n = {n}", test="spearman_difference") for n in sizes]
+    source_test, wider_test = tests
     return by_interval(
-        own,
+        source_test,
         1,
         f"|rho| is {abs(rho[0]):.2f} for {first} and {abs(rho[1]):.2f} for {second}; the difference of "
-        f"{own['estimate']:+.2f} [{own['ci_low']:.2f}, {own['ci_high']:.2f}] has p = {own['p_value']:.2f}, "
-        f"and with all {sets[-1]} scored models it is {wider['estimate']:+.2f}.",
+        f"{source_test['estimate']:+.2f} [{source_test['ci_low']:.2f}, {source_test['ci_high']:.2f}] has p = "
+        f"{source_test['p_value']:.2f}, and with all {sizes[-1]} scored models it is {wider_test['estimate']:+.2f}.",
         p=("p_value",),
-        recomputed=f"{own['estimate']:+.2f}",
+        recomputed=f"{source_test['estimate']:+.2f}",
     )
 
 
@@ -98,24 +98,25 @@ def c002_h3_orders(length_ordering_tests: pd.DataFrame) -> Verdict:
 def c002_h3_relative_decline(length_decline_tests: pd.DataFrame) -> list[Verdict]:
     """Models with a steeper decline of plasticity show a steeper relative decline of the score."""
     words = {"nonthinking": "without thinking", "thinking": "with thinking"}
-    return [_relative_decline(length_decline_tests, mode, asked) for mode, asked in words.items()]
+    return [_relative_decline(length_decline_tests, mode, mode_in_words) for mode, mode_in_words in words.items()]
 
 
-def _relative_decline(length_decline_tests: pd.DataFrame, mode: str, asked: str) -> Verdict:
+def _relative_decline(length_decline_tests: pd.DataFrame, mode: str, mode_in_words: str) -> Verdict:
     tests = length_decline_tests[length_decline_tests["comparison"].str.startswith(f"ap_drop, {mode},")]
-    seven, everyone = (tests[tests["n"] == n].set_index("test") for n in sorted(set(tests["n"])))
+    source, everyone = (tests[tests["n"] == n].set_index("test") for n in sorted(set(tests["n"])))
     row, ranks = everyone.loc["pearson"], everyone.loc["spearman"]
     return by_interval(
         row,
         1,
         f"ap_drop and the fall of the score from 8K to 128K correlate with r = {row['estimate']:.2f} (Holm p "
-        f"{row['p_adjusted']:.3f}) over all {row['n']} scored models and {seven.loc['pearson', 'estimate']:.2f} "
-        f"({seven.loc['pearson', 'p_adjusted']:.3f}) over the source's {seven.loc['pearson', 'n']}; by ranks "
+        f"{row['p_adjusted']:.3f}) over all {row['n']} scored models and {source.loc['pearson', 'estimate']:.2f} "
+        f"({source.loc['pearson', 'p_adjusted']:.3f}) over the source's {source.loc['pearson', 'n']}; by ranks "
         f"{ranks['estimate']:.2f} ({ranks['p_adjusted']:.3f}).",
         p=("p_value", "p_adjusted"),
         recomputed=f"r = {row['estimate']:.2f}",
         key=mode,
-        statement=f"Models with a steeper decline of plasticity show a steeper relative decline of the score {asked}.",
+        statement="Models with a steeper decline of plasticity show a steeper relative decline of the score "
+        f"{mode_in_words}.",
     )
 
 
@@ -124,22 +125,23 @@ def c002_h3_ministral_flat(stated_002: pd.DataFrame, lbp_lengths: pd.DataFrame) 
     """Ministral-3-14B has flat plasticity and a score that falls from 51.88 to 37.59: a part has another cause."""
     rows = lbp_lengths[lbp_lengths["model"] == "ministral3-14b"].set_index(["mode", "length"])
     scores = {mode: rows.loc[[(mode, "8k"), (mode, "128k")]] for mode in ("thinking", "nonthinking")}
-    fall = {mode: 100 * (1 - pair["lbp"].iloc[1] / pair["lbp"].iloc[0]) for mode, pair in scores.items()}
+    falls = {mode: 100 * (1 - pair["lbp"].iloc[1] / pair["lbp"].iloc[0]) for mode, pair in scores.items()}
     plasticity = scores["thinking"]["plasticity"]
-    own = 100 * (1 - plasticity.iloc[1] / plasticity.iloc[0])
+    plasticity_fall = 100 * (1 - plasticity.iloc[1] / plasticity.iloc[0])
     printed = [pick(stated_002, statement=f"h3_ministral3_14b_lbp_{end}")["printed"] for end in ("from", "to")]
     fields: dict[str, Any] = {
         "reported": f"flat; {printed[0]} to {printed[1]}",
-        "recomputed": f"-{own:.1f} % against -{fall['thinking']:.1f} and -{fall['nonthinking']:.1f} %",
+        "recomputed": f"-{plasticity_fall:.1f} % against -{falls['thinking']:.1f} and -{falls['nonthinking']:.1f} %",
         "n": len(plasticity),
     }
     words = (
-        f"Up to 128K, plasticity falls by {own:.1f} % and the score by {fall['thinking']:.1f} % with thinking and "
-        f"{fall['nonthinking']:.1f} % without; {printed[1]} is the score at 256K, beyond the captured context."
+        f"Up to 128K, plasticity falls by {plasticity_fall:.1f} % and the score by {falls['thinking']:.1f} % "
+        f"with thinking and {falls['nonthinking']:.1f} % without; {printed[1]} is the score at 256K, beyond the "
+        "captured context."
     )
     return [
         judge(
-            own < min(fall.values()) / 2,
+            plasticity_fall < min(falls.values()) / 2,
             words,
             otherwise="not supported",
             key="flat",
@@ -185,14 +187,14 @@ def c002_h5_bottleneck(length_decline: pd.DataFrame, published_lbp: pd.DataFrame
     printed = published_lbp[(published_lbp["model"] == "ministral3-3b") & (published_lbp["mode"] == "nonthinking")]
     longer = printed[~printed["length"].isin(["overall", "8k"])].set_index("length")["value"].astype(float)
     falls = 100 * (1 - longer / ministral["lbp_8k"])
-    is_kept = bool((falls <= KEPT).all())
+    is_kept = bool((falls <= LOSS_LIMIT).all())
     low = len(lower) <= 1
     return judge(
         low and is_kept,
         f"Published scores have it at {ministral['lbp_8k']:.2f} at 8K (lower: {listed(list(lower['display_name']))}) "
         f"and falling by {listed([f'{fall:.0f} % at {length}' for length, fall in falls.items()])}, the others by "
         f"{100 * others['decline'].min():.0f} to {100 * others['decline'].max():.0f} % to 128K. It counts as retained "
-        f"only if no fall exceeds {KEPT} %. The cause of the level was not varied.",
+        f"only if no fall exceeds {LOSS_LIMIT} %. The cause of the level was not varied.",
         otherwise="not supported" if low else "contradicted",
         recomputed=f"{ministral['lbp_8k']:.2f} at 8K, -{falls.max():.0f} % at most",
         n=len(rows),

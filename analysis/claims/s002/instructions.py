@@ -19,19 +19,21 @@ def c002_gap_only(
 ) -> Verdict:
     """Scores by length for six models are the only data gap that remains."""
     cells = reported_plasticity[reported_plasticity["metric"].isin(["lbp", "ruler_128k"])]
-    empty = cells[cells["low"].isna()]
+    empty_cells = cells[cells["low"].isna()]
     published = {("lbp", name) for name in published_lbp["model"]} | {
         ("ruler_128k", name) for name in published_ruler["model"]
     }
     exceptions = [
-        name for metric, name in zip(empty["metric"], empty["model"], strict=True) if (metric, name) in published
+        name
+        for metric, name in zip(empty_cells["metric"], empty_cells["model"], strict=True)
+        if (metric, name) in published
     ]
     return judge(
-        empty.empty,
-        f"The table of all models also leaves {len(empty)} of {len(cells)} benchmark cells empty, of which "
+        empty_cells.empty,
+        f"The table of all models also leaves {len(empty_cells)} of {len(cells)} benchmark cells empty, of which "
         f"{len(exceptions)} are published ({listed(exceptions)}).",
         reported=str(pick(stated_002, statement="instructions_gaps")["printed"]),
-        recomputed=f"{len(empty)} more empty cells",
+        recomputed=f"{len(empty_cells)} more empty cells",
         n=len(cells),
     )
 

@@ -73,10 +73,10 @@ def c002_last_20_separates(family_separation: pd.DataFrame) -> Verdict:
 def c002_last_20_llama_last(reported_observations: pd.DataFrame) -> Verdict:
     """Llama-3.2-3B is last both by the plasticity of the last fifth and by score."""
     table = wide(reported_observations[reported_observations["table"] == "last_20"], by=["model"]).set_index("model")
-    lasts = table["ap_last_20"].idxmin(), table["lbp"].idxmin()
+    last_models = table["ap_last_20"].idxmin(), table["lbp"].idxmin()
     return judge(
-        lasts == ("llama3.2-3b", "llama3.2-3b"),
-        f"Lowest of {len(table)} are {lasts[0]} ({table['ap_last_20'].min():.3f}) and {lasts[1]} "
+        last_models == ("llama3.2-3b", "llama3.2-3b"),
+        f"Lowest of {len(table)} are {last_models[0]} ({table['ap_last_20'].min():.3f}) and {last_models[1]} "
         f"({table['lbp'].min():.2f}).",
         reported="last",
         recomputed=f"{table['ap_last_20'].min():.3f}, {table['lbp'].min():.2f}",
@@ -206,11 +206,11 @@ def c002_drop_qwen_monotone(matched_models: pd.DataFrame) -> Verdict:
 def c002_drop_llama_steepest(matched_models: pd.DataFrame) -> Verdict:
     """Llama-3.2-3B has the steepest drop and the worst score."""
     source = matched_models[matched_models["in_source"]].set_index("model")
-    ends = source["ap_drop"].idxmax(), source["lbp"].idxmin()
+    extremes = source["ap_drop"].idxmax(), source["lbp"].idxmin()
     return judge(
-        ends == ("llama3.2-3b", "llama3.2-3b"),
-        f"Of {len(source)} models, {ends[0]} drops most ({source['ap_drop'].max():.3f}) and {ends[1]} scores least "
-        f"({source['lbp'].min():.2f}).",
+        extremes == ("llama3.2-3b", "llama3.2-3b"),
+        f"Of {len(source)} models, {extremes[0]} drops most ({source['ap_drop'].max():.3f}) and {extremes[1]} scores "
+        f"least ({source['lbp'].min():.2f}).",
         reported="steepest, worst",
         recomputed=f"{source['ap_drop'].max():.3f}, {source['lbp'].min():.2f}",
         n=len(source),
@@ -237,15 +237,16 @@ def c002_drop_family_order(family_means: pd.DataFrame, matched_models: pd.DataFr
     """Across families, ap_drop orders Ministral 3, Qwen3 and Llama as LongBench Pro does, but for Ministral-3-3B."""
     source = family_means[family_means["scope"] == "source"].sort_values("ap_drop")
     qwen = matched_models[matched_models["family"] == "Qwen3"]
-    late = pick(matched_models, model="llama3.1-8b")
+    llama = pick(matched_models, model="llama3.1-8b")
     follows = bool(source["lbp"].is_monotonic_decreasing)
-    breaks = late["ap_drop"] < qwen["ap_drop"].min() and late["lbp"] < qwen["lbp"].min()
+    breaks = llama["ap_drop"] < qwen["ap_drop"].min() and llama["lbp"] < qwen["lbp"].min()
     return judge(
         follows and not breaks,
         f"By mean drops the order is {', '.join(source['family'])}, and the mean scores "
         f"{'follow it, as one order in six would by chance' if follows else 'do not follow it'}; "
-        f"{late['display_name']}, whose score of {late['lbp']:.2f} the source lacks, drops by {late['ap_drop']:.3f}, "
-        f"scored Qwen3 by {qwen['ap_drop'].min():.3f} or more with scores of {qwen['lbp'].min():.2f} or more.",
+        f"{llama['display_name']}, whose score of {llama['lbp']:.2f} the source lacks, drops by "
+        f"{llama['ap_drop']:.3f}, scored Qwen3 by {qwen['ap_drop'].min():.3f} or more with scores of "
+        f"{qwen['lbp'].min():.2f} or more.",
         otherwise="not supported",
         reported="matching",
         recomputed=f"{len(source)} family means agree",

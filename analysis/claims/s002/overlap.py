@@ -12,15 +12,15 @@ WINDOWS = {"128k": 131072, "256k": 262144}
 @claim("002, Benchmark: LongBench Pro")
 def c002_overview_counts(stated_002: pd.DataFrame, published_facts: pd.DataFrame) -> Iterator[Verdict]:
     """LongBench Pro has 1,500 samples in 25 tasks."""
-    for key, what in (("samples", "samples"), ("tasks", "tasks")):
-        fact = quote(published_facts, fact=f"lbp_{key}")
-        reported = quote(stated_002, statement=f"overview_{key}")
+    for what in ("samples", "tasks"):
+        fact = quote(published_facts, fact=f"lbp_{what}")
+        reported = quote(stated_002, statement=f"overview_{what}")
         yield compare(
             reported,
             fact.number,
             reason=f"The authors' data card counts {fact.printed} {what}.",
             places=0,
-            key=key,
+            key=what,
             statement=f"LongBench Pro has {reported.printed} {what}.",
         )
 

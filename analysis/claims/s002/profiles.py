@@ -6,8 +6,6 @@ from boundpaper.claims import Verdict, claim, judge, pick
 from boundpaper.claims.words import listed
 from boundpaper.store.frames import wide
 
-HALF = "the first half of the context"
-
 
 @claim("002, Decile Plasticity Profile, Table 4")
 def c002_t4_ministral_linear(profile_shapes: pd.DataFrame) -> Verdict:
@@ -57,8 +55,8 @@ def c002_t4_qwen_accelerating(profile_shapes: pd.DataFrame, decile_profiles: pd.
     within = growing == len(steps)
     return judge(
         bool(faster.all()) and within,
-        f"Read as faster than the first half it is {'' if faster.all() else 'not '}so: over four steps each, they "
-        f"fall by {qwen['first_half'].min():.3f} to {qwen['first_half'].max():.3f} in {HALF} and by "
+        f"Read as faster than the first half it is {'' if faster.all() else 'not '}so: over four steps each, they fall "
+        f"by {qwen['first_half'].min():.3f} to {qwen['first_half'].max():.3f} in the first half of the context and by "
         f"{qwen['second_half'].min():.3f} to {qwen['second_half'].max():.3f} in the second, faster in "
         f"{int(faster.sum())} of {len(qwen)} models, and in {int(later.sum())} without the steep first step. Read as "
         f"ever faster within the second half it is {'' if within else 'not '}so: its four steps grow in {growing} of "
@@ -126,7 +124,7 @@ def _judge_bump(decile_profiles: pd.DataFrame, model: str, recovery: tuple[int, 
     return judge(
         lowest == dip
         and bool(row["rise_shown"])
-        and max(values[dip:]) in [values[place] for place in recovery]
+        and max(values[dip:]) in [values[decile] for decile in recovery]
         and values[9] == min(values),
         f"It falls to {values[lowest]:.3f} at {10 * lowest}-{10 * lowest + 10} %, rises by {row['draw_up']:.3f} "
         f"(rounding explains {row['rounding']:.3f}) to {max(values[dip:]):.3f}, and ends at {values[9]:.3f}.",
@@ -156,13 +154,13 @@ def c002_t4_llama_family(decile_profiles: pd.DataFrame, published_facts: pd.Data
     """Llama-3.1-8B has the same non-monotone pattern as Llama-3.2-11B-Vision, which confirms a trait of the family."""
     origin = pick(published_facts, fact="llama32_vision_text")
     llama = decile_profiles[decile_profiles["family"] == "Llama 3"]
-    one, two = (pick(llama, model=str(origin[name])) for name in ("subject", "printed"))
-    others = llama[~llama["model"].isin([one["model"], two["model"]])]
+    vision, text = (pick(llama, model=str(origin[name])) for name in ("subject", "printed"))
+    others = llama[~llama["model"].isin([vision["model"], text["model"]])]
     recovering = others[others["recovery"] > 0]
     return judge(
         len(recovering) == len(others),
-        f"{one['display_name']} is built on the text weights of {two['display_name']}, so that their recoveries of "
-        f"{one['recovery']:+.3f} and {two['recovery']:+.3f} are one network seen twice; "
+        f"{vision['display_name']} is built on the text weights of {text['display_name']}, so that their recoveries of "
+        f"{vision['recovery']:+.3f} and {text['recovery']:+.3f} are one network seen twice; "
         f"{len(recovering)} of the {len(others)} other Llama models ({listed(list(others['display_name']))}) recover.",
         otherwise="not supported",
         reported="same, confirmed",

@@ -92,12 +92,12 @@ def c002_predecessor_bias(
     stated_002: pd.DataFrame, reported_mistral_predecessor: pd.DataFrame, captured_models: pd.DataFrame
 ) -> Verdict:
     """Mistral-7B-Instruct-v0.2 has five times the bias of the Ministral 3 models."""
-    sides = []
+    biases = []
     for model in ("mistral-v0.2-7b", "ministral3-3b"):
         printed = quote(reported_mistral_predecessor, model=model, metric="bias_strength")
         half = float(pick(captured_models, model=model)["bias_half"])
-        sides.append((printed, Interval(printed.number - half, printed.number + half)))
-    (old, numerator), (new, divisor) = sides
+        biases.append((printed, Interval(printed.number - half, printed.number + half)))
+    (old, numerator), (new, divisor) = biases
     interval = numerator / divisor
     return compare(
         quote(stated_002, statement="predecessor_bias_ratio"),
@@ -143,10 +143,10 @@ def c002_predecessor_plasticity(captured_models: pd.DataFrame, equal_positions: 
     """Within its window, its plasticity is higher than that of the Ministral 3 models."""
     mistral = pick(equal_positions, model="mistral-v0.2-7b")
     new = equal_positions[equal_positions["family"] == "Ministral 3"]
-    printed = captured_models[captured_models["family"] == "Ministral 3"]["ap_overall"].max()
+    highest = captured_models[captured_models["family"] == "Ministral 3"]["ap_overall"].max()
     return judge(
         bool(mistral["mean_32k"] > new["mean_32k"].max()),
-        f"{mistral['ap_overall']:.3f} against {printed:.3f} compares 32K with 128K tokens; over the first 32K tokens "
+        f"{mistral['ap_overall']:.3f} against {highest:.3f} compares 32K with 128K tokens; over the first 32K tokens "
         f"it is {mistral['mean_32k']:.3f}, and theirs {new['mean_32k'].min():.3f} to {new['mean_32k'].max():.3f}.",
         otherwise="not supported",
         reported="higher",

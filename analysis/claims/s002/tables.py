@@ -9,7 +9,7 @@ METRIC = ("model", "metric")
 MECHANISTIC = Artifact("reported_mechanistic", "Table 1")
 ALL_MODELS = Artifact("reported_plasticity", "the all-models table")
 BINS = Artifact("reported_length_bins", "Table 2")
-ENDS = {"0-8K": "8k", "8K-16K": "16k", "16K-32K": "32k", "32K-64K": "64k", "64K-128K": "128k"}
+LENGTH_OF_BIN = {"0-8K": "8k", "8K-16K": "16k", "16K-32K": "32k", "32K-64K": "64k", "64K-128K": "128k"}
 TABLE3 = Artifact("reported_lbp_lengths")
 DECILES = Artifact("reported_deciles", "Table 4")
 RULER = Artifact("reported_ruler_plasticity", "Table 8")
@@ -113,7 +113,7 @@ c002_t3_bins = Cells(
     "002, Per-Length LongBench Pro Scores, Table 3",
     Copies(
         TABLE3.where(metric="plasticity"),
-        tuple(BINS.where(bin=name).assign(length=end) for name, end in ENDS.items()),
+        tuple(BINS.where(bin=bin_name).assign(length=length) for bin_name, length in LENGTH_OF_BIN.items()),
         ("model", "length"),
     ),
 )

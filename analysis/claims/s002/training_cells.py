@@ -1,16 +1,16 @@
-"""Source 002 on SmolLM3: checks of the cells of derived columns, and of prose that repeats a table."""
+"""Document 002 on SmolLM3: checks of derived columns, and of prose that repeats a table."""
 
 from collections.abc import Iterator
 
 import pandas as pd
 
-from analysis.claims._training import ANNEALED, FIRST, LAST, ONSET, keyed, stated
+from analysis.claims._training import ANNEALED, FIRST, LAST, ONSET, captured_windows, with_key
 from boundpaper.claims import Artifact, Cells, Relation, Verdict, claim, compare, judge, pick, quote
 
 STATED = Artifact("stated_002")
 CHECKPOINTS = Artifact("reported_training")
 TRAJECTORY = Artifact("training_trajectory")
-REPEATED = (  # statement, and checkpoint and metric of the table's cell
+REPEATED = (  # statement; checkpoint and metric of the cell in the table
     ("phase1_bias_from", FIRST, "bias_strength"),
     ("phase1_bias_to", ANNEALED, "bias_strength"),
     ("phase1_overall_from", FIRST, "ap_overall"),
@@ -99,24 +99,13 @@ def c002_training_positions(stated_002: pd.DataFrame, reported_training_position
             recomputed=bins[-1] if end == "last" else f"from {edges[0][0]} on",
         )
         sentence = f"The {row['quantity']}: {row['printed']}."
-        yield keyed(verdict, statement, sentence, "cell check")
+        yield with_key(verdict, statement, sentence, "cell check")
 
 
 @claim("002, SmolLM3-3B Training Dynamics")
 def c002_training_windows(stated_002: pd.DataFrame, checkpoints: pd.DataFrame) -> Iterator[Verdict]:
     """The windows that the prose names are those of the checkpoints."""
-    contexts = checkpoints.set_index("checkpoint")["captured_context"]
-    for statement, checkpoint in CONTEXTS.items():
-        reported = stated(stated_002, statement)
-        tokens = int(contexts[checkpoint])
-        verdict = judge(
-            round(reported.number / 1000) * 1024 == tokens,
-            f"{checkpoint} was captured over {tokens:,} tokens",
-            reported=reported.printed,
-            recomputed=f"{tokens / 1024:g}K",
-        )
-        sentence = f"The window given as {statement.replace('_', ' ')} is that of {checkpoint}."
-        yield keyed(verdict, statement, sentence, "cell check")
+    yield from captured_windows(stated_002, checkpoints, CONTEXTS)
 
 
 @claim("002, Connection to Cross-Model Observations")

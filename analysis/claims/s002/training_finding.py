@@ -1,12 +1,21 @@
-"""Source 002: claims on its critical finding on SmolLM3."""
+"""Document 002: claims on its critical finding on SmolLM3."""
 
 import pandas as pd
 
-from analysis.claims._training import ANNEALED, EXTENSIONS, FIRST, LAST, change, phase, stated, value, word
+from analysis.claims._training import (
+    ANNEALED,
+    EXTENSIONS,
+    FIRST,
+    LAST,
+    checkpoints_in,
+    judge_change,
+    metric_at,
+    stated_cell,
+    wording,
+)
 from boundpaper.claims import Verdict, claim, compare, judge, pick, quote, untestable
 
 WINDOW = 65536
-MINISTRAL, QWEN = "Ministral 3", "Qwen3"
 
 
 @claim("002, SmolLM3-3B Training Dynamics", failure="control")
@@ -14,7 +23,7 @@ def c002_bias_collapse(training_changes: pd.DataFrame, training_trajectory: pd.D
     """The 10-fold fall is a collapse of the positional bias."""
     drift, slope = (pick(training_changes, span="extensions", metric=name) for name in ("key_drift", "alpha_k"))
     window = pick(training_changes, span="extensions", metric="bias_window")
-    growth = value(training_trajectory, LAST, "context") / value(training_trajectory, ANNEALED, "context")
+    growth = metric_at(training_trajectory, LAST, "context") / metric_at(training_trajectory, ANNEALED, "context")
     return judge(
         float(window["after"]) < float(window["before"]) or float(drift["after"]) < float(drift["before"]),
         f"alpha_K falls {slope['fold']:.1f}-fold while the window grows {growth:.0f}-fold; over it the keys drift by "
@@ -29,8 +38,12 @@ def c002_bias_collapse(training_changes: pd.DataFrame, training_trajectory: pd.D
 @claim("002, Interpretation of Tables 5 to 7")
 def c002_bias_falls_tenfold(stated_002: pd.DataFrame, training_changes: pd.DataFrame) -> Verdict:
     """Over both extensions the bias per token falls 10-fold."""
-    return change(
-        stated(stated_002, "finding_bias_ratio"), training_changes, "extensions", "bias_strength", "bias_strength goes"
+    return judge_change(
+        stated_cell(stated_002, "finding_bias_ratio"),
+        training_changes,
+        "extensions",
+        "bias_strength",
+        "bias_strength goes",
     )
 
 
@@ -64,10 +77,10 @@ def c002_near_as_flexible(
 ) -> Verdict:
     """After the collapse, plasticity over the first 2K positions is as in early training."""
     early = pick(training_equal_positions, checkpoint=FIRST)
-    final = phase(training_equal_positions, EXTENSIONS[1:])
+    final = checkpoints_in(training_equal_positions, EXTENSIONS[1:])
     has_value = final["at_0_1k"].notna()
     low, high = float(final["at_1k_2k"].min()), float(final["at_1k_2k"].max())
-    fifth_end = value(training_trajectory, LAST, "first_fifth_ends")
+    fifth_end = metric_at(training_trajectory, LAST, "first_fifth_ends")
     overlaps = low <= float(early["at_1k_2k_high"]) and float(early["at_1k_2k_low"]) <= high
     return judge(
         overlaps and bool(has_value.all()),
@@ -76,7 +89,7 @@ def c002_near_as_flexible(
         f"1,024 tokens {int(has_value.sum())} of {len(final)} have a value, and the first-fifth figure runs to "
         f"{fifth_end:,.0f} tokens",
         otherwise="not supported",
-        reported=word(stated_002, "finding_near_level"),
+        reported=wording(stated_002, "finding_near_level"),
         recomputed=f"{low - float(early['at_1k_2k']):+.3f}",
         n=len(final),
     )
@@ -88,7 +101,7 @@ def c002_far_plasticity(stated_002: pd.DataFrame, reported_training_positions: p
     cell = quote(reported_training_positions, checkpoint=LAST, bin="48K-64K")
     earlier = quote(reported_training_positions, checkpoint="lc-32k-to-64k-step-4000", bin="48K-64K")
     return compare(
-        stated(stated_002, "finding_far_plasticity"),
+        stated_cell(stated_002, "finding_far_plasticity"),
         cell.number,
         cell.interval,
         reason=f"the last checkpoint has {cell.printed} there, the one before {earlier.printed}",
@@ -101,12 +114,12 @@ def c002_pretraining_level(stated_002: pd.DataFrame, reported_training_positions
     """During pre-training the model reached 0.57 at 3.5K to 4K positions."""
     cells = reported_training_positions[reported_training_positions["bin"] == "3.5K-4K"]
     cell = quote(reported_training_positions, checkpoint=FIRST, bin="3.5K-4K")
-    rest = cells[cells["checkpoint"] != FIRST]["printed"]
+    others = cells[cells["checkpoint"] != FIRST]["printed"]
     return compare(
-        stated(stated_002, "finding_pretraining_plasticity"),
+        stated_cell(stated_002, "finding_pretraining_plasticity"),
         cell.number,
         cell.interval,
-        reason=f"the first checkpoint has {cell.printed}, the other {len(rest)} of the table {', '.join(rest)}",
+        reason=f"the first checkpoint has {cell.printed}, the other {len(others)} of the table {', '.join(others)}",
         n=len(cells),
     )
 
@@ -120,7 +133,7 @@ def c002_same_bias_level(stated_002: pd.DataFrame, reported_training: pd.DataFra
         f"the only checkpoint with that value has a bias of {early.printed} per token, "
         f"{early.number / late.number:.1f} times the {late.printed} after the extensions; over the windows of 4,096 "
         f"and {WINDOW:,} tokens they are {early.number * 4096:.0f} and {late.number * WINDOW:.0f}",
-        reported=word(stated_002, "finding_bias_level"),
+        reported=wording(stated_002, "finding_bias_level"),
         recomputed=f"{early.number / late.number:.1f} times",
         n=2,
     )
@@ -153,17 +166,17 @@ def c002_gap_two_candidates(stated_002: pd.DataFrame, training_tests: pd.DataFra
     The two named candidates, decay of content and rotation, have separate claims (`c002_gap_content`,
     `c002_gap_rotation`).
     """
-    place, gathered = (
+    position, gathered = (
         pick(training_tests, comparison=f"plasticity against {name}, bins of all checkpoints")
         for name in ("position", "gathered bias")
     )
     return judge(
-        abs(float(gathered["estimate"])) <= abs(float(place["estimate"])),
+        abs(float(gathered["estimate"])) <= abs(float(position["estimate"])),
         f"the bias times the position orders the {int(gathered['n'])} bins of all checkpoints at "
-        f"rho = {gathered['estimate']:.2f}, the position alone at {place['estimate']:.2f} (bins share checkpoints, "
+        f"rho = {gathered['estimate']:.2f}, the position alone at {position['estimate']:.2f} (bins share checkpoints, "
         "and the comparison was made after seeing the data)",
         otherwise="not supported",
-        reported=word(stated_002, "finding_candidates"),
+        reported=wording(stated_002, "finding_candidates"),
         recomputed=float(gathered["estimate"]),
         n=int(gathered["n"]),
     )

@@ -1,9 +1,19 @@
-"""Source 002: claims on hypotheses H4 and H6, which rest on SmolLM3."""
+"""Document 002: claims on hypotheses H4 and H6, which rest on SmolLM3."""
 
 import pandas as pd
 
 from analysis.claims._intervals import by_interval
-from analysis.claims._training import ANNEALED, LAST, PRETRAINING, change, keyed, phase, stated, value, word
+from analysis.claims._training import (
+    ANNEALED,
+    LAST,
+    PRETRAINING,
+    checkpoints_in,
+    judge_change,
+    metric_at,
+    stated_cell,
+    with_key,
+    wording,
+)
 from boundpaper.claims import Verdict, claim, compare, judge, pick, untestable
 from boundpaper.statistics.rounding import Interval
 
@@ -17,8 +27,8 @@ def c002_h4_numbers(
     """The numbers of hypothesis H4 follow from the tables: the factors of bias and drop, the drop of Ministral 3."""
     drops = training_comparison[training_comparison["family"] == MINISTRAL]["ap_drop"]
     return [
-        keyed(
-            change(stated(stated_002, statement), training_changes, "extensions", metric, f"{metric} goes"),
+        with_key(
+            judge_change(stated_cell(stated_002, statement), training_changes, "extensions", metric, f"{metric} goes"),
             statement,
             sentence,
             "cell check",
@@ -30,7 +40,7 @@ def c002_h4_numbers(
         )
     ] + [
         compare(
-            stated(stated_002, "h4_ministral_drop"),
+            stated_cell(stated_002, "h4_ministral_drop"),
             float(drops.mean()),
             Interval(float(drops.min()), float(drops.max())),
             reason=f"the mean of {len(drops)} models is {drops.mean():.3f}",
@@ -53,13 +63,13 @@ def c002_h4_necessary(bias_plasticity: pd.DataFrame) -> Verdict:
     models = bias_plasticity[bias_plasticity["context"] == window]
     is_ministral = _is_ministral(models)
     flat = models[(models["ap_drop"] <= models[is_ministral]["ap_drop"].max()) & ~is_ministral]
-    least = float(models[~is_ministral]["bias_strength"].min())
+    least_bias = float(models[~is_ministral]["bias_strength"].min())
     if flat.empty:
         return untestable(
             f"Over {int(window):,} tokens the {int(is_ministral.sum())} models of Ministral 3 are flat and the "
-            f"{int((~is_ministral).sum())} others are not, with biases per token of {least:.1e} and more: one family "
-            "does not show necessity, and flat checkpoints were captured over shorter windows. A run in which the bias "
-            "is held while the window grows would decide it"
+            f"{int((~is_ministral).sum())} others are not, with biases per token of {least_bias:.1e} and more: one "
+            "family does not show necessity, and flat checkpoints were captured over shorter windows. A run in which "
+            "the bias is held while the window grows would decide it"
         )
     largest = float(flat["bias_strength"].max())
     return judge(
@@ -102,7 +112,7 @@ def c002_h4_comparable(stated_002: pd.DataFrame, training_comparison: pd.DataFra
         float(token.max()) < 2,
         f"SmolLM3's is {token.min():.1f} times that of all {len(rows)} models per token and {window.min():.1f} times "
         "per captured window",
-        reported=word(stated_002, "h4_bias_comparable"),
+        reported=wording(stated_002, "h4_bias_comparable"),
         recomputed=f"{token.max():.1f} times",
         n=len(rows) + 1,
     )
@@ -123,14 +133,14 @@ def c002_h4_something_beyond(training_comparison: pd.DataFrame) -> Verdict:
 def c002_h6_pretraining_driven(training_tests: pd.DataFrame, training_trajectory: pd.DataFrame) -> Verdict:
     """The drop in pre-training is driven by the growing bias."""
     comparison = "ap_drop against bias, checkpoints of the short context"
-    level, ranks = (pick(training_tests, comparison=comparison, test=name) for name in ("pearson", "spearman"))
-    rows = phase(training_trajectory, PRETRAINING)
+    pearson, spearman = (pick(training_tests, comparison=comparison, test=name) for name in ("pearson", "spearman"))
+    rows = checkpoints_in(training_trajectory, PRETRAINING)
     strongest, largest = (rows.sort_values(name).iloc[-1] for name in ("bias_strength", "ap_drop"))
     return by_interval(
-        level,
+        pearson,
         1,
-        f"r = {level['estimate']:.2f} (exact p = {level['p_value']:.2f}), rho = {ranks['estimate']:.2f} over "
-        f"{int(level['n'])} checkpoints of one run; the largest bias ({strongest['bias_strength']:.4f}) goes with "
+        f"r = {pearson['estimate']:.2f} (exact p = {pearson['p_value']:.2f}), rho = {spearman['estimate']:.2f} over "
+        f"{int(pearson['n'])} checkpoints of one run; the largest bias ({strongest['bias_strength']:.4f}) goes with "
         f"{strongest['ap_drop']:.3f}, the largest drop ({largest['ap_drop']:.3f}) with {largest['bias_strength']:.4f}",
         p=("p_value",),
         failure="unit",
@@ -142,7 +152,7 @@ def c002_h6_excess(stated_002: pd.DataFrame, training_changes: pd.DataFrame) -> 
     """The drop after the extensions exceeds that of pre-training by 0.10."""
     row = pick(training_changes, span="extensions", metric="ap_drop")
     return compare(
-        stated(stated_002, "h6_excess"),
+        stated_cell(stated_002, "h6_excess"),
         float(row["difference"]),
         Interval(float(row["difference_low"]), float(row["difference_high"])),
         reason=f"{row['after']:.3f} - {row['before']:.3f} = {row['difference']:.3f}",
@@ -203,7 +213,7 @@ def c002_h6_independent(training_trajectory: pd.DataFrame, bias_plasticity_tests
         float(row["p_value"]) > 0.05,
         f"over the {int(row['n'])} checkpoints ap_drop and the bias per window have r = {row['estimate']:.2f} "
         f"(p = {row['p_value']:.4f} if they were independent, which checkpoints of one run are not); the last one has "
-        f"{value(training_trajectory, LAST, 'bias_window'):.0f}",
+        f"{metric_at(training_trajectory, LAST, 'bias_window'):.0f}",
         otherwise="not supported",
         recomputed=float(row["estimate"]),
         n=int(row["n"]),

@@ -1,10 +1,10 @@
-"""Source 002: claims that relate SmolLM3 to the other captured models."""
+"""Document 002: claims that relate SmolLM3 to the other captured models."""
 
 from collections.abc import Iterator
 
 import pandas as pd
 
-from analysis.claims._training import keyed, stated, word
+from analysis.claims._training import stated_cell, with_key, wording
 from boundpaper.claims import Verdict, claim, compare, judge, pick, untestable
 from boundpaper.statistics.rounding import Interval
 
@@ -15,7 +15,7 @@ MINISTRAL, QWEN = "Ministral 3", "Qwen3"
 @claim("002, Connection to Cross-Model Observations")
 def c002_qwen_drop_range(stated_002: pd.DataFrame, training_comparison: pd.DataFrame) -> Verdict:
     """The Qwen3 models have an ap_drop of 0.16 to 0.19."""
-    reported = stated(stated_002, "cross_qwen_drop")
+    reported = stated_cell(stated_002, "cross_qwen_drop")
     drops = training_comparison[training_comparison["family"] == QWEN]["ap_drop"]
     low, high = float(drops.min()), float(drops.max())
     return judge(
@@ -51,14 +51,14 @@ def c002_same_class(stated_002: pd.DataFrame, training_comparison: pd.DataFrame,
     """SmolLM3 and the Qwen3 models are of the 3B class, with standard fine-tuning for long context."""
     qwen = training_comparison[training_comparison["family"] == QWEN]
     sizes = sorted(float(size) for size in qwen["parameters_nominal_b"])
-    recipe = sorted(set(models[models["family"] == QWEN]["position_encoding"]))
-    stretched = [text for text in recipe if "YaRN" in text]
+    recipes = sorted(set(models[models["family"] == QWEN]["position_encoding"]))
+    stretched = [text for text in recipes if "YaRN" in text]
     return [
         judge(
             all(2 <= size < 4 for size in sizes),
             f"the Qwen3 models of that range have {', '.join(f'{size:g}' for size in sizes)} billion parameters: "
             f"{sum(2 <= size < 4 for size in sizes)} of {len(sizes)} at least 2 and below 4",
-            reported=word(stated_002, "cross_model_class"),
+            reported=wording(stated_002, "cross_model_class"),
             recomputed=f"{sizes[0]:g} to {sizes[-1]:g} billion",
             n=len(sizes),
             key="size",
@@ -67,11 +67,11 @@ def c002_same_class(stated_002: pd.DataFrame, training_comparison: pd.DataFrame,
         judge(
             not stretched,
             (
-                f"Qwen3 reaches its context by {'; '.join(recipe)}, SmolLM3 by two phases of training",
+                f"Qwen3 reaches its context by {'; '.join(recipes)}, SmolLM3 by two phases of training",
                 f"Qwen3 reaches 128K by another way than SmolLM3's two training phases: {'; '.join(stretched)}",
             ),
             otherwise="not supported",
-            n=len(recipe),
+            n=len(recipes),
             key="recipe",
             statement="SmolLM3 and Qwen3 reach their context by the same standard fine-tuning.",
         ),
@@ -94,7 +94,7 @@ def c002_training_contexts(reported_training_comparison: pd.DataFrame, models: p
             recomputed=f"{int(facts['claimed_context']) // 1024}K",
         )
         sentence = f"{facts['display_name']} was trained at a context of {row['context_trained']}."
-        yield keyed(verdict, str(row["model"]).replace(".", ""), sentence, "cell check")
+        yield with_key(verdict, str(row["model"]).replace(".", ""), sentence, "cell check")
 
 
 @claim("002, Connection to Cross-Model Observations")
@@ -102,7 +102,7 @@ def c002_ministral_drop(stated_002: pd.DataFrame, training_comparison: pd.DataFr
     """The Ministral 3 family has an ap_drop of about 0.07."""
     drops = training_comparison[training_comparison["family"] == MINISTRAL]["ap_drop"]
     return compare(
-        stated(stated_002, "cross_ministral_drop"),
+        stated_cell(stated_002, "cross_ministral_drop"),
         float(drops.mean()),
         Interval(float(drops.min()), float(drops.max())),
         reason=f"the mean of {len(drops)} models is {drops.mean():.3f}, {drops.min():.3f} to {drops.max():.3f}",
@@ -113,14 +113,14 @@ def c002_ministral_drop(stated_002: pd.DataFrame, training_comparison: pd.DataFr
 @claim("002, Connection to Cross-Model Observations")
 def c002_ministral_bias_comparable(stated_002: pd.DataFrame, training_comparison: pd.DataFrame) -> Verdict:
     """Ministral-3-3B has a bias comparable to SmolLM3 after its extensions."""
-    row = pick(training_comparison, model="ministral3-3b")
+    ministral = pick(training_comparison, model="ministral3-3b")
     smollm3 = pick(training_comparison, model="smollm3-3b")
-    token, window = 1 / float(row["bias_strength_of_smollm3"]), 1 / float(row["bias_window_of_smollm3"])
+    token, window = 1 / float(ministral["bias_strength_of_smollm3"]), 1 / float(ministral["bias_window_of_smollm3"])
     return judge(
         token < 2,
-        f"{smollm3['bias_strength']:.1e} is {token:.1f} times {row['bias_strength']:.1e} per token and {window:.1f} "
-        f"times per captured window ({smollm3['bias_window']:.0f} against {row['bias_window']:.0f})",
-        reported=word(stated_002, "cross_bias_comparable"),
+        f"{smollm3['bias_strength']:.1e} is {token:.1f} times {ministral['bias_strength']:.1e} per token and "
+        f"{window:.1f} times per captured window ({smollm3['bias_window']:.0f} against {ministral['bias_window']:.0f})",
+        reported=wording(stated_002, "cross_bias_comparable"),
         recomputed=f"{token:.1f} times",
         n=2,
     )
@@ -129,10 +129,10 @@ def c002_ministral_bias_comparable(stated_002: pd.DataFrame, training_comparison
 @claim("002, Connection to Cross-Model Observations")
 def c002_ministral_flatter(stated_002: pd.DataFrame, training_comparison: pd.DataFrame) -> Verdict:
     """The plasticity of Ministral-3-3B is twice as flat as that of SmolLM3."""
-    row = pick(training_comparison, model="ministral3-3b")
-    ratio, same = 1 / float(row["ap_drop_of_smollm3"]), 1 / float(row["drop_same_of_smollm3"])
+    ministral = pick(training_comparison, model="ministral3-3b")
+    ratio, same = 1 / float(ministral["ap_drop_of_smollm3"]), 1 / float(ministral["drop_same_of_smollm3"])
     return compare(
-        stated(stated_002, "cross_flatter"),
+        stated_cell(stated_002, "cross_flatter"),
         ratio,
         reason=f"the drops are in a ratio of {ratio:.2f} over their own windows, {same:.2f} over {WINDOW:,} tokens",
         n=2,
@@ -142,11 +142,11 @@ def c002_ministral_flatter(stated_002: pd.DataFrame, training_comparison: pd.Dat
 @claim("002, Connection to Cross-Model Observations")
 def c002_ministral_longer(stated_002: pd.DataFrame, training_comparison: pd.DataFrame) -> Verdict:
     """Ministral-3-3B does so over a context twice as long."""
-    row, smollm3 = (pick(training_comparison, model=name) for name in ("ministral3-3b", "smollm3-3b"))
-    captured = float(row["captured_context"]) / float(smollm3["captured_context"])
-    trained = float(row["context_stated"]) / float(smollm3["context_stated"])
+    ministral, smollm3 = (pick(training_comparison, model=name) for name in ("ministral3-3b", "smollm3-3b"))
+    captured = float(ministral["captured_context"]) / float(smollm3["captured_context"])
+    trained = float(ministral["context_stated"]) / float(smollm3["context_stated"])
     return compare(
-        stated(stated_002, "cross_longer"),
+        stated_cell(stated_002, "cross_longer"),
         captured,
         reason=f"the captured windows, over which the drops are taken, are in a ratio of {captured:.0f}; the column of "
         f"trained contexts beside the statement gives {trained:.0f}",
@@ -160,7 +160,9 @@ def c002_drop_beyond_bias(bias_plasticity_tests: pd.DataFrame, training_comparis
     bias.
     """
     comparison = "per token, models over the same window"
-    row, ranks = (pick(bias_plasticity_tests, comparison=comparison, test=name) for name in ("pearson", "spearman"))
+    pearson, spearman = (
+        pick(bias_plasticity_tests, comparison=comparison, test=name) for name in ("pearson", "spearman")
+    )
     others = training_comparison[training_comparison["family"] != MINISTRAL]
     in_families = pick(bias_plasticity_tests, comparison=comparison, test="pearson_within_family")
     ministral = training_comparison[training_comparison["family"] == MINISTRAL]
@@ -174,15 +176,15 @@ def c002_drop_beyond_bias(bias_plasticity_tests: pd.DataFrame, training_comparis
         f"{ministral['bias_window'].max():.0f} per captured window against {others['bias_window'].min():.0f} and more"
         + (", as bias alone would predict" if lowest else "")
         + "; over the same 65,536 "
-        f"tokens drop and bias go together at r = {row['estimate']:.2f} (p = {row['p_value']:.4f}), rho = "
-        f"{ranks['estimate']:.2f} (p = {ranks['p_value']:.3f}) over {int(row['n'])} models, inside families at "
-        f"r = {in_families['estimate']:.2f} (p = {in_families['p_value']:.2f}); the comparison behind the statement "
+        f"tokens drop and bias go together at r = {pearson['estimate']:.2f} (p = {pearson['p_value']:.4f}), rho = "
+        f"{spearman['estimate']:.2f} (p = {spearman['p_value']:.3f}) over {int(pearson['n'])} models, inside families "
+        f"at r = {in_families['estimate']:.2f} (p = {in_families['p_value']:.2f}); the comparison behind the statement "
         f"treats biases that differ by a factor of {fold:.1f} as comparable",
         otherwise="not supported",
-        recomputed=float(row["estimate"]),
-        n=int(row["n"]),
-        p_value=float(row["p_value"]),
-        ci=(float(row["ci_low"]), float(row["ci_high"])),
+        recomputed=float(pearson["estimate"]),
+        n=int(pearson["n"]),
+        p_value=float(pearson["p_value"]),
+        ci=(float(pearson["ci_low"]), float(pearson["ci_high"])),
     )
 
 

@@ -7,7 +7,7 @@ import pandas as pd
 from analysis.claims.s003._delta_p import SIZES
 from boundpaper.claims import Verdict, claim, judge, pick, quote, untestable
 
-NONE_LOST = -5  # in points: a band that stays above this counts as preserved
+PRESERVED = -5  # in points: a band that stays at this level or above counts as preserved
 
 
 @claim("003, Key Observations", failure="unit")
@@ -15,19 +15,19 @@ def c003_size_severity(delta_p_landmarks: pd.DataFrame) -> list[Verdict]:
     """The larger model falls lower, to about -70 against about -55, so that scale amplifies the effect."""
     rows = delta_p_landmarks[delta_p_landmarks["landmark"] == "lowest"]
     values = rows[rows["metric"] == "delta_p"].set_index("model")
-    one, two = (values.loc[model] for model in SIZES.values())
+    small, large = (values.loc[model] for model in SIZES.values())
     models = len(values)
     fields: dict[str, Any] = {
-        "reported": f"{two['printed']} against {one['printed']}",
-        "recomputed": f"{two['value'] - one['value']:+.0f} points",
+        "reported": f"{large['printed']} against {small['printed']}",
+        "recomputed": f"{large['value'] - small['value']:+.0f} points",
         "n": models,
     }
-    lower = bool(two["value"] < one["value"])
+    lower = bool(large["value"] < small["value"])
     return [
         judge(
             lower,
-            f"{two['printed']} ({two['data_set']}) against {one['printed']} ({one['data_set']}), each the lowest of "
-            "four curves, read off by eye.",
+            f"{large['printed']} ({large['data_set']}) against {small['printed']} ({small['data_set']}), each the "
+            "lowest of four curves, read off by eye.",
             key="order",
             statement="The lowest curve of the 3B model lies below that of the 1B model.",
             **fields,
@@ -108,17 +108,17 @@ def c003_anchoring_effect(delta_p_landmarks: pd.DataFrame, published_facts: pd.D
     last_points = values[values["landmark"] == "end"].pivot(index="model", columns="metric", values="value")
     gap = (floor - lowest).min()
     spread = (last_points["delta_p_high"] - last_points["delta_p_low"]).max()
-    size = abs(lowest.iloc[0] - lowest.iloc[1])
+    model_gap = abs(lowest.iloc[0] - lowest.iloc[1])
     groups = str(pick(published_facts, fact="delta_p_groups")["printed"])
     by_outcome = "flips" in groups
     return judge(
-        gap > max(spread, size) and not by_outcome,
-        f"At the trough the groups are {gap:.0f} points apart or more, data sets spread over up to {spread:.0f} at "
-        f"the end and the models by {size:.0f}; but the groups are {groups}, and a flip is a fall by definition, so "
+        gap > max(spread, model_gap) and not by_outcome,
+        f"At the trough the groups are {gap:.0f} points apart or more, data sets spread over up to {spread:.0f} at the "
+        f"end and the models by {model_gap:.0f}; but the groups are {groups}, and a flip is a fall by definition, so "
         "that a gap between them is built in.",
-        otherwise="not supported" if gap > max(spread, size) else "contradicted",
+        otherwise="not supported" if gap > max(spread, model_gap) else "contradicted",
         reported="far greater",
-        recomputed=f"{gap:.0f} against {spread:.0f} and {size:.0f} points",
+        recomputed=f"{gap:.0f} against {spread:.0f} and {model_gap:.0f} points",
         n=2,
     )
 
@@ -147,7 +147,7 @@ def c003_strategy(published_facts: pd.DataFrame, delta_p_landmarks: pd.DataFrame
         (delta_p_landmarks["landmark"] == "band") & (delta_p_landmarks["metric"] == "delta_p_low")
     ]
     return judge(
-        not groups.startswith("samples") and floor["value"].min() >= NONE_LOST,
+        not groups.startswith("samples") and floor["value"].min() >= PRESERVED,
         (
             "The groups are "
             if not groups.startswith("samples")
@@ -156,7 +156,7 @@ def c003_strategy(published_facts: pd.DataFrame, delta_p_landmarks: pd.DataFrame
         + f"{groups}. The band of the answer-anchored group reaches down to {floor['value'].min():.0f} points"
         + (
             ", which is left as it was."
-            if floor["value"].min() >= NONE_LOST
+            if floor["value"].min() >= PRESERVED
             else ", so it is not left as it was either."
         ),
         reported="the choice",

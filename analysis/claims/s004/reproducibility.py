@@ -11,12 +11,12 @@ from boundpaper.claims import Verdict, claim, compare, judge, pick, quote, untes
 def c004_rep_precision(drope_stated: pd.DataFrame, drope_protocols: pd.DataFrame) -> Verdict:
     """The experiments ran in 4-bit NF4 quantization."""
     precision = drope_protocols["precision"].astype(str)
-    half, nf4_alone = drope_protocols[precision == "fp16"], precision == "4-bit (NF4)"
+    fp16, nf4_alone = drope_protocols[precision == "fp16"], precision == "4-bit (NF4)"
     nf4, fp4 = precision.str.contains(r"\bNF4"), precision.str.contains(r"\bFP4")
     return judge(
         bool(nf4_alone.all()),
-        f"Of {len(precision)} runs the scripts load {len(half)} in fp16 (experiments "
-        f"{', '.join(dict.fromkeys(half['experiment']))}), {int((fp4 & ~nf4).sum())} in FP4, {int(nf4_alone.sum())} in "
+        f"Of {len(precision)} runs the scripts load {len(fp16)} in fp16 (experiments "
+        f"{', '.join(dict.fromkeys(fp16['experiment']))}), {int((fp4 & ~nf4).sum())} in FP4, {int(nf4_alone.sum())} in "
         "NF4, and "
         f"{int((fp4 & nf4).sum())} with one model in each; {int((precision == '4-bit').sum())} names no type.",
         reported=quote(drope_stated, statement="s13_bits").printed,
@@ -31,11 +31,11 @@ def c004_rep_length(
 ) -> Verdict:
     """Sequences have 512 tokens."""
     reported = quote(drope_parameters, parameter="sequence_length")
-    short = drope_protocols[drope_protocols["items"].str.contains("tokens")]
+    other_lengths = drope_protocols[drope_protocols["items"].str.contains("tokens")]
     return judge(
-        short.empty,
-        f"That is the limit of some runs; experiments {' and '.join(dict.fromkeys(short['experiment']))} use "
-        f"{'; '.join(short['items'])}, and Experiment 10 contexts of {context_cells['context'].min()} to "
+        other_lengths.empty,
+        f"That is the limit of some runs; experiments {' and '.join(dict.fromkeys(other_lengths['experiment']))} use "
+        f"{'; '.join(other_lengths['items'])}, and Experiment 10 contexts of {context_cells['context'].min()} to "
         f"{context_cells['context'].max()}.",
         reported=reported.printed,
         recomputed=f"up to {context_cells['context'].max()}",

@@ -12,10 +12,10 @@ from boundpaper.claims.words import listed
 def c004_sections_numbered_once(headings: pd.DataFrame) -> Verdict:
     """Each number names one section."""
     rows = headings[(headings["document"] == "004") & (headings["kind"] == "section") & (headings["number"] != "")]
-    twice = [number for number, count in rows["number"].value_counts().items() if count > 1]
-    names = listed([f"{number} ({listed(list(rows.loc[rows['number'] == number, 'heading']))})" for number in twice])
+    repeated = [number for number, count in rows["number"].value_counts().items() if count > 1]
+    names = listed([f"{number} ({listed(list(rows.loc[rows['number'] == number, 'heading']))})" for number in repeated])
     return judge(
-        not twice,
+        not repeated,
         (f"All {len(rows)} numbers differ.", f"Of {len(rows)} numbered sections two share {names}."),
         recomputed=f"{rows['number'].nunique()} numbers",
         n=len(rows),

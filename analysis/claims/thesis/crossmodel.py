@@ -79,17 +79,17 @@ def thesis_equal_share(decile_profiles: pd.DataFrame, captured_models: pd.DataFr
     qwen = qwen[qwen["share"] <= 1]  # others were captured beyond their stated context
     llama = pick(rows, model="llama3.2-1b")
     ratio = float(qwen["fall"].mean() / ministral["fall"].mean())
-    whole = float(qwen["drop"].mean() / ministral["drop"].mean())
+    drop_ratio = float(qwen["drop"].mean() / ministral["drop"].mean())
     verdict = judge(
         bool(
             ministral["share"].eq(0.5).all()
             and qwen["share"].eq(1).all()
             and ministral["fall"].max() + 2 * HALF_DECILE < qwen["fall"].min()
-            and ratio < whole
+            and ratio < drop_ratio
         ),
         f"Ministral 3 falls by {ministral['fall'].min():.3f} to {ministral['fall'].max():.3f} and Qwen3 by "
         f"{qwen['fall'].min():.3f} to {qwen['fall'].max():.3f}, a factor of {ratio:.1f} in the mean where the drops "
-        f"over the captured windows differ by {whole:.1f}; {llama['display_name']} falls by {llama['fall']:.3f}",
+        f"over the captured windows differ by {drop_ratio:.1f}; {llama['display_name']} falls by {llama['fall']:.3f}",
         recomputed=ratio,
         n=len(ministral) + len(qwen),
     )

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from analysis.claims._training import EXTENSIONS, PRETRAINING, phase
+from analysis.claims._training import EXTENSIONS, PRETRAINING, checkpoints_in
 from analysis.claims.thesis._open import left_open
 from boundpaper.claims import Verdict, claim, judge, pick
 from boundpaper.claims.words import listed
@@ -59,7 +59,7 @@ def thesis_unit_turns_the_sign(training_tests: pd.DataFrame) -> Verdict:
 @claim("thesis, SmolLM3 in training")
 def thesis_equal_positions_rise(training_equal_positions: pd.DataFrame) -> Verdict:
     """At every position measured in both, each extension checkpoint is more plastic than any pre-training one."""
-    early, late = (phase(training_equal_positions, names) for names in (PRETRAINING, EXTENSIONS))
+    early, late = (checkpoints_in(training_equal_positions, names) for names in (PRETRAINING, EXTENSIONS))
     margins = {
         name: float(late[f"{name}_low"].min() - early[f"{name}_high"].max())
         for name in ("at_0_1k", "at_1k_2k", "at_2k_4k")
@@ -80,7 +80,7 @@ def thesis_equal_positions_drop(training_equal_positions: pd.DataFrame) -> Verdi
     """Over the same first 4,096 tokens, the drop after the first extension is at most a fifth above that before it."""
     known = training_equal_positions[training_equal_positions["drop"].notna()]
     early = known[known["phase"] == "Anneal"].iloc[0]
-    late = phase(known, EXTENSIONS)
+    late = checkpoints_in(known, EXTENSIONS)
     measured = [extension for extension in EXTENSIONS if extension in set(late["phase"])]
     unknown = [extension for extension in EXTENSIONS if extension not in measured]
     ratio, window = float(late["drop"].max() / early["drop"]), float(late["ap_drop"].max() / early["ap_drop"])
@@ -97,7 +97,7 @@ def thesis_equal_positions_drop(training_equal_positions: pd.DataFrame) -> Verdi
 @claim("thesis, SmolLM3 in training")
 def thesis_outer_drop_grows(training_equal_positions: pd.DataFrame) -> Verdict:
     """From 1K-2K to 2K-4K, the drop grows with the extensions, though less than ap_drop does."""
-    early, late = (phase(training_equal_positions, names) for names in (("Anneal",), EXTENSIONS[1:]))
+    early, late = (checkpoints_in(training_equal_positions, names) for names in (("Anneal",), EXTENSIONS[1:]))
     ratio = float(late["drop_outer"].max() / early["drop_outer"].iloc[0])
     growth = float(late["ap_drop"].max() / early["ap_drop"].iloc[0])
     return judge(
@@ -112,20 +112,22 @@ def thesis_outer_drop_grows(training_equal_positions: pd.DataFrame) -> Verdict:
 @claim("thesis, SmolLM3 in training")
 def thesis_gathered_bias(training_tests: pd.DataFrame, training_positions: pd.DataFrame) -> Verdict:
     """Over all bins plasticity falls more regularly with bias times position than with the position."""
-    place, share, gathered = (
+    position, share, gathered = (
         pick(training_tests, comparison=f"plasticity against {name}, bins of all checkpoints")
         for name in ("position", "share of the context", "gathered bias")
     )
-    later = pick(training_tests, comparison="plasticity against share of the context, bins of extension checkpoints")
-    both = pick(training_tests, comparison="plasticity against gathered bias, bins of extension checkpoints")
-    gap = abs(float(later["estimate"])) - abs(float(both["estimate"]))
+    share_later = pick(
+        training_tests, comparison="plasticity against share of the context, bins of extension checkpoints"
+    )
+    gathered_later = pick(training_tests, comparison="plasticity against gathered bias, bins of extension checkpoints")
+    gap = abs(float(share_later["estimate"])) - abs(float(gathered_later["estimate"]))
     compared = "as well" if abs(gap) < 0.02 else "better" if gap > 0 else "less well"
     return judge(
-        float(gathered["estimate"]) < min(float(place["estimate"]), 0.0),
-        f"rho = {gathered['estimate']:.2f} against {place['estimate']:.2f} for the position and "
+        float(gathered["estimate"]) < min(float(position["estimate"]), 0.0),
+        f"rho = {gathered['estimate']:.2f} against {position['estimate']:.2f} for the position and "
         f"{share['estimate']:.2f} for its share of the context ({int(gathered['n'])} bins of "
         f"{training_positions['checkpoint'].nunique()} checkpoints, not independent); within the extensions the share "
-        f"does {compared} ({later['estimate']:.2f} against {both['estimate']:.2f})",
+        f"does {compared} ({share_later['estimate']:.2f} against {gathered_later['estimate']:.2f})",
         recomputed=float(gathered["estimate"]),
         n=int(gathered["n"]),
     )
@@ -136,12 +138,12 @@ def thesis_gathered_bias_transfers(training_positions: pd.DataFrame) -> Verdict:
     """From 8K on, extended checkpoints have the plasticity that pre-training shows at the same bias times position."""
     rows = training_positions[training_positions["extension"].astype(bool) & training_positions["gap"].notna()]
     far, close = rows[rows["start"] >= 8192]["gap"], rows[rows["start"] < 8192]["gap"]
-    base = training_positions[~training_positions["extension"].astype(bool)]["gap"].abs()
+    early_gaps = training_positions[~training_positions["extension"].astype(bool)]["gap"].abs()
     return judge(
-        float(far.abs().max()) <= float(base.quantile(0.9)),
+        float(far.abs().max()) <= float(early_gaps.quantile(0.9)),
         f"the {len(far)} bins lie within {far.abs().max():.3f} of it, the pre-training bins themselves within "
-        f"{base.quantile(0.9):.3f} in nine of ten cases; nearer than that the extensions are up to {close.max():.3f} "
-        "above",
+        f"{early_gaps.quantile(0.9):.3f} in nine of ten cases; nearer than that the extensions are up to "
+        f"{close.max():.3f} above",
         recomputed=float(far.abs().max()),
         n=len(far),
     )
@@ -168,20 +170,20 @@ def thesis_steeper_than_qwen(training_comparison: pd.DataFrame) -> Verdict:
 def thesis_equal_window_bias(bias_plasticity_tests: pd.DataFrame) -> Verdict:
     """Over the same 65,536 tokens, models with a larger bias per token drop more, though not so inside families."""
     comparison = "per token, models over the same window"
-    equal, in_range, left_out = (
+    same_window, within, left_out = (
         pick(bias_plasticity_tests, comparison=comparison, test=name)
         for name in ("pearson", "pearson_within_family", "pearson_leave_one_out")
     )
-    pearson = pick(bias_plasticity_tests, comparison="per token, captured models", test="pearson")
+    own_window = pick(bias_plasticity_tests, comparison="per token, captured models", test="pearson")
     return judge(
-        float(equal["ci_low"]) > 0 and float(in_range["p_value"]) > 0.05,
-        f"r = {equal['estimate']:.2f} (p = {equal['p_value']:.4f}, at most {left_out['p_value']:.3f} with one model "
-        f"left out) over {int(equal['n'])} models, where the drops over each model's own window gave "
-        f"{pearson['estimate']:.2f}; inside families r = {in_range['estimate']:.2f} (p = {in_range['p_value']:.2f})",
-        recomputed=float(equal["estimate"]),
-        n=int(equal["n"]),
-        p_value=float(equal["p_value"]),
-        ci=(float(equal["ci_low"]), float(equal["ci_high"])),
+        float(same_window["ci_low"]) > 0 and float(within["p_value"]) > 0.05,
+        f"r = {same_window['estimate']:.2f} (p = {same_window['p_value']:.4f}, at most {left_out['p_value']:.3f} with "
+        f"one model left out) over {int(same_window['n'])} models, where the drops over each model's own window gave "
+        f"{own_window['estimate']:.2f}; inside families r = {within['estimate']:.2f} (p = {within['p_value']:.2f})",
+        recomputed=float(same_window["estimate"]),
+        n=int(same_window["n"]),
+        p_value=float(same_window["p_value"]),
+        ci=(float(same_window["ci_low"]), float(same_window["ci_high"])),
     )
 
 
@@ -222,21 +224,24 @@ def thesis_drop_follows_window(training_trajectory: pd.DataFrame) -> Verdict:
     Any quantity multiplied by the window correlates with the window.
     """
     drops = training_trajectory["ap_drop"].astype(float)
-    plain = training_trajectory["context"].astype(float)
-    window = pd.Series(np.log2(plain), index=plain.index)
+    tokens = training_trajectory["context"].astype(float)
+    window = pd.Series(np.log2(tokens), index=tokens.index)
     bias = training_trajectory["bias_window"].astype(float)
-    alone, product = float(drops.corr(window)), float(drops.corr(bias))
-    given = {name: _partial_correlation(drops, bias, held) for name, held in (("log", window), ("plain", plain))}
+    by_window, by_bias = float(drops.corr(window)), float(drops.corr(bias))
+    partial = {
+        name: _partial_correlation(drops, bias, control) for name, control in (("log", window), ("plain", tokens))
+    }
     return judge(
-        alone > product,
-        f"r is {alone:.3f} with the binary logarithm of the window and {product:.3f} with the bias per window; with "
-        f"the logarithm taken off, the latter is {given['log']:.2f}, with the window itself {given['plain']:.2f}.",
-        recomputed=f"{alone:.3f} against {product:.3f}",
+        by_window > by_bias,
+        f"r is {by_window:.3f} with the binary logarithm of the window and {by_bias:.3f} with the bias per window; "
+        f"with the logarithm taken off, the latter is {partial['log']:.2f}, with the window itself "
+        f"{partial['plain']:.2f}.",
+        recomputed=f"{by_window:.3f} against {by_bias:.3f}",
         n=len(training_trajectory),
     )
 
 
-def _partial_correlation(first: pd.Series, second: pd.Series, held: pd.Series) -> float:
+def _partial_correlation(first: pd.Series, second: pd.Series, control: pd.Series) -> float:
     """Return the partial correlation of two series, given a third."""
-    a, b, c = first.corr(second), first.corr(held), second.corr(held)
+    a, b, c = first.corr(second), first.corr(control), second.corr(control)
     return float((a - b * c) / np.sqrt((1 - b**2) * (1 - c**2)))

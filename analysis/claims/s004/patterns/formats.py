@@ -37,14 +37,16 @@ def c004_fmt_doubles(drope_stated: pd.DataFrame, drope_formats: pd.DataFrame) ->
         ]
         for context in sorted(set(drope_formats["context"]))
     }
-    listing = ", ".join(f"{one:.0f} against {two:.0f} % at {context}" for context, (one, two) in cells.items())
+    listing = ", ".join(
+        f"{ruler:.0f} against {simple:.0f} % at {context}" for context, (ruler, simple) in cells.items()
+    )
     return judge(
-        all(two > 0 and one / two == 2 for one, two in cells.values()),
-        f"{listing} tokens: twice as much at {sum(two > 0 and one == 2 * two for one, two in cells.values())} of "
-        f"{len(cells)} lengths"
+        all(simple > 0 and ruler / simple == 2 for ruler, simple in cells.values()),
+        f"{listing} tokens: twice as much at "
+        f"{sum(simple > 0 and ruler == 2 * simple for ruler, simple in cells.values())} of {len(cells)} lengths"
         + (
             ", and no ratio where simple prompts never succeed; cells of five trials."
-            if any(two == 0 for _, two in cells.values())
+            if any(simple == 0 for _, simple in cells.values())
             else "; cells of five trials."
         ),
         otherwise="not supported",

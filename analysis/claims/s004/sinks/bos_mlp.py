@@ -59,16 +59,16 @@ def c004_fig13_drope_unaffected(bos_mlp_effects: pd.DataFrame) -> Verdict:
 
     The claim `c004_only_rope_stores` judges whether DroPE depends on this token.
     """
-    four = pick(bos_mlp_effects, experiment=4, positional="DroPE")
-    six = pick(bos_mlp_effects, experiment=6, positional="DroPE")
+    exp4 = pick(bos_mlp_effects, experiment=4, positional="DroPE")
+    exp6 = pick(bos_mlp_effects, experiment=6, positional="DroPE")
     return judge(
-        four["write_share"] > 50,
-        f"The ratio of {four['ratio_printed']} is for layer {four['layer']}, whose MLP holds "
-        f"{four['write_share']:.1f}% of the token's norm; removing the first token's outputs in layer {six['layer']} "
-        f"({six['write_share']:.0f}%) raises DroPE's perplexity {six['ratio_printed']}.",
+        exp4["write_share"] > 50,
+        f"The ratio of {exp4['ratio_printed']} is for layer {exp4['layer']}, whose MLP holds "
+        f"{exp4['write_share']:.1f}% of the token's norm; removing the first token's outputs in layer {exp6['layer']} "
+        f"({exp6['write_share']:.0f}%) raises DroPE's perplexity {exp6['ratio_printed']}.",
         otherwise="not supported",
-        reported=four["ratio_printed"],
-        recomputed=six["ratio_printed"],
+        reported=exp4["ratio_printed"],
+        recomputed=exp6["ratio_printed"],
     )
 
 

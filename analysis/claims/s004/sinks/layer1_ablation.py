@@ -88,18 +88,18 @@ def c004_drope_uniform(
             statement=f"Removing DroPE's layer-1 {name} raises perplexity about 201 times.",
         )
     both = pick(layer1_effects, condition="layer1_both", positional="DroPE")
-    sum_of = _contrast(layer1_contrasts, "additivity", "DroPE")
-    alone = layer1_task_shares[
+    additivity = _contrast(layer1_contrasts, "additivity", "DroPE")
+    one_removed = layer1_task_shares[
         (layer1_task_shares["positional"] == "DroPE") & layer1_task_shares["condition"].isin(list(names))
     ]
-    zero = int((alone["right_high"] == 0).sum())
+    zero = int((one_removed["right_high"] == 0).sum())
     yield judge(
-        sum_of["nats_ratio"] > 0.9,
-        f"Removing both raises perplexity {both['ratio_printed']}, {both['nats']:.2f} nats where the two alone "
-        f"add up to {sum_of['second_nats']:.2f}; with either removed {zero} of {len(alone)} task results are 0%. "
+        additivity["nats_ratio"] > 0.9,
+        f"Removing both raises perplexity {both['ratio_printed']}, {both['nats']:.2f} nats where the two alone add up "
+        f"to {additivity['second_nats']:.2f}; with either removed {zero} of {len(one_removed)} task results are 0%. "
         "Equal effects at a ceiling say that both are needed, not that they matter equally.",
         otherwise="not supported",
-        recomputed=f"{100 * sum_of['nats_ratio']:.0f}% of the sum",
+        recomputed=f"{100 * additivity['nats_ratio']:.0f}% of the sum",
         key="equal",
         statement="The equal ratios show equal importance of MLP and attention.",
     )

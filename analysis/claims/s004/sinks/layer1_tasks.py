@@ -1,6 +1,7 @@
 """Document 004, Experiment 6: claims on the four tasks without parts of layer 1."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import pandas as pd
 
@@ -25,41 +26,40 @@ def c004_attention_preserves_parametric(
 ) -> Iterator[Verdict]:
     """Removing RoPE's layer-1 attention preserves the parametric tasks."""
     for task in ("cities", "sports"):
-        base, hit = (
+        before, after = (
             pick(layer1_task_shares, positional="RoPE", condition=condition, task=task)
             for condition in ("baseline", "layer1_attn")
         )
         tests = layer1_task_tests[layer1_task_tests["comparison"] == f"RoPE, {task}, layer1_attn against baseline"]
-        test = None if tests.empty else tests.iloc[0]
-        moved = float(hit["share"] - base["share"])
+        change = float(after["share"] - before["share"])
         rates = (
-            f"{task.capitalize()} goes from {base['share']:.0f} to {hit['share']:.1f}% of the answers that can be "
-            f"read, {_answers_read(base)} before and {_answers_read(hit)} after, with chance at {base['chance']:.0f}%: "
-            f"{max(float(hit['lost']), 0):.0f}% of what lay above chance is lost"
+            f"{task.capitalize()} goes from {before['share']:.0f} to {after['share']:.1f}% of the answers that can be "
+            f"read, {_answers_read(before)} before and {_answers_read(after)} after, with chance at "
+            f"{before['chance']:.0f}%: {max(float(after['lost']), 0):.0f}% of what lay above chance is lost"
         )
-        yield (
-            equivalent(
-                (100 * float(test["ci_low"]), 100 * float(test["ci_high"])),
-                EQUIVALENT,
-                f"{rates}; the change lies between {100 * test['ci_low']:.0f} and {100 * test['ci_high']:+.0f} points "
-                f"({p(test['p_value'])}, Fisher).",
-                reported=hit["printed_text"],
-                recomputed=f"{moved:+.0f} points",
-                n=int(test["n"]),
-                p_value=float(test["p_value"]),
-                p_adjusted=float(test["p_adjusted"]),
-                key=task,
-                statement=f"RoPE's {task} task is preserved.",
-            )
-            if test is not None
-            else Verdict(
-                verdict="not supported" if abs(moved) <= EQUIVALENT else "contradicted",
+        fields: dict[str, Any] = {
+            "reported": after["printed_text"],
+            "recomputed": f"{change:+.0f} points",
+            "key": task,
+            "statement": f"RoPE's {task} task is preserved.",
+        }
+        if tests.empty:
+            yield Verdict(
+                verdict="not supported" if abs(change) <= EQUIVALENT else "contradicted",
                 reason=f"{rates}. Without the number of answers there is no test.",
-                reported=hit["printed_text"],
-                recomputed=f"{moved:+.0f} points",
-                key=task,
-                statement=f"RoPE's {task} task is preserved.",
+                **fields,
             )
+            continue
+        test = tests.iloc[0]
+        yield equivalent(
+            (100 * float(test["ci_low"]), 100 * float(test["ci_high"])),
+            EQUIVALENT,
+            f"{rates}; the change lies between {100 * test['ci_low']:.0f} and {100 * test['ci_high']:+.0f} points "
+            f"({p(test['p_value'])}, Fisher).",
+            n=int(test["n"]),
+            p_value=float(test["p_value"]),
+            p_adjusted=float(test["p_adjusted"]),
+            **fields,
         )
 
 
@@ -72,16 +72,17 @@ def _answers_read(row: pd.Series) -> str:
 @claim("004, 7.4 Key Findings")
 def c004_attention_destroys_passkey(layer1_task_shares: pd.DataFrame, layer1_task_tests: pd.DataFrame) -> Verdict:
     """Removing RoPE's layer-1 attention destroys passkey retrieval."""
-    base, hit = (
+    before, after = (
         pick(layer1_task_shares, positional="RoPE", condition=condition, task="passkey")
         for condition in ("baseline", "layer1_attn")
     )
     test = pick(layer1_task_tests, comparison="RoPE, passkey, layer1_attn against baseline")
     return judge(
-        hit["count"] == 0 and test["p_adjusted"] < 0.05,
-        f"{base['count']} of {base['n']} against {hit['count']} of {hit['n']} ({p(test['p_adjusted'])}, Fisher, Holm).",
-        reported=hit["printed_text"],
-        recomputed=f"{hit['share']:.0f}%",
+        after["count"] == 0 and test["p_adjusted"] < 0.05,
+        f"{before['count']} of {before['n']} against {after['count']} of {after['n']} ({p(test['p_adjusted'])}, "
+        "Fisher, Holm).",
+        reported=after["printed_text"],
+        recomputed=f"{after['share']:.0f}%",
         n=int(test["n"]),
         p_value=float(test["p_value"]),
         p_adjusted=float(test["p_adjusted"]),
@@ -97,15 +98,15 @@ def c004_drope_any_ablation(layer1_task_shares: pd.DataFrame, drope_stated: pd.D
     zero = int((rows["right_high"] == 0).sum())
     counts = [pick(drope_stated, statement=f"s7_4_drope_{what}") for what in ("ablations", "tasks")]
     ablations, tasks = (stated_number(row) for row in counts)
-    base = layer1_task_shares[
+    baseline = layer1_task_shares[
         (layer1_task_shares["positional"] == "DroPE") & (layer1_task_shares["condition"] == "baseline")
     ]
-    low = base[base["against_chance"] == "below"]["task"].tolist()
+    below_chance = baseline[baseline["against_chance"] == "below"]["task"].tolist()
     return judge(
         zero == len(rows) == ablations * tasks,
         f"{zero} of {len(rows)} cells, {ablations:.0f} ablations by {tasks:.0f} tasks, have no right "
         "answer, though for yes/no tasks it is not stored whether any could be read; "
-        f"{listed(low)} was below chance before, so that little was left to destroy.",
+        f"{listed(below_chance)} was below chance before, so that little was left to destroy.",
         reported=", ".join(str(row["printed"]) for row in counts),
         recomputed=f"{zero} of {len(rows)}",
         n=len(rows),

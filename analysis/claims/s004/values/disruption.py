@@ -10,7 +10,7 @@ from boundpaper.claims import Verdict, claim, compare, judge, pick, quote, untes
 from boundpaper.claims.words import listed
 from boundpaper.statistics import bound_holds, p_bound
 
-BOUNDS = {  # comparison in the source -> comparison of our test
+BOUNDS = {  # statistic and comparison of the source -> comparison of the same test here
     ("paired_t_p", "RoPE"): "RoPE: massive against random",
     ("paired_t_p", "DroPE"): "DroPE: massive against random",
     ("independent_t_p", "RoPE against DroPE"): "RoPE against DroPE: massive minus random",
@@ -47,10 +47,10 @@ def c004_massive_minus_random(disruption_trials: pd.DataFrame) -> Verdict:
 @claim("004, 3.2 Results")
 def c004_p_bounds(drope_disruption_statistics: pd.DataFrame, disruption_tests: pd.DataFrame) -> Iterator[Verdict]:
     """The three p-values lie below the bounds that are printed for them."""
-    for (statistic, comparison), words in BOUNDS.items():
+    for (statistic, comparison), test_comparison in BOUNDS.items():
         bound = quote(drope_disruption_statistics, statistic=statistic, comparison=comparison)
         tests = disruption_tests[disruption_tests["unit"] == "seed"]
-        test = pick(tests, comparison=words)
+        test = pick(tests, comparison=test_comparison)
         p = float(test["p_value"])
         yield judge(
             bound_holds(p, bound.number),
@@ -61,7 +61,7 @@ def c004_p_bounds(drope_disruption_statistics: pd.DataFrame, disruption_tests: p
             n=int(test["n"]),
             p_value=p,
             key=f"{statistic}-{comparison.replace(' ', '-')}",
-            statement=f"{words}: p {bound.printed}.",
+            statement=f"{test_comparison}: p {bound.printed}.",
         )
 
 
@@ -94,19 +94,19 @@ def c004_cohens_d(
 ) -> Verdict:
     """The effect size exceeds d = 1000."""
     seeds = disruption_tests[disruption_tests["unit"] == "seed"]
-    effect = {model: float(pick(disruption_trials, positional=model)["mr_d"]) for model in PAIR}
+    effects = {model: float(pick(disruption_trials, positional=model)["mr_d"]) for model in PAIR}
     alone = pick(seeds, comparison="RoPE against DroPE: massive increase alone")
     reported = quote(drope_disruption_statistics, statistic="cohens_d")
-    above = min(effect.values()) > reported.number
+    above = min(effects.values()) > reported.number
     return judge(
         bool(above and pd.notna(alone["effect"])),
         "d of massive minus random, by its deviation with divisor n as the source's script has it, is "
-        f"{listed([f'{d:,.0f} for {model}' for model, d in effect.items()])}; the spread is that of the random "
+        f"{listed([f'{d:,.0f} for {model}' for model, d in effects.items()])}; the spread is that of the random "
         "control; for the massive increase alone "
         + ("d has no finite value." if pd.isna(alone["effect"]) else f"d is {alone['effect']:,.0f}."),
         otherwise="not supported" if above else "contradicted",
         reported=reported.printed,
-        recomputed=f"{min(effect.values()):,.0f}",
+        recomputed=f"{min(effects.values()):,.0f}",
         n=int(disruption_trials["seeds"].min()),
     )
 
@@ -172,33 +172,35 @@ def c004_text_types(
     for model in PAIR:
         printed = drope_disruption_texts_reported[drope_disruption_texts_reported["positional"] == model]
         rows = disruption_by_text[disruption_by_text["positional"] == model]
-        spread, stated = (float(values.max() / values.min()) for values in (rows["massive_increase"], printed["value"]))
+        spread, printed_spread = (
+            float(values.max() / values.min()) for values in (rows["massive_increase"], printed["value"])
+        )
         yield judge(
-            spread <= stated + 0.05,
-            f"The largest printed increase is {stated:.2f} times the smallest, of the published ones {spread:.1f} "
-            f"times: {rows['massive_increase'].min():,.0f} to {rows['massive_increase'].max():,.0f} %.",
+            spread <= printed_spread + 0.05,
+            f"The largest printed increase is {printed_spread:.2f} times the smallest, of the published ones "
+            f"{spread:.1f} times: {rows['massive_increase'].min():,.0f} to {rows['massive_increase'].max():,.0f} %.",
             reported=" and ".join(printed["printed"]),
             recomputed=f"{spread:.1f} times",
             n=len(rows),
             key=model,
             statement=f"The disruption of {model} is of the same size on every text type.",
         )
-    more = [(str(row["text"]), float(row["difference_nats"])) for _, row in disruption_ratios.iterrows()]
-    every = all(nats > 0 for _, nats in more)
+    differences = [(str(row["text"]), float(row["difference_nats"])) for _, row in disruption_ratios.iterrows()]
+    in_every_text = all(nats > 0 for _, nats in differences)
     repeats = drope_text_repeats.loc[drope_text_repeats["experiment"].astype(str) == "2", "repeats"]
-    kinds = bool((repeats == 1).any())
+    has_text = bool((repeats == 1).any())
     yield judge(
-        every and kinds,
-        f"RoPE minus DroPE: {', '.join(f'{nats:.1f} nats ({text})' for text, nats in more)}."
+        in_every_text and has_text,
+        f"RoPE minus DroPE: {', '.join(f'{nats:.1f} nats ({text})' for text, nats in differences)}."
         + (
             ""
-            if kinds
+            if has_text
             else f" But the texts of every set are one passage repeated {repeats.min()} to {repeats.max()} times: "
             "these are three sets of repeated sentences, not types of text."
         ),
-        otherwise="not supported" if every else "contradicted",
-        failure="control" if every else "",
-        n=len(more),
+        otherwise="not supported" if in_every_text else "contradicted",
+        failure="control" if in_every_text else "",
+        n=len(differences),
         key="order",
         statement="RoPE loses more than DroPE on every text type.",
     )

@@ -27,11 +27,11 @@ def c004_contextual_gap(
     """The contextual degradation of DroPE is 73 percent lower than that of RoPE."""
     rope, drope = (quote(drope_knowledge_categories, positional=model, metric="contextual_average") for model in PAIR)
     tasks = [pick(knowledge_categories, positional=model, category="contextual") for model in PAIR]
-    above = [f"{int(row['tasks_above_chance'])} of {int(row['tasks'])}" for row in tasks]
+    counts = [f"{int(row['tasks_above_chance'])} of {int(row['tasks'])}" for row in tasks]
     return compare(
         quote(drope_stated, statement="s4_4_contextual_gap"),
         100 * (1 - drope.number / rope.number),
-        reason=f"{drope.printed} against {rope.printed}, means over tasks of which {above[1]} and {above[0]} have a "
+        reason=f"{drope.printed} against {rope.printed}, means over tasks of which {counts[1]} and {counts[0]} have a "
         "baseline above chance.",
     )
 
@@ -81,19 +81,19 @@ def c004_drope_parametric_improves(
 def c004_cities_improve(knowledge_tasks: pd.DataFrame, knowledge_protocols: pd.DataFrame) -> Verdict:
     """Without rotary positions cities accuracy improves under disruption."""
     row = pick(knowledge_tasks, positional="DroPE", task="cities")
-    again = pick(knowledge_protocols, positional="DroPE", task="cities")
+    in_exp4 = pick(knowledge_protocols, positional="DroPE", task="cities")
     if pd.isna(row["p_fisher"]):
         return untestable(
             f"{row['base']:.1f} to {row['disrupted']:.1f} % are shares of {_answers(row, 'base')} and "
             f"{_answers(row, 'disrupted')} answers that could be read; the number of answers at the baseline would "
-            f"decide. The same task in Experiment 4 changes by {again['change_4']:+.1f} points.",
+            f"decide. The same task in Experiment 4 changes by {in_exp4['change_4']:+.1f} points.",
             reported="improves",
         )
     return by_interval(
         row,
         1,
         f"{row['base']:.1f} to {row['disrupted']:.1f} %: Fisher p = {row['p_fisher']:.3f}, {row['p_holm']:.3f} after "
-        f"Holm; the same task in Experiment 4 changes by {again['change_4']:+.1f} points.",
+        f"Holm; the same task in Experiment 4 changes by {in_exp4['change_4']:+.1f} points.",
         of=("change", "change_low", "change_high"),
         p=("p_fisher", "p_holm"),
         reported="improves",

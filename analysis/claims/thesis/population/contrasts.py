@@ -1,8 +1,10 @@
 """Claims of the thesis on its population of small models, and on the completeness of the planned tests."""
 
+from collections.abc import Callable
+
 import pandas as pd
 
-from analysis.claims.thesis.population._judged import judge_both, models
+from analysis.claims.thesis.population._judged import judge_both, models_in_words, seeds_in_words
 from boundpaper.claims import Verdict, claim, judge, pick
 
 CONTRASTS = {
@@ -32,7 +34,7 @@ DAMAGES = {
     "head_damage_late": "Within a layer, the more plastic a head is for late queries, the more its removal costs",
     "head_damage_bias": "Within a layer, the larger a head's bias per token is, the more its removal costs retrieval",
 }
-ALL = ", whether or not models met the criterion (post hoc)."
+EVERY_MODEL = ", whether or not models met the criterion (post hoc)."
 
 
 @claim("thesis, A population of small models")
@@ -69,52 +71,54 @@ def thesis_weights_shipped(subjects: pd.DataFrame, population_record: pd.DataFra
 @claim("thesis, A population of small models")
 def thesis_population_contrasts(population_contrasts: pd.DataFrame) -> list[Verdict]:
     """The effects of dropping the rotation, compared with further training with it."""
-    return _judge_contrasts(population_contrasts)
+    return _judge_items(population_contrasts, CONTRASTS, "difference", seeds_in_words)
 
 
 @claim("thesis, A population of small models")
 def thesis_population_relations(population_relations: pd.DataFrame) -> list[Verdict]:
     """Which properties go with the loss of passkeys over length, where nothing else varies."""
-    return _judge_relations(population_relations)
+    return _judge_items(population_relations, RELATIONS, "rho", models_in_words)
 
 
 @claim("thesis, A population of small models")
 def thesis_population_heads(population_head_damage: pd.DataFrame) -> Verdict:
     """Within a layer, the more plastic a head is, the more retrieval loses by its removal."""
     row = pick(population_head_damage, item="head_damage")
-    return judge_both(row, "rho", 1, "", "", models(row))
+    return judge_both(row, "rho", 1, "", "", models_in_words(row))
 
 
 @claim("thesis, A population of small models")
 def thesis_population_every(population_contrasts_every: pd.DataFrame) -> list[Verdict]:
     """The effects of dropping the rotation, over all trained models: post hoc, in addition to the planned contrasts."""
-    return _judge_contrasts(population_contrasts_every, ALL)
+    return _judge_items(population_contrasts_every, CONTRASTS, "difference", seeds_in_words, EVERY_MODEL)
 
 
 @claim("thesis, A population of small models")
 def thesis_population_relations_every(population_relations_every: pd.DataFrame) -> list[Verdict]:
     """Which properties go with the loss of passkeys over length, over all trained models: post hoc, not planned."""
-    return _judge_relations(population_relations_every, ALL)
+    return _judge_items(population_relations_every, RELATIONS, "rho", models_in_words, EVERY_MODEL)
 
 
 @claim("thesis, A population of small models")
 def thesis_population_heads_every(population_head_damage_every: pd.DataFrame) -> list[Verdict]:
     """Within a layer, properties of a head go with the cost of its removal, over all trained models: post hoc."""
     rows = [(pick(population_head_damage_every, item=item), item, sentence) for item, sentence in DAMAGES.items()]
-    return [judge_both(row, "rho", 1, item, f"{sentence}{ALL}", models(row)) for row, item, sentence in rows]
-
-
-def _judge_contrasts(table: pd.DataFrame, ending: str = ".") -> list[Verdict]:
-    rows = [(pick(table, item=item), item, *sentence) for item, sentence in CONTRASTS.items()]
     return [
-        judge_both(row, "difference", sign, item, f"{statement[:-1]}{ending}", f"{int(row['seeds'])} seeds")
-        for row, item, sign, statement in rows
+        judge_both(row, "rho", 1, item, f"{sentence}{EVERY_MODEL}", models_in_words(row))
+        for row, item, sentence in rows
     ]
 
 
-def _judge_relations(table: pd.DataFrame, ending: str = ".") -> list[Verdict]:
-    rows = [(pick(table, item=item), item, *sentence) for item, sentence in RELATIONS.items()]
+def _judge_items(
+    table: pd.DataFrame,
+    items: dict[str, tuple[int, str]],
+    column: str,
+    units_in_words: Callable[[pd.Series], str],
+    ending: str = ".",
+) -> list[Verdict]:
+    """Return a verdict per item, with another `ending` of its statement."""
     return [
-        judge_both(row, "rho", sign, item, f"{statement[:-1]}{ending}", models(row))
-        for row, item, sign, statement in rows
+        judge_both(row, column, sign, item, f"{statement[:-1]}{ending}", units_in_words(row))
+        for item, (sign, statement) in items.items()
+        for row in [pick(table, item=item)]
     ]

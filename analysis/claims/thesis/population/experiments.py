@@ -9,8 +9,8 @@ from boundpaper.statistics.locations.permutation import sign_flip_p
 from boundpaper.statistics.locations.student import student_interval
 from boundpaper.statistics.multiplicity import holm_p
 
-BASE = 400  # of what is said of one base
-NEAR = 2.0  # training lengths
+BASE = 400  # rotary base of the wrong passkeys
+NEAR = 2.0  # longest prompt, in training lengths, whose wrong passkeys count
 FEWEST = 6  # seeds, below which no test of the plan can decide
 MISCOUNTED = {"insertion": "digits put in", "run_deletion": "a digit of a run left out"}
 
@@ -111,7 +111,7 @@ def thesis_population_miscounts(population_errors: pd.DataFrame) -> Iterator[Ver
 
 def _share_of_wrong_keys(errors: pd.DataFrame, kind: str) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return a class's share of wrong passkeys in the shorter prompts, and its keys, for seeds that have both arms."""
-    own = errors[(errors["base"] == BASE) & (errors["multiple"] <= NEAR) & (errors["kind"] == kind)]
-    wrong = own.groupby(["seed", "arm"])[["count", "errors"]].sum()
+    rows = errors[(errors["base"] == BASE) & (errors["multiple"] <= NEAR) & (errors["kind"] == kind)]
+    wrong = rows.groupby(["seed", "arm"])[["count", "errors"]].sum()
     share = (wrong["count"] / wrong["errors"]).unstack("arm").reindex(columns=["B", "C"]).dropna()
     return share, wrong["count"].unstack("arm").reindex(index=share.index, columns=["B", "C"])

@@ -47,13 +47,13 @@ def thesis_spike_mlp(pretrained_sweeps: pd.DataFrame) -> Iterator[Verdict]:
     """The norm of a pretrained model's first token needs the MLP of more than one layer."""
     for model, rows in pretrained_sweeps[pretrained_sweeps["part"] == "mlp"].groupby("model", sort=False):
         usual = float(rows["usual_peak"].iloc[0])
-        half = rows[rows["peak"] < usual / 2]
-        phrase = ", ".join(f"{int(row['layer'])} ({row['peak']:.1f})" for _, row in half.iterrows()) or "none"
+        halved = rows[rows["peak"] < usual / 2]
+        phrase = ", ".join(f"{int(row['layer'])} ({row['peak']:.1f})" for _, row in halved.iterrows()) or "none"
         yield judge(
-            len(half) > 1,
+            len(halved) > 1,
             f"its norm is at most {usual:.1f} times that of the others; zeroing the MLP output there more than halves "
             f"this ratio in the layers: {phrase}",
-            recomputed=str(len(half)),
+            recomputed=str(len(halved)),
             n=len(rows),
             key=str(model),
             statement=f"The norm of the first token of {rows['display_name'].iloc[0]} falls by more than half when "

@@ -6,11 +6,11 @@ import pandas as pd
 
 from boundpaper.claims import Verdict, claim, directed, judge, untestable
 
-MARGIN = 0.1  # of the value at the first bin
-FAR = 1024  # tokens between keys: from here on the mean difference is asked to shrink
+MARGIN = 0.1  # share of the value at the first bin by which a quantity may fall
+FAR = 1024  # tokens between keys, from which on the mean difference is claimed to shrink
 NULL = "random-llama"
-SAME = 0.02  # of plasticity; a smaller change counts as none (the amendment of the plan)
-BOTH = 1024  # tokens between keys: below it, the second quarter has such keys as well as the last
+UNCHANGED = 0.02  # a smaller change of plasticity counts as none (amendment of the plan)
+COMMON = 1024  # tokens between keys, below which the second quarter has such keys as well as the last one
 
 
 @claim("thesis, Pretrained models at hand")
@@ -62,23 +62,28 @@ def thesis_pretrained_exchange(pretrained_exchange_levels: pd.DataFrame) -> Iter
 
     Exploratory: means over heads with equal weights. Only the change of sway has an interval, over key heads.
     """
-    alike = pretrained_exchange_levels.query("weights == 'all' and role == 'pretrained'")
-    for model, rows in alike.groupby("model", sort=False):
+    levels = pretrained_exchange_levels.query("weights == 'all' and role == 'pretrained'")
+    for model, rows in levels.groupby("model", sort=False):
         name = f"{rows['display_name'].iloc[0]} on {rows['texts'].iloc[0]}"
-        whole = rows["apart_high"] - rows["apart_low"] == rows["apart_high"].max()
-        every, fixed = rows[whole].set_index("quantity"), rows[~whole].sort_values("apart_low")
-        close = fixed[(fixed["quantity"] == "plasticity") & (fixed["apart_high"] <= BOTH)]
-        share = {str(each): part["last"] / part["first"] - 1 for each, part in fixed.groupby("quantity")}
-        far = share["gap"][fixed["apart_low"].reindex(share["gap"].index) >= BOTH]
-        total = {each: float(every.loc[each, "last"] / every.loc[each, "first"] - 1) for each in ("gap", "spread")}
+        is_every_pair = rows["apart_high"] - rows["apart_low"] == rows["apart_high"].max()
+        every, fixed = rows[is_every_pair].set_index("quantity"), rows[~is_every_pair].sort_values("apart_low")
+        close = fixed[(fixed["quantity"] == "plasticity") & (fixed["apart_high"] <= COMMON)]
+        changes = {
+            str(quantity): values["last"] / values["first"] - 1 for quantity, values in fixed.groupby("quantity")
+        }
+        far = changes["gap"][fixed["apart_low"].reindex(changes["gap"].index) >= COMMON]
+        total_changes = {
+            quantity: float(every.loc[quantity, "last"] / every.loc[quantity, "first"] - 1)
+            for quantity in ("gap", "spread")
+        }
         fall, sway = float(every.loc["plasticity", "change"]), every.loc["sway"]
         asked = (
-            ("spread", share["spread"], bool((share["spread"] > -MARGIN).all()), f"{total['spread']:+.0%}",
+            ("spread", changes["spread"], bool((changes["spread"] > -MARGIN).all()), f"{total_changes['spread']:+.0%}",
              f"At one position the spread of {name} falls by a tenth at no fixed distance of the keys."),
-            ("gap", far, bool((far < 0).all() and total["gap"] > 0), f"{total['gap']:+.0%}",
+            ("gap", far, bool((far < 0).all() and total_changes["gap"] > 0), f"{total_changes['gap']:+.0%}",
              f"At one position the mean difference of keys far apart of {name} shrinks along the context, "
              "while over all pairs it grows."),
-            ("distance", close["change"], bool(fall < -SAME and (close["change"].abs() < SAME).all()),
+            ("distance", close["change"], bool(fall < -UNCHANGED and (close["change"].abs() < UNCHANGED).all()),
              f"{fall:+.3f}",
              f"At one position plasticity of {name} falls over all pairs and at no fixed distance of the keys."),
         )  # fmt: skip

@@ -27,7 +27,7 @@ TRAINED = {  # quantity -> how the report's recalibrated model differs from its 
     "sink_rate": (-1, "fewer heads that are sinks"),
     "bos_mlp_matching": (-1, "less to lose where the MLP that writes the first token's spike is zeroed there"),
 }
-KEYS = {  # contrast of two models -> expected direction, and statement about the first
+KEY_CONTRASTS = {  # contrast of two models -> expected direction, and statement about the first
     "removed against rotation": (-1, "a pretrained model whose rotation is removed finds fewer passkeys than with it"),
     "distilled against removed": (
         1,
@@ -35,10 +35,10 @@ KEYS = {  # contrast of two models -> expected direction, and statement about th
     ),
     "distilled against trained on": (-1, "its student without rotation finds fewer passkeys than the control"),
 }
-SAME_TRAINING = 0.05  # nats per token between two trainings (the amendment of the plan of the population)
-ARM_MARGIN = 0.05  # of plasticity between two arms (the same)
-QUARTERS = {1024: "second quarter", 3072: "last quarter"}  # of 4,096 tokens
-LESS_THAN_HALF = 0.5  # of what the student without rotation lost, in the plan
+SAME_TRAINING = 0.05  # nats per token by which a second training may differ (amendment of the population's plan)
+ARM_MARGIN = 0.05  # of plasticity, by which two arms may differ (the same amendment)
+QUARTERS = {1024: "second quarter", 3072: "last quarter"}  # of 4,096 tokens, by the first token
+HALF = 0.5  # share, in the plan, of what the student without rotation lost
 
 
 @claim("thesis, Pretrained models")
@@ -95,7 +95,7 @@ def thesis_distil_own(distillation_outcomes: pd.DataFrame) -> list[Verdict]:
     """The distance from the teacher comes from dropping the rotation: the control's is less than half as large."""
     return [
         judge(
-            row["continued_kl"] < LESS_THAN_HALF * row["nope_kl"],
+            row["continued_kl"] < HALF * row["nope_kl"],
             f"{_extent(row)}: {row['nope_kl']:.3f} nats from the teacher without rotation, {row['continued_kl']:.3f} "
             "with it",
             recomputed=float(row["continued_kl"] / row["nope_kl"]),
@@ -153,17 +153,17 @@ def thesis_distil_neighbours(distillation_quantities: pd.DataFrame) -> list[Verd
     rows = distillation_quantities[distillation_quantities["quantity"] == "local_attention"]
     return [
         judge(
-            0 < back < LESS_THAN_HALF,
+            0 < restored < HALF,
             f"{row['teacher']:.1f} % in the teacher, {row['untouched']:.1f} % where the rotation is removed, "
-            f"{row['nope']:.1f} % after further training: {100 * back:.0f} % of what was taken is back",
-            recomputed=back,
+            f"{row['nope']:.1f} % after further training: {100 * restored:.0f} % of what was taken is back",
+            recomputed=restored,
             key=str(row["pair"]),
             statement="Of the attention to neighbours that removing the rotation takes from a pretrained model, "
             "further training without it gives back some, and less than half.",
         )
         for _, row in rows.dropna(subset=["teacher", "untouched", "nope"]).iterrows()
         if row["teacher"] != row["untouched"]
-        for back in [float((row["nope"] - row["untouched"]) / (row["teacher"] - row["untouched"]))]
+        for restored in [float((row["nope"] - row["untouched"]) / (row["teacher"] - row["untouched"]))]
     ]
 
 
@@ -172,7 +172,7 @@ def thesis_distil_keys(distillation_key_tests: pd.DataFrame) -> Iterator[Verdict
     """Removing the rotation loses keys, further training brings some back, and the control keeps more."""
     for _, row in distillation_key_tests.iterrows():
         contrast, tokens = str(row["comparison"]).removesuffix(" tokens").rsplit(", ", 1)
-        sign, words = KEYS[contrast]
+        sign, words = KEY_CONTRASTS[contrast]
         yield by_interval(
             row,
             sign,

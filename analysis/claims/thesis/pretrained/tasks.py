@@ -11,8 +11,7 @@ from boundpaper.claims.words import p
 
 GUESS = "gives answers whose number right, with its interval, cannot be told from that of a guess."
 CHANCE_RANK = 0.5  # chance level of the AUC of yes after the key
-WORDS = {"passkey": "keys", "verification": "whether a key that is shown is the one"}
-ASKED = {
+QUESTIONS = {
     "cities": "where cities lie",
     "sports": "which sport athletes play",
     "sentiment": "whether a review is kind",
@@ -75,8 +74,8 @@ def thesis_pretrained_disrupted(pretrained_disruption: pd.DataFrame) -> Iterator
     for target, words in (("random", "as many random ones"), ("matched", "random ones of equal norm")):
         for _, row in rows[rows["target"] == target].iterrows():
             key = f"{row['model']}_{target}_{row['fill']}"
-            does = {"zero": "Zeroing", "mean": "Levelling"}[str(row["fill"])]
-            statement = f"{does} the massive dimensions of {row['display_name']} costs more than {words}."
+            verb = {"zero": "Zeroing", "mean": "Levelling"}[str(row["fill"])]
+            statement = f"{verb} the massive dimensions of {row['display_name']} costs more than {words}."
             if pd.isna(row["low"]):
                 why = str(row["note"]) if pd.isna(row["value"]) else "one text has no spread"
                 yield untestable(f"{why}: a control that matches would decide it.", key=key, statement=statement)
@@ -130,7 +129,7 @@ def thesis_pretrained_keys(pretrained_retrieval: pd.DataFrame) -> Iterator[Verdi
 def thesis_pretrained_knows(pretrained_answers: pd.DataFrame) -> Iterator[Verdict]:
     """A pretrained model answers from its prompt better than by guessing; from its knowledge, not detectably so."""
     for _, row in pretrained_answers[pretrained_answers["condition"] == "baseline"].iterrows():
-        asked = f"{row['display_name']}, asked {ASKED[str(row['task'])]},"
+        asked = f"{row['display_name']}, asked {QUESTIONS[str(row['task'])]},"
         unread = f"; {100 * row['unparsed']:.0f} % of the answers are none of those allowed"
         key = f"{row['model']}_{row['task']}"
         if row["held_in"] == "prompt":
@@ -148,16 +147,16 @@ def thesis_pretrained_levelled(
     """
     tests: Any = pretrained_knowledge_tests.set_index(["study", "comparison"])
     for (model, task), rows in pretrained_answers.query("held_in == 'prompt'").groupby(["model", "task"], sort=False):
-        known = {str(row["condition"]): row for _, row in rows.iterrows()}
+        by_condition = {str(row["condition"]): row for _, row in rows.iterrows()}
         statement = (
-            f"{rows['display_name'].iloc[0]}, asked {ASKED[str(task)]}, is right less often with the largest dimension "
-            "of each head levelled than with a random one."
+            f"{rows['display_name'].iloc[0]}, asked {QUESTIONS[str(task)]}, is right less often with the largest "
+            "dimension of each head levelled than with a random one."
         )
-        key, tested = f"{model}_{task}", (model, f"{task}, largest against random")
-        if not {"top1", "random-0"} <= set(known) or tested not in tests.index:
+        key, comparison = f"{model}_{task}", (model, f"{task}, largest against random")
+        if not {"top1", "random-0"} <= set(by_condition) or comparison not in tests.index:
             yield untestable("one of both was not asked; both would decide it.", key=key, statement=statement)
             continue
-        top, random, test = known["top1"], known["random-0"], tests.loc[tested]
+        top, random, test = by_condition["top1"], by_condition["random-0"], tests.loc[comparison]
         phrase = ", ".join(
             f"{words} {100 * row['share']:.0f} %"
             for words, row in (("the largest levelled", top), ("a random one levelled", random))
@@ -221,9 +220,9 @@ def thesis_pretrained_shown(pretrained_retrieval_parts: pd.DataFrame) -> Iterato
 
 
 def _judge_guess(row: Any, key: str, statement: str, more: str = "", *, above: bool) -> Verdict:
-    """Judge whether Wilson's interval lies `above` the accuracy of guessing, or else includes it.
+    """Judge whether Wilson's interval lies above the accuracy of guessing; if not `above`, whether it includes it.
 
-    An interval that includes it does not exclude some knowledge.
+    An interval that includes the accuracy of guessing does not exclude some knowledge.
     """
     chance, low, high = float(row["chance"]), float(row["low"]), float(row["high"])
     return judge(

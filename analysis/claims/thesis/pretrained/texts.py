@@ -7,11 +7,11 @@ import pandas as pd
 from analysis.claims._intervals import by_interval
 from boundpaper.claims import Verdict, claim, judge, untestable
 
-DOES = {"zero": "Zeroing", "mean": "Levelling"}
-PLURAL = {"query": "queries", "key": "keys", "value": "values"}
-SAME = {"ap_overall": "overall plasticity", "ap_drop": "drop of plasticity"}
-WITHIN = 0.1  # share of the value on prose that a difference may be to count as none
-THRESHOLD = 5.0  # of a massive value, the report's
+VERBS = {"zero": "Zeroing", "mean": "Levelling"}
+PLURALS = {"query": "queries", "key": "keys", "value": "values"}
+METRICS = {"ap_overall": "overall plasticity", "ap_drop": "drop of plasticity"}
+MARGIN = 0.1  # a difference of less than this share of the value on prose counts as none
+THRESHOLD = 5.0  # the report's threshold of a massive value
 
 
 @claim("thesis, Pretrained models at hand")
@@ -27,7 +27,7 @@ def thesis_pretrained_repeated(pretrained_repeated: pd.DataFrame) -> list[Verdic
             of=("difference", "low", "high"),
             n=int(row["natural_texts"] + row["repeated_texts"]),
             key=f"{row['model']}_{row['fill']}",
-            statement=f"{DOES[str(row['fill'])]} the massive dimensions of {row['display_name']} costs more on "
+            statement=f"{VERBS[str(row['fill'])]} the massive dimensions of {row['display_name']} costs more on "
             "repeated sentences than on natural text.",
         )
         for _, row in pretrained_repeated[pretrained_repeated["target"] == "massive"].iterrows()
@@ -49,7 +49,7 @@ def thesis_pretrained_kinds(pretrained_kinds: pd.DataFrame) -> list[Verdict]:
             n=int(row["prose_texts"] + row["code_texts"]),
             key=f"{row['model']}_{row['tensor']}",
             statement=f"{row['display_name']} has another number of massive values in its "
-            f"{PLURAL[str(row['tensor'])]} on source code than on prose.",
+            f"{PLURALS[str(row['tensor'])]} on source code than on prose.",
         )
         for _, row in selected.iterrows()
     ]
@@ -61,13 +61,13 @@ def thesis_plasticity_kinds(pretrained_plasticity_kinds: pd.DataFrame) -> Iterat
 
     The two count as equal if the whole interval of the difference is within a tenth of the value on prose.
     """
-    for _, row in pretrained_plasticity_kinds[pretrained_plasticity_kinds["metric"].isin(list(SAME))].iterrows():
-        margin = WITHIN * abs(float(row["prose"]))
+    for _, row in pretrained_plasticity_kinds[pretrained_plasticity_kinds["metric"].isin(list(METRICS))].iterrows():
+        margin = MARGIN * abs(float(row["prose"]))
         numbers = f"{row['code']:.3f} on source code and {row['prose']:.3f} on prose over {int(row['heads'])} heads"
         key = f"{row['model']}_{row['metric']}"
         statement = (
-            f"The {SAME[str(row['metric'])]} of {row['display_name']} is on source code what it is on prose, to within "
-            f"{100 * WITHIN:.0f} %."
+            f"The {METRICS[str(row['metric'])]} of {row['display_name']} is on source code what it is on prose, to "
+            f"within {100 * MARGIN:.0f} %."
         )
         if pd.isna(row["low"]):
             yield untestable(f"{numbers}, without an interval; more heads give one.", key=key, statement=statement)
