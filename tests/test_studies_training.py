@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis.claims._training import judge_span, stated_cell
+from analysis.claims._training import judge_span, stated
 from analysis.claims.s002 import training_finding as s002_training_finding
 from analysis.claims.s002 import training_phases as s002_training_phases
 from analysis.studies.training import comparison as training_comparison
@@ -176,15 +176,15 @@ def test_the_same_window_ends_at_the_fifth_decile(trajectory):
 def test_stated_word_is_read_as_its_whole_number():
     frame = parsed(pd.DataFrame({"statement": ["a", "b"], "printed": ["doubles", "~0.06"]}), words=True)
     frame["as_number"] = [2.0, np.nan]
-    assert stated_cell(frame, "a").number == 2
-    assert stated_cell(frame, "a").interval.high == 2.5
-    assert stated_cell(frame, "b").decimals == 2
+    assert stated(frame, "a").number == 2
+    assert stated(frame, "a").interval.high == 2.5
+    assert stated(frame, "b").decimals == 2
 
 
 @pytest.mark.parametrize(("most", "verdict"), [(0.062, "holds"), (0.066, "contradicted")])
 def test_stated_range_is_judged_at_both_ends(most, verdict):
     frame = parsed(pd.DataFrame({"statement": ["a"], "printed": ["~0.04–0.06"]}))
-    assert judge_span(stated_cell(frame, "a"), pd.Series([0.04, most]), 2, "values").verdict == verdict
+    assert judge_span(stated(frame, "a"), pd.Series([0.04, most]), 2, "values").verdict == verdict
 
 
 def test_training_verdicts_change_with_the_data(trajectory):

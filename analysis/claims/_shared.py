@@ -5,7 +5,7 @@ from typing import Any
 
 import pandas as pd
 
-from boundpaper.claims.judge import judge
+from boundpaper.claims.judge import compare, judge, quote
 from boundpaper.claims.verdict import ALPHA, Verdict
 from boundpaper.claims.worded_numbers import stated_number
 from boundpaper.claims.words import listed
@@ -18,6 +18,30 @@ USABLE = 10.0  # a model is usable below this multiple of its baseline's perplex
 def cell_check(true: bool, reason: str, **arguments: Any) -> Verdict:
     """Return the verdict of `judge` on a printed cell; `arguments` are the keywords of `judge`."""
     return replace(judge(true, reason, **arguments), kind="cell check")
+
+
+def count_check(prose: pd.DataFrame, statement: str, count: int, reason: str, **arguments: Any) -> Verdict:
+    """Return the verdict of `compare` on a count that the prose states; the row's key is the statement's."""
+    cell, quantity = quote(prose, statement=statement), pick(prose, statement=statement)["quantity"]
+    fields = {"key": statement, "statement": f"{quantity}: {count}.", "kind": "cell check", **arguments}
+    return compare(cell, count, reason=reason, places=0, **fields)
+
+
+def rows_where(frame: pd.DataFrame, **values: object) -> pd.DataFrame:
+    """Return the rows of a frame that have these `values` in the columns of these names."""
+    for column, value in values.items():
+        frame = frame[frame[column] == value]
+    return frame
+
+
+def numbers_of(test: Any, *names: str) -> dict[str, Any]:
+    """Return numbers of a test as keywords of `judge`; `ci` means the two ends of its confidence interval."""
+    numbers: dict[str, Any] = {name: float(test[name]) for name in names if name.startswith("p_")}
+    if "n" in names:
+        numbers["n"] = int(test["n"])
+    if "ci" in names:
+        numbers["ci"] = (float(test["ci_low"]), float(test["ci_high"]))
+    return numbers
 
 
 def judge_joint_change(tests: pd.DataFrame, comparison: str, *, what: str, reported: str = "") -> Verdict:

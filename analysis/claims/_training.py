@@ -8,15 +8,8 @@ import pandas as pd
 from boundpaper.claims import QuotedCell, Verdict, compare, judge, pick, quote
 from boundpaper.statistics.rounding import Interval
 
-FIRST = "stage1-step-40000"
-ANNEALED = "stage3-step-4720000"
-ONSET = "lc-4k-to-32k-step-4000"
-LAST = "lc-32k-to-64k-step-20000"
-PRETRAINING = ("Pre-train", "Anneal")
-EXTENSIONS = ("LC 4K-32K", "LC 32K-64K")
 
-
-def stated_cell(frame: pd.DataFrame, statement: str) -> QuotedCell:
+def stated(frame: pd.DataFrame, statement: str) -> QuotedCell:
     """Return a number that the prose states; a whole number in words may be off by one half."""
     row = pick(frame, statement=statement)
     if pd.notna(row["low"]):
@@ -38,7 +31,7 @@ def judge_change(
     return compare(reported, float(row["fold"]), within, reason=reason, places=2, key=key)
 
 
-def checkpoints_in(trajectory: pd.DataFrame, phases: Iterable[str]) -> pd.DataFrame:
+def in_phases(trajectory: pd.DataFrame, phases: Iterable[str]) -> pd.DataFrame:
     """Return the rows of the checkpoints in some phases, in order of training."""
     return trajectory[trajectory["phase"].isin(list(phases))].sort_values("order")
 
@@ -47,7 +40,7 @@ def captured_windows(prose: pd.DataFrame, checkpoints: pd.DataFrame, statements:
     """Judge whether the windows that some statements name are those over which their checkpoints were captured."""
     contexts = checkpoints.set_index("checkpoint")["captured_context"]
     for statement, checkpoint in statements.items():
-        reported, tokens = stated_cell(prose, statement), int(contexts[checkpoint])
+        reported, tokens = stated(prose, statement), int(contexts[checkpoint])
         verdict = judge(
             round(reported.number / 1000) * 1024 == tokens,
             f"{checkpoint} was captured over {tokens:,} tokens",
@@ -55,7 +48,7 @@ def captured_windows(prose: pd.DataFrame, checkpoints: pd.DataFrame, statements:
             recomputed=f"{tokens / 1024:g}K",
         )
         sentence = f"The window given as {statement.replace('_', ' ')} is that of {checkpoint}."
-        yield with_key(verdict, statement, sentence, "cell check")
+        yield keyed(verdict, statement, sentence, "cell check")
 
 
 def judge_span(reported: QuotedCell, values: pd.Series, decimals: int, words: str) -> Verdict:
@@ -74,7 +67,7 @@ def judge_span(reported: QuotedCell, values: pd.Series, decimals: int, words: st
     )
 
 
-def metric_at(trajectory: pd.DataFrame, checkpoint: str, metric: str) -> float:
+def value_at(trajectory: pd.DataFrame, checkpoint: str, metric: str) -> float:
     """Return the value of a metric at a checkpoint."""
     return float(pick(trajectory, checkpoint=checkpoint)[metric])
 
@@ -84,6 +77,6 @@ def wording(frame: pd.DataFrame, statement: str) -> str:
     return str(pick(frame, statement=statement)["printed"])
 
 
-def with_key(verdict: Verdict, key: str, statement: str = "", kind: str = "statement") -> Verdict:
+def keyed(verdict: Verdict, key: str, statement: str = "", kind: str = "statement") -> Verdict:
     """Return a copy of the verdict with another key, statement and kind."""
     return replace(verdict, key=key, statement=statement or verdict.statement, kind=kind)

@@ -2,6 +2,7 @@
 
 import pandas as pd
 
+from analysis.claims._shared import rows_where
 from boundpaper.claims import Verdict, claim, judge, pick, quote
 from boundpaper.claims.words import listed
 
@@ -15,7 +16,7 @@ def c000_f3_only_two(nope_stated: pd.DataFrame, nope_recovery_recomputed: pd.Dat
     rows = nope_recovery_recomputed
     recovering = rows[rows["recovery_low"] > 0]
     statement = pick(nope_stated, statement="finding_3_positive_models")
-    expected = rows[(rows["family"] == "Llama 3") & (rows["text_layers"] == DEEP)]
+    expected = rows_where(rows, family="Llama 3", text_layers=DEEP)
     others = rows.drop(recovering.index)
     return judge(
         set(recovering["model"]) == set(expected["model"]) and len(recovering) == statement["as_number"],

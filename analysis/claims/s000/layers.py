@@ -19,16 +19,15 @@ def c000_models_layers(nope_models: pd.DataFrame, nope_recovery_recomputed: pd.D
     """In the table of two models, the layers and those without rotary positions are those of the configuration."""
     for model in dict.fromkeys(nope_models["model"]):
         facts = pick(nope_recovery_recomputed, model=model)
-        self_attention, cross_attention = int(facts["text_layers"]), int(facts["layers"]) - int(facts["text_layers"])
+        self_count, cross_count = int(facts["text_layers"]), int(facts["layers"]) - int(facts["text_layers"])
         for metric, expected in (
-            ("layers", [self_attention, cross_attention] if cross_attention else [self_attention]),
-            ("nope_layers", [cross_attention]),
+            ("layers", [self_count, cross_count] if cross_count else [self_count]),
+            ("nope_layers", [cross_count]),
         ):
             printed = str(pick(nope_models, model=model, metric=metric)["printed"])
             yield cell_check(
                 [int(number) for number in re.findall(r"\d+", printed)] == expected,
-                f"The configuration has {self_attention} self-attention layers and {cross_attention} of "
-                "cross-attention.",
+                f"The configuration has {self_count} self-attention layers and {cross_count} of cross-attention.",
                 reported=printed,
                 recomputed=" + ".join(map(str, expected)),
                 key=f"{model}-{metric}",
@@ -57,15 +56,15 @@ def c000_anatomy_collapse(nope_layer_cells: pd.DataFrame) -> Verdict:
 def c000_anatomy_no_depth(nope_depth_tests: pd.DataFrame, nope_layer_cells: pd.DataFrame) -> Verdict:
     """The layers that recover show no pattern over depth, they lie early, in the middle and late."""
     tests = [pick(nope_depth_tests, comparison=model) for model in PAIR]
-    layers_by_model = [sorted(nope_layer_cells.loc[nope_layer_cells["model"] == model, "text_layer"]) for model in PAIR]
+    lists = [sorted(nope_layer_cells.loc[nope_layer_cells["model"] == model, "text_layer"]) for model in PAIR]
     n = int(tests[0]["n"])
     # a pattern over depth is excluded only if half of the layers or more are printed
-    is_half = min(len(layers) for layers in layers_by_model) >= n / 2
-    layer_lists = [", ".join(str(layer) for layer in layers) for layers in layers_by_model]
+    is_half = min(len(layers) for layers in lists) >= n / 2
+    lists_in_words = [", ".join(str(layer) for layer in layers) for layers in lists]
     return judge(
         is_half and all(row["p_value"] > 0.05 for row in tests),
-        f"{len(layers_by_model[0])} of {n} layers are printed for either model: text layers {layer_lists[0]} (exact "
-        f"rank-sum p = {tests[0]['p_value']:.2f}) and {layer_lists[1]} (p = {tests[1]['p_value']:.2f})"
+        f"{len(lists[0])} of {n} layers are printed for either model: text layers {lists_in_words[0]} (exact "
+        f"rank-sum p = {tests[0]['p_value']:.2f}) and {lists_in_words[1]} (p = {tests[1]['p_value']:.2f})"
         + ("." if is_half else "; this few cannot show that there is no pattern."),
         otherwise="not supported",
         reported="No depth pattern",

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pandas as pd
 
-from analysis.claims._shared import cell_check, judge_joint_change
+from analysis.claims._shared import cell_check, count_check, judge_joint_change
 from boundpaper.claims import Artifact, Cells, Repeats, Verdict, claim, compare, judge, pick, quote
 from boundpaper.claims.repeats import mark_repeat
 from boundpaper.statistics.rounding import percent_change
@@ -21,15 +21,7 @@ def c001_longbench_models(stated_001: pd.DataFrame, reported_mechanistic: pd.Dat
     """Seven captured models are matched with LongBench Pro."""
     count = reported_mechanistic["model"].nunique()
     return [
-        compare(
-            quote(stated_001, statement=key),
-            count,
-            reason=f"Table 1 of the second study has {count} rows.",
-            places=0,
-            key=key,
-            statement=f"{pick(stated_001, statement=key)['quantity']}: {count}.",
-            kind="cell check",
-        )
+        count_check(stated_001, key, count, f"Table 1 of the second study has {count} rows.")
         for key in ("longbench_models", "profile_matched", "open_gaps_matched")
     ]
 
@@ -147,14 +139,12 @@ def c001_restated_places(stated_001: pd.DataFrame, stated_002: pd.DataFrame) -> 
     judged_by = {"ruler_mistral_window": ("c002_ruler_models_window.mistral-v0.2-7b",)}
     for key, original in statements.items():
         here, there = pick(stated_001, statement=key), pick(stated_002, statement=original)
-        yield mark_repeat(
-            cell_check(
-                here["printed"] == there["printed"],
-                f"The second study prints {there['printed']}.",
-                reported=str(here["printed"]),
-                recomputed=str(there["printed"]),
-                key=key,
-                statement=f"{here['quantity']}: {here['printed']}.",
-            ),
-            *judged_by.get(key, ()),
+        verdict = cell_check(
+            here["printed"] == there["printed"],
+            f"The second study prints {there['printed']}.",
+            reported=str(here["printed"]),
+            recomputed=str(there["printed"]),
+            key=key,
+            statement=f"{here['quantity']}: {here['printed']}.",
         )
+        yield mark_repeat(verdict, *judged_by.get(key, ()))

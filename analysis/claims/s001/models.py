@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from analysis.claims._shared import DECILE, rising_profiles
+from analysis.claims._shared import DECILE, numbers_of, rising_profiles
 from boundpaper.claims import Verdict, claim, compare, judge, pick, quote
 from boundpaper.claims.words import listed
 
@@ -171,9 +171,7 @@ def c001_second_factor(length_decline_tests: pd.DataFrame) -> Verdict:
         f"{'; '.join(words)}.",
         otherwise="not supported",
         recomputed=f"r = {tests['estimate'].min():.2f} to {tests['estimate'].max():.2f}",
-        n=int(weakest["n"]),
-        p_value=float(weakest["p_value"]),
-        p_adjusted=float(weakest["p_adjusted"]),
+        **numbers_of(weakest, "n", "p_value", "p_adjusted"),
     )
 
 

@@ -2,6 +2,7 @@
 
 import pandas as pd
 
+from analysis.claims._shared import count_check
 from boundpaper.claims import Verdict, claim, compare, judge, pick, quote, untestable
 from boundpaper.claims.words import listed
 
@@ -21,18 +22,7 @@ def c001_ruler_counts(
         "ruler_bins": (published_ruler["length"].nunique(), "lengths with a published score"),
         "ruler_all_models": (len(captured_models), "rows in the table of all models"),
     }
-    return [
-        compare(
-            quote(stated_001, statement=key),
-            count,
-            reason=f"There are {count} {what}.",
-            places=0,
-            key=key,
-            statement=f"{pick(stated_001, statement=key)['quantity']}: {count}.",
-            kind="cell check",
-        )
-        for key, (count, what) in counts.items()
-    ]
+    return [count_check(stated_001, key, count, f"There are {count} {what}.") for key, (count, what) in counts.items()]
 
 
 @claim("001, Connecting to Benchmarks: RULER")

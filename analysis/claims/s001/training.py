@@ -4,17 +4,8 @@ import math
 
 import pandas as pd
 
-from analysis.claims._training import (
-    ANNEALED,
-    EXTENSIONS,
-    FIRST,
-    LAST,
-    PRETRAINING,
-    checkpoints_in,
-    metric_at,
-    stated_cell,
-    wording,
-)
+from analysis.claims._checkpoints import ANNEALED, EXTENSIONS, FIRST, LAST, PRETRAINING
+from analysis.claims._training import in_phases, stated, value_at, wording
 from boundpaper.claims import Verdict, claim, compare, judge, pick, untestable
 from boundpaper.statistics.rounding import Interval
 
@@ -27,7 +18,7 @@ def c001_alpha_collapses(stated_001: pd.DataFrame, training_changes: pd.DataFram
     row = pick(training_changes, span="extensions", metric="alpha_k")
     drift = pick(training_changes, span="extensions", metric="key_drift")
     return compare(
-        stated_cell(stated_001, "pca_alpha_k_change"),
+        stated(stated_001, "pca_alpha_k_change"),
         100 * (1 - float(row["ratio"])),
         Interval(100 * (1 - float(row["ratio_high"])), 100 * (1 - float(row["ratio_low"]))),
         reason=f"alpha_K goes from {row['before']:.2e} to {row['after']:.2e} per token; over the window, which grows "
@@ -39,7 +30,7 @@ def c001_alpha_collapses(stated_001: pd.DataFrame, training_changes: pd.DataFram
 @claim("001, PCA as Exploratory Precursor to Rotation")
 def c001_correlation_kept(stated_001: pd.DataFrame, training_trajectory: pd.DataFrame) -> Verdict:
     """While alpha_K falls, the correlation of keys with position stays at 0.90 or more."""
-    correlations = checkpoints_in(training_trajectory, EXTENSIONS)["r_k_a"]
+    correlations = in_phases(training_trajectory, EXTENSIONS)["r_k_a"]
     threshold = float(pick(stated_001, statement="pca_r_k_kept")["as_number"])
     return judge(
         bool((correlations >= threshold).all()),
@@ -54,8 +45,8 @@ def c001_correlation_kept(stated_001: pd.DataFrame, training_trajectory: pd.Data
 @claim("001, What Plasticity Reveals: SmolLM3 Training Dynamics")
 def c001_short_window_drop(stated_001: pd.DataFrame, training_trajectory: pd.DataFrame) -> Verdict:
     """Within the short window ap_drop is about 0.06."""
-    drops = checkpoints_in(training_trajectory, PRETRAINING)["ap_drop"]
-    reported = stated_cell(stated_001, "training_drop_short")
+    drops = in_phases(training_trajectory, PRETRAINING)["ap_drop"]
+    reported = stated(stated_001, "training_drop_short")
     equal = int(drops.between(reported.interval.low, reported.interval.high).sum())
     return compare(
         reported,
@@ -74,7 +65,7 @@ def c001_first_fifth_early_level(training_trajectory: pd.DataFrame, training_equ
     Fifths of windows of different lengths have different positions, so levels are compared at common positions.
     """
     stage = training_trajectory[training_trajectory["checkpoint"].str.startswith("stage1")]["ap_first_20"]
-    after = metric_at(training_trajectory, LAST, "ap_first_20")
+    after = value_at(training_trajectory, LAST, "ap_first_20")
     before = training_equal_positions[training_equal_positions["phase"].isin(PRETRAINING)]
     late = pick(training_equal_positions, checkpoint=LAST)
     column = next(name for name in ("at_0_1k", "at_1k_2k", "at_2k_4k") if pd.notna(late[name]))
@@ -83,8 +74,8 @@ def c001_first_fifth_early_level(training_trajectory: pd.DataFrame, training_equ
     return judge(
         inside and equal,
         f"{after:.3f} lies {'within' if inside else 'outside'} the {stage.min():.3f} to {stage.max():.3f} of the first "
-        f"stage, but over {metric_at(training_trajectory, LAST, 'first_fifth_ends'):,.0f} tokens instead of "
-        f"{metric_at(training_trajectory, FIRST, 'first_fifth_ends'):,.0f}; over the same tokens it is "
+        f"stage, but over {value_at(training_trajectory, LAST, 'first_fifth_ends'):,.0f} tokens instead of "
+        f"{value_at(training_trajectory, FIRST, 'first_fifth_ends'):,.0f}; over the same tokens it is "
         f"{float(late[column]):.3f} where checkpoints before have {before[column].min():.3f} to "
         f"{before[column].max():.3f}.",
         otherwise="not supported" if inside else "contradicted",
@@ -96,7 +87,7 @@ def c001_first_fifth_early_level(training_trajectory: pd.DataFrame, training_equ
 @claim("001, What Plasticity Reveals: SmolLM3 Training Dynamics")
 def c001_bias_near_zero(stated_001: pd.DataFrame, training_trajectory: pd.DataFrame, models: pd.DataFrame) -> Verdict:
     """After the extensions the bias term is near zero."""
-    after, before = (metric_at(training_trajectory, name, "bias_window") for name in (LAST, ANNEALED))
+    after, before = (value_at(training_trajectory, name, "bias_window") for name in (LAST, ANNEALED))
     largest = float(training_trajectory["bias_window"].max())
     logits = after / math.sqrt(float(pick(models, model="smollm3-3b")["head_dim"]))
     return judge(
@@ -181,7 +172,7 @@ def c001_ministral_longer(
     row, smollm3 = (pick(training_comparison, model=name) for name in ("ministral3-3b", "smollm3-3b"))
     captured = float(row["captured_context"]) / float(smollm3["captured_context"])
     trained = float(row["claimed_context"]) / float(smollm3["claimed_context"])
-    reported = stated_cell(stated_001, "decomposition_longer")
+    reported = stated(stated_001, "decomposition_longer")
     return judge(
         captured >= reported.interval.low,
         f"the contexts that the makers state are in a ratio of {trained:.0f}, but the drops were taken over captured "

@@ -4,16 +4,8 @@ from collections.abc import Iterator
 
 import pandas as pd
 
-from analysis.claims._training import (
-    ANNEALED,
-    FIRST,
-    LAST,
-    ONSET,
-    captured_windows,
-    judge_change,
-    stated_cell,
-    with_key,
-)
+from analysis.claims._checkpoints import ANNEALED, FIRST, LAST, ONSET
+from analysis.claims._training import captured_windows, judge_change, keyed, stated
 from boundpaper.claims import Verdict, claim, compare, quote
 
 REPEATED = {
@@ -54,16 +46,16 @@ def c001_training_repeated(
     for statement, (checkpoint, metric) in REPEATED.items():
         cell = quote(reported_training, checkpoint=checkpoint, metric=metric)
         verdict = compare(
-            stated_cell(stated_001, statement),
+            stated(stated_001, statement),
             cell.number,
             cell.interval,
             reason=f"the table of checkpoints prints {cell.printed}",
             places=cell.decimals,
         )
         sentence = f"The value given as {statement.replace('_', ' ')} is {metric} of {checkpoint}."
-        yield with_key(verdict, statement, sentence, "cell check")
+        yield keyed(verdict, statement, sentence, "cell check")
     for statement, (span, metric) in FACTORS.items():
-        verdict = judge_change(stated_cell(stated_001, statement), training_changes, span, metric, f"{metric} goes")
+        verdict = judge_change(stated(stated_001, statement), training_changes, span, metric, f"{metric} goes")
         sentence = f"The factor given as {statement.replace('_', ' ')} is that of {metric}."
-        yield with_key(verdict, statement, sentence, "cell check")
+        yield keyed(verdict, statement, sentence, "cell check")
     yield from captured_windows(stated_001, checkpoints, CONTEXTS)

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from analysis.claims._shared import cell_check, judge_recovery_depth
+from analysis.claims._shared import cell_check, judge_recovery_depth, rows_where
 from boundpaper.claims import Verdict, claim, pick, quote, untestable
 
 MAPS = {
@@ -96,9 +96,7 @@ def c001_two_distances(reported_landmarks: pd.DataFrame) -> Verdict:
 @claim("001, Cross-Model Results: head heterogeneity")
 def c001_head_bundles(reported_landmarks: pd.DataFrame) -> list[Verdict]:
     """Heads are homogeneous in Ministral 3, bimodal in Qwen3 and converge at distance in Llama-3.2-3B."""
-    rows = reported_landmarks[
-        (reported_landmarks["source"] == "001 heads") & (reported_landmarks["kind"] == "head bundle")
-    ]
+    rows = rows_where(reported_landmarks, source="001 heads", kind="head bundle")
     return [
         untestable(
             "No value of a single head is printed; the spread and the bimodality over heads in each bin would decide.",

@@ -5,6 +5,7 @@ from typing import Any
 import pandas as pd
 
 from analysis.claims._intervals import by_interval
+from analysis.claims._shared import numbers_of, rows_where
 from boundpaper.claims import ALPHA, Verdict, claim, judge, pick, quote, untestable
 from boundpaper.claims.words import listed
 
@@ -89,8 +90,7 @@ def c002_h3_orders(length_ordering_tests: pd.DataFrame) -> Verdict:
         otherwise="contradicted" if not significant and negative > len(tests) / 2 else "not supported",
         recomputed=f"rho {tests['estimate'].min():+.2f} to {tests['estimate'].max():+.2f}",
         n=int(tests["n"].max()),
-        p_value=float(smallest["p_value"]),
-        p_adjusted=float(smallest["p_adjusted"]),
+        **numbers_of(smallest, "p_value", "p_adjusted"),
     )
 
 
@@ -184,7 +184,7 @@ def c002_h5_bottleneck(length_decline: pd.DataFrame, published_lbp: pd.DataFrame
     rows = length_decline[(length_decline["mode"] == "nonthinking") & length_decline["in_source"]].set_index("model")
     ministral, others = rows.loc["ministral3-3b"], rows.drop("ministral3-3b")
     lower = others[others["lbp_8k"] < ministral["lbp_8k"]]
-    printed = published_lbp[(published_lbp["model"] == "ministral3-3b") & (published_lbp["mode"] == "nonthinking")]
+    printed = rows_where(published_lbp, model="ministral3-3b", mode="nonthinking")
     longer = printed[~printed["length"].isin(["overall", "8k"])].set_index("length")["value"].astype(float)
     falls = 100 * (1 - longer / ministral["lbp_8k"])
     is_kept = bool((falls <= LOSS_LIMIT).all())

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 import pandas as pd
 
+from analysis.claims._shared import count_check
 from boundpaper.claims import Verdict, claim, compare, judge, pick, quote, untestable
 from boundpaper.claims.words import listed
 
@@ -144,14 +145,7 @@ def c002_option_b_models(stated_002: pd.DataFrame, reported_lbp_lengths: pd.Data
         "to_ask_for": "Table 3 has this many models; Ministral-3-14B has scores with thinking only.",
     }
     return [
-        compare(
-            quote(stated_002, statement=f"instructions_models_{key}"),
-            count,
-            reason=reasons[key],
-            places=0,
-            key=key,
-            statement=f"{pick(stated_002, statement=f'instructions_models_{key}')['quantity']}: {count}.",
-        )
+        count_check(stated_002, f"instructions_models_{key}", count, reasons[key], key=key, kind="statement")
         for key, count in counts.items()
     ]
 

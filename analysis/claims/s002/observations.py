@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 import pandas as pd
 
+from analysis.claims._shared import numbers_of
 from boundpaper.claims import Verdict, claim, compare, judge, pick, quote
 from boundpaper.claims.words import listed
 from boundpaper.store.frames import wide
@@ -25,9 +26,7 @@ def c002_aggregate_predicts(stated_002: pd.DataFrame, lbp_correlations: pd.DataF
         otherwise="not supported",
         reported=str(pick(stated_002, statement="aggregate_predicts")["printed"]),
         recomputed=f"r = {overall['estimate']:.2f}",
-        n=int(overall["n"]),
-        ci=(float(overall["ci_low"]), float(overall["ci_high"])),
-        p_value=float(overall["p_value"]),
+        **numbers_of(overall, "n", "p_value", "ci"),
     )
 
 
@@ -120,8 +119,7 @@ def c002_drop_most_informative(lbp_correlations: pd.DataFrame, correlation_contr
         reported="most informative",
         recomputed=f"rank {list(ranked.index).index('ap_drop') + 1} of {len(ranked)}",
         n=n,
-        ci=(float(gap["ci_low"]), float(gap["ci_high"])),
-        p_value=float(gap["p_value"]),
+        **numbers_of(gap, "p_value", "ci"),
     )
 
 
@@ -138,8 +136,7 @@ def c002_drop_within_family(family_correlations: pd.DataFrame, lbp_correlations:
         f"model; pooled within families r = {pooled['estimate']:.2f}, p = {pooled['p_value']:.2f}.",
         reported="inversely",
         recomputed=f"{inverse} of 3 families",
-        n=int(pooled["n"]),
-        p_value=float(pooled["p_value"]),
+        **numbers_of(pooled, "n", "p_value"),
     )
 
 

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 import pandas as pd
 
+from analysis.claims._shared import rows_where
 from boundpaper.claims import Verdict, claim, compare, judge, pick, quote
 
 WINDOWS = {"128k": 131072, "256k": 262144}
@@ -132,7 +133,7 @@ def c002_all_models_lbp_absent(
     """Six of the thirteen models with mechanistic data have no LongBench Pro score, Llama-3.1-8B among them."""
     column = reported_plasticity[reported_plasticity["metric"] == "lbp"]
     empty_cells = column[column["low"].isna()]
-    overall = published_lbp[(published_lbp["length"] == "overall") & (published_lbp["mode"] == "nonthinking")]
+    overall = rows_where(published_lbp, length="overall", mode="nonthinking")
     scores = empty_cells.merge(overall, on="model", suffixes=("", "_published")).merge(models, on="model")
     words = ", ".join(
         f"{name} ({score})" for name, score in zip(scores["display_name"], scores["printed_published"], strict=True)

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 import pandas as pd
 
-from analysis.claims._shared import cell_check
-from boundpaper.claims import Artifact, Cells, Relation, Repeats, Verdict, claim, compare, pick, quote
+from analysis.claims._shared import cell_check, count_check
+from boundpaper.claims import Artifact, Cells, Relation, Repeats, Verdict, claim, pick, quote
 
 LLAMA, LLAMA32, MISTRAL, MINISTRAL = "llama3.1-8b", "llama3.2-3b", "mistral-v0.2-7b", "ministral3-3b"
 CONTEXTS = {
@@ -208,14 +208,6 @@ def c002_restated_contexts(stated_002: pd.DataFrame, models: pd.DataFrame) -> It
 def c002_restated_counts(stated_002: pd.DataFrame, captured_models: pd.DataFrame) -> list[Verdict]:
     """Thirteen models are compared."""
     return [
-        compare(
-            quote(stated_002, statement=key),
-            len(captured_models),
-            reason=f"The table of all models has {len(captured_models)} rows.",
-            places=0,
-            key=key,
-            statement=f"{pick(stated_002, statement=key)['quantity']}: {len(captured_models)}.",
-            kind="cell check",
-        )
+        count_check(stated_002, key, len(captured_models), f"The table of all models has {len(captured_models)} rows.")
         for key in ("ruler_mistral_models", "h7_models")
     ]

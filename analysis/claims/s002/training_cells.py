@@ -4,7 +4,8 @@ from collections.abc import Iterator
 
 import pandas as pd
 
-from analysis.claims._training import ANNEALED, FIRST, LAST, ONSET, captured_windows, with_key
+from analysis.claims._checkpoints import ANNEALED, FIRST, LAST, ONSET
+from analysis.claims._training import captured_windows, keyed
 from boundpaper.claims import Artifact, Cells, Relation, Verdict, claim, compare, judge, pick, quote
 
 STATED = Artifact("stated_002")
@@ -99,7 +100,7 @@ def c002_training_positions(stated_002: pd.DataFrame, reported_training_position
             recomputed=bins[-1] if end == "last" else f"from {edges[0][0]} on",
         )
         sentence = f"The {row['quantity']}: {row['printed']}."
-        yield with_key(verdict, statement, sentence, "cell check")
+        yield keyed(verdict, statement, sentence, "cell check")
 
 
 @claim("002, SmolLM3-3B Training Dynamics")

@@ -2,17 +2,8 @@
 
 import pandas as pd
 
-from analysis.claims._training import (
-    ANNEALED,
-    EXTENSIONS,
-    FIRST,
-    LAST,
-    checkpoints_in,
-    judge_change,
-    metric_at,
-    stated_cell,
-    wording,
-)
+from analysis.claims._checkpoints import ANNEALED, EXTENSIONS, FIRST, LAST
+from analysis.claims._training import in_phases, judge_change, stated, value_at, wording
 from boundpaper.claims import Verdict, claim, compare, judge, pick, quote, untestable
 
 WINDOW = 65536
@@ -23,7 +14,7 @@ def c002_bias_collapse(training_changes: pd.DataFrame, training_trajectory: pd.D
     """The 10-fold fall is a collapse of the positional bias."""
     drift, slope = (pick(training_changes, span="extensions", metric=name) for name in ("key_drift", "alpha_k"))
     window = pick(training_changes, span="extensions", metric="bias_window")
-    growth = metric_at(training_trajectory, LAST, "context") / metric_at(training_trajectory, ANNEALED, "context")
+    growth = value_at(training_trajectory, LAST, "context") / value_at(training_trajectory, ANNEALED, "context")
     return judge(
         float(window["after"]) < float(window["before"]) or float(drift["after"]) < float(drift["before"]),
         f"alpha_K falls {slope['fold']:.1f}-fold while the window grows {growth:.0f}-fold; over it the keys drift by "
@@ -39,11 +30,7 @@ def c002_bias_collapse(training_changes: pd.DataFrame, training_trajectory: pd.D
 def c002_bias_falls_tenfold(stated_002: pd.DataFrame, training_changes: pd.DataFrame) -> Verdict:
     """Over both extensions the bias per token falls 10-fold."""
     return judge_change(
-        stated_cell(stated_002, "finding_bias_ratio"),
-        training_changes,
-        "extensions",
-        "bias_strength",
-        "bias_strength goes",
+        stated(stated_002, "finding_bias_ratio"), training_changes, "extensions", "bias_strength", "bias_strength goes"
     )
 
 
@@ -77,10 +64,10 @@ def c002_near_as_flexible(
 ) -> Verdict:
     """After the collapse, plasticity over the first 2K positions is as in early training."""
     early = pick(training_equal_positions, checkpoint=FIRST)
-    final = checkpoints_in(training_equal_positions, EXTENSIONS[1:])
+    final = in_phases(training_equal_positions, EXTENSIONS[1:])
     has_value = final["at_0_1k"].notna()
     low, high = float(final["at_1k_2k"].min()), float(final["at_1k_2k"].max())
-    fifth_end = metric_at(training_trajectory, LAST, "first_fifth_ends")
+    fifth_end = value_at(training_trajectory, LAST, "first_fifth_ends")
     overlaps = low <= float(early["at_1k_2k_high"]) and float(early["at_1k_2k_low"]) <= high
     return judge(
         overlaps and bool(has_value.all()),
@@ -101,7 +88,7 @@ def c002_far_plasticity(stated_002: pd.DataFrame, reported_training_positions: p
     cell = quote(reported_training_positions, checkpoint=LAST, bin="48K-64K")
     earlier = quote(reported_training_positions, checkpoint="lc-32k-to-64k-step-4000", bin="48K-64K")
     return compare(
-        stated_cell(stated_002, "finding_far_plasticity"),
+        stated(stated_002, "finding_far_plasticity"),
         cell.number,
         cell.interval,
         reason=f"the last checkpoint has {cell.printed} there, the one before {earlier.printed}",
@@ -116,7 +103,7 @@ def c002_pretraining_level(stated_002: pd.DataFrame, reported_training_positions
     cell = quote(reported_training_positions, checkpoint=FIRST, bin="3.5K-4K")
     others = cells[cells["checkpoint"] != FIRST]["printed"]
     return compare(
-        stated_cell(stated_002, "finding_pretraining_plasticity"),
+        stated(stated_002, "finding_pretraining_plasticity"),
         cell.number,
         cell.interval,
         reason=f"the first checkpoint has {cell.printed}, the other {len(others)} of the table {', '.join(others)}",

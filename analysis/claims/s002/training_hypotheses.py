@@ -2,18 +2,10 @@
 
 import pandas as pd
 
+from analysis.claims._checkpoints import ANNEALED, LAST, PRETRAINING
 from analysis.claims._intervals import by_interval
-from analysis.claims._training import (
-    ANNEALED,
-    LAST,
-    PRETRAINING,
-    checkpoints_in,
-    judge_change,
-    metric_at,
-    stated_cell,
-    with_key,
-    wording,
-)
+from analysis.claims._shared import numbers_of
+from analysis.claims._training import in_phases, judge_change, keyed, stated, value_at, wording
 from boundpaper.claims import Verdict, claim, compare, judge, pick, untestable
 from boundpaper.statistics.rounding import Interval
 
@@ -27,8 +19,8 @@ def c002_h4_numbers(
     """The numbers of hypothesis H4 follow from the tables: the factors of bias and drop, the drop of Ministral 3."""
     drops = training_comparison[training_comparison["family"] == MINISTRAL]["ap_drop"]
     return [
-        with_key(
-            judge_change(stated_cell(stated_002, statement), training_changes, "extensions", metric, f"{metric} goes"),
+        keyed(
+            judge_change(stated(stated_002, statement), training_changes, "extensions", metric, f"{metric} goes"),
             statement,
             sentence,
             "cell check",
@@ -40,7 +32,7 @@ def c002_h4_numbers(
         )
     ] + [
         compare(
-            stated_cell(stated_002, "h4_ministral_drop"),
+            stated(stated_002, "h4_ministral_drop"),
             float(drops.mean()),
             Interval(float(drops.min()), float(drops.max())),
             reason=f"the mean of {len(drops)} models is {drops.mean():.3f}",
@@ -134,7 +126,7 @@ def c002_h6_pretraining_driven(training_tests: pd.DataFrame, training_trajectory
     """The drop in pre-training is driven by the growing bias."""
     comparison = "ap_drop against bias, checkpoints of the short context"
     pearson, spearman = (pick(training_tests, comparison=comparison, test=name) for name in ("pearson", "spearman"))
-    rows = checkpoints_in(training_trajectory, PRETRAINING)
+    rows = in_phases(training_trajectory, PRETRAINING)
     strongest, largest = (rows.sort_values(name).iloc[-1] for name in ("bias_strength", "ap_drop"))
     return by_interval(
         pearson,
@@ -152,7 +144,7 @@ def c002_h6_excess(stated_002: pd.DataFrame, training_changes: pd.DataFrame) -> 
     """The drop after the extensions exceeds that of pre-training by 0.10."""
     row = pick(training_changes, span="extensions", metric="ap_drop")
     return compare(
-        stated_cell(stated_002, "h6_excess"),
+        stated(stated_002, "h6_excess"),
         float(row["difference"]),
         Interval(float(row["difference_low"]), float(row["difference_high"])),
         reason=f"{row['after']:.3f} - {row['before']:.3f} = {row['difference']:.3f}",
@@ -213,12 +205,10 @@ def c002_h6_independent(training_trajectory: pd.DataFrame, bias_plasticity_tests
         float(row["p_value"]) > 0.05,
         f"over the {int(row['n'])} checkpoints ap_drop and the bias per window have r = {row['estimate']:.2f} "
         f"(p = {row['p_value']:.4f} if they were independent, which checkpoints of one run are not); the last one has "
-        f"{metric_at(training_trajectory, LAST, 'bias_window'):.0f}",
+        f"{value_at(training_trajectory, LAST, 'bias_window'):.0f}",
         otherwise="not supported",
         recomputed=float(row["estimate"]),
-        n=int(row["n"]),
-        p_value=float(row["p_value"]),
-        ci=(float(row["ci_low"]), float(row["ci_high"])),
+        **numbers_of(row, "n", "p_value", "ci"),
     )
 
 

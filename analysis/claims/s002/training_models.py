@@ -4,7 +4,8 @@ from collections.abc import Iterator
 
 import pandas as pd
 
-from analysis.claims._training import stated_cell, with_key, wording
+from analysis.claims._shared import numbers_of
+from analysis.claims._training import keyed, stated, wording
 from boundpaper.claims import Verdict, claim, compare, judge, pick, untestable
 from boundpaper.statistics.rounding import Interval
 
@@ -15,7 +16,7 @@ MINISTRAL, QWEN = "Ministral 3", "Qwen3"
 @claim("002, Connection to Cross-Model Observations")
 def c002_qwen_drop_range(stated_002: pd.DataFrame, training_comparison: pd.DataFrame) -> Verdict:
     """The Qwen3 models have an ap_drop of 0.16 to 0.19."""
-    reported = stated_cell(stated_002, "cross_qwen_drop")
+    reported = stated(stated_002, "cross_qwen_drop")
     drops = training_comparison[training_comparison["family"] == QWEN]["ap_drop"]
     low, high = float(drops.min()), float(drops.max())
     return judge(
@@ -94,7 +95,7 @@ def c002_training_contexts(reported_training_comparison: pd.DataFrame, models: p
             recomputed=f"{int(facts['claimed_context']) // 1024}K",
         )
         sentence = f"{facts['display_name']} was trained at a context of {row['context_trained']}."
-        yield with_key(verdict, str(row["model"]).replace(".", ""), sentence, "cell check")
+        yield keyed(verdict, str(row["model"]).replace(".", ""), sentence, "cell check")
 
 
 @claim("002, Connection to Cross-Model Observations")
@@ -102,7 +103,7 @@ def c002_ministral_drop(stated_002: pd.DataFrame, training_comparison: pd.DataFr
     """The Ministral 3 family has an ap_drop of about 0.07."""
     drops = training_comparison[training_comparison["family"] == MINISTRAL]["ap_drop"]
     return compare(
-        stated_cell(stated_002, "cross_ministral_drop"),
+        stated(stated_002, "cross_ministral_drop"),
         float(drops.mean()),
         Interval(float(drops.min()), float(drops.max())),
         reason=f"the mean of {len(drops)} models is {drops.mean():.3f}, {drops.min():.3f} to {drops.max():.3f}",
@@ -132,7 +133,7 @@ def c002_ministral_flatter(stated_002: pd.DataFrame, training_comparison: pd.Dat
     ministral = pick(training_comparison, model="ministral3-3b")
     ratio, same = 1 / float(ministral["ap_drop_of_smollm3"]), 1 / float(ministral["drop_same_of_smollm3"])
     return compare(
-        stated_cell(stated_002, "cross_flatter"),
+        stated(stated_002, "cross_flatter"),
         ratio,
         reason=f"the drops are in a ratio of {ratio:.2f} over their own windows, {same:.2f} over {WINDOW:,} tokens",
         n=2,
@@ -146,7 +147,7 @@ def c002_ministral_longer(stated_002: pd.DataFrame, training_comparison: pd.Data
     captured = float(ministral["captured_context"]) / float(smollm3["captured_context"])
     trained = float(ministral["context_stated"]) / float(smollm3["context_stated"])
     return compare(
-        stated_cell(stated_002, "cross_longer"),
+        stated(stated_002, "cross_longer"),
         captured,
         reason=f"the captured windows, over which the drops are taken, are in a ratio of {captured:.0f}; the column of "
         f"trained contexts beside the statement gives {trained:.0f}",
@@ -182,9 +183,7 @@ def c002_drop_beyond_bias(bias_plasticity_tests: pd.DataFrame, training_comparis
         f"treats biases that differ by a factor of {fold:.1f} as comparable",
         otherwise="not supported",
         recomputed=float(pearson["estimate"]),
-        n=int(pearson["n"]),
-        p_value=float(pearson["p_value"]),
-        ci=(float(pearson["ci_low"]), float(pearson["ci_high"])),
+        **numbers_of(pearson, "n", "p_value", "ci"),
     )
 
 

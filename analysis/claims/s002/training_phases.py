@@ -5,21 +5,9 @@ from itertools import pairwise
 
 import pandas as pd
 
-from analysis.claims._training import (
-    ANNEALED,
-    EXTENSIONS,
-    FIRST,
-    LAST,
-    ONSET,
-    PRETRAINING,
-    checkpoints_in,
-    judge_change,
-    judge_span,
-    metric_at,
-    stated_cell,
-    with_key,
-    wording,
-)
+from analysis.claims._checkpoints import ANNEALED, EXTENSIONS, FIRST, LAST, ONSET, PRETRAINING
+from analysis.claims._shared import numbers_of
+from analysis.claims._training import in_phases, judge_change, judge_span, keyed, stated, value_at, wording
 from boundpaper.claims import Verdict, claim, compare, judge, pick, untestable
 from boundpaper.statistics.rounding import Interval
 
@@ -28,7 +16,7 @@ from boundpaper.statistics.rounding import Interval
 def c002_training_checkpoints(stated_002: pd.DataFrame, checkpoints: pd.DataFrame) -> Verdict:
     """Ten checkpoints of one run are studied, from pre-training through both extensions of the context."""
     return compare(
-        stated_cell(stated_002, "training_checkpoints"),
+        stated(stated_002, "training_checkpoints"),
         len(checkpoints),
         reason=f"the table has {len(checkpoints)} checkpoints in {checkpoints['phase'].nunique()} phases by name",
         places=0,
@@ -39,7 +27,7 @@ def c002_training_checkpoints(stated_002: pd.DataFrame, checkpoints: pd.DataFram
 @claim("002, Interpretation of Tables 5 to 7")
 def c002_training_phases(stated_002: pd.DataFrame, training_trajectory: pd.DataFrame) -> Verdict:
     """Training has three phases, each with its own signature of plasticity."""
-    groups = [checkpoints_in(training_trajectory, names) for names in (PRETRAINING, EXTENSIONS[:1], EXTENSIONS[1:])]
+    groups = [in_phases(training_trajectory, names) for names in (PRETRAINING, EXTENSIONS[:1], EXTENSIONS[1:])]
     ranges = [(float(rows["ap_drop"].min()), float(rows["ap_drop"].max())) for rows in groups]
     disjoint = all(first[1] < second[0] for first, second in pairwise(ranges))
     words = ", ".join(
@@ -50,7 +38,7 @@ def c002_training_phases(stated_002: pd.DataFrame, training_trajectory: pd.DataF
         disjoint,
         f"the ranges of ap_drop {'do not overlap' if disjoint else 'overlap'}: {words}; the table itself "
         f"names {phase_count} phases, annealing being one",
-        reported=stated_cell(stated_002, "interpretation_phases").printed,
+        reported=stated(stated_002, "interpretation_phases").printed,
         recomputed=str(len(groups)),
         n=len(training_trajectory),
     )
@@ -60,11 +48,7 @@ def c002_training_phases(stated_002: pd.DataFrame, training_trajectory: pd.DataF
 def c002_pretraining_bias_doubles(stated_002: pd.DataFrame, training_changes: pd.DataFrame) -> Verdict:
     """The bias per token doubles over pre-training."""
     return judge_change(
-        stated_cell(stated_002, "phase1_bias_ratio"),
-        training_changes,
-        "pretraining",
-        "bias_strength",
-        "bias_strength goes",
+        stated(stated_002, "phase1_bias_ratio"), training_changes, "pretraining", "bias_strength", "bias_strength goes"
     )
 
 
@@ -76,8 +60,8 @@ def c002_pretraining_driven_by_slope(training_changes: pd.DataFrame, training_tr
         for name in ("bias_strength", "alpha_k", "mu_q")
     )
     second = training_trajectory.sort_values("order").iloc[1]
-    early = float(second["bias_strength"]) / metric_at(training_trajectory, FIRST, "bias_strength")
-    early_slope = float(second["alpha_k"]) / metric_at(training_trajectory, FIRST, "alpha_k")
+    early = float(second["bias_strength"]) / value_at(training_trajectory, FIRST, "bias_strength")
+    early_slope = float(second["alpha_k"]) / value_at(training_trajectory, FIRST, "alpha_k")
     return judge(
         slope >= bias / slope,
         f"bias_strength is the product of the mean query projection and alpha_K; it grows {bias:.2f}-fold, alpha_K "
@@ -93,7 +77,7 @@ def c002_pretraining_uniform_decline(
     stated_002: pd.DataFrame, training_trajectory: pd.DataFrame, training_positions: pd.DataFrame
 ) -> Verdict:
     """Mean plasticity declines uniformly over pre-training."""
-    rows = checkpoints_in(training_trajectory, PRETRAINING)
+    rows = in_phases(training_trajectory, PRETRAINING)
     values = [float(number) for number in rows["ap_overall"]]
     steps = [late - early for early, late in pairwise(values)]
     rises = [step for step in steps if step > 0]
@@ -118,10 +102,8 @@ def c002_pretraining_uniform_decline(
 @claim("002, Interpretation of Tables 5 to 7")
 def c002_pretraining_drop_mild(stated_002: pd.DataFrame, training_trajectory: pd.DataFrame) -> Verdict:
     """Within the short window ap_drop stays at about 0.04 to 0.06."""
-    drops = checkpoints_in(training_trajectory, PRETRAINING)["ap_drop"]
-    return judge_span(
-        stated_cell(stated_002, "phase1_drop"), drops, 2, "ap_drop of the checkpoints of the short window"
-    )
+    drops = in_phases(training_trajectory, PRETRAINING)["ap_drop"]
+    return judge_span(stated(stated_002, "phase1_drop"), drops, 2, "ap_drop of the checkpoints of the short window")
 
 
 @claim("002, Interpretation of Tables 5 to 7", failure="unit")
@@ -130,7 +112,7 @@ def c002_pretraining_bias_lowers_plasticity(training_tests: pd.DataFrame, traini
     comparison = "ap_overall against bias, checkpoints of the short context"
     pearson, spearman = (pick(training_tests, comparison=comparison, test=name) for name in ("pearson", "spearman"))
     n = int(pearson["n"])
-    bias = checkpoints_in(training_trajectory, PRETRAINING)["bias_strength"].to_numpy(dtype=float)
+    bias = in_phases(training_trajectory, PRETRAINING)["bias_strength"].to_numpy(dtype=float)
     share = (bias[1] - bias[0] + bias[-1] - bias[-2]) / (bias[-1] - bias[0])
     return judge(
         float(pearson["p_value"]) <= 0.05 and float(spearman["p_value"]) <= 0.05,
@@ -140,8 +122,7 @@ def c002_pretraining_bias_lowers_plasticity(training_tests: pd.DataFrame, traini
         otherwise="not supported",
         recomputed=float(pearson["estimate"]),
         n=n,
-        p_value=float(pearson["p_value"]),
-        ci=(float(pearson["ci_low"]), float(pearson["ci_high"])),
+        **numbers_of(pearson, "p_value", "ci"),
     )
 
 
@@ -166,10 +147,8 @@ def c002_onset_bias_falls(stated_002: pd.DataFrame, training_changes: pd.DataFra
         "alpha_k": ("phase2_alpha_k_ratio", "At the onset of the extension the key slope alpha_K falls 8-fold."),
     }
     return [
-        with_key(
-            judge_change(stated_cell(stated_002, key), training_changes, "onset", metric, f"{metric} goes"),
-            metric,
-            sentence,
+        keyed(
+            judge_change(stated(stated_002, key), training_changes, "onset", metric, f"{metric} goes"), metric, sentence
         )
         for metric, (key, sentence) in metrics.items()
     ]
@@ -178,8 +157,8 @@ def c002_onset_bias_falls(stated_002: pd.DataFrame, training_changes: pd.DataFra
 @claim("002, Interpretation of Tables 5 to 7")
 def c002_onset_correlation_kept(stated_002: pd.DataFrame, training_trajectory: pd.DataFrame) -> Verdict:
     """At that onset the correlation of keys with position is preserved."""
-    before, after = (metric_at(training_trajectory, name, "r_k_a") for name in (ANNEALED, ONSET))
-    rows = checkpoints_in(training_trajectory, PRETRAINING)["r_k_a"]
+    before, after = (value_at(training_trajectory, name, "r_k_a") for name in (ANNEALED, ONSET))
+    rows = in_phases(training_trajectory, PRETRAINING)["r_k_a"]
     spread = float(rows.max() - rows.min())
     return judge(
         abs(after - before) < spread,
@@ -199,9 +178,9 @@ def c002_onset_first_fifth_recovers(
     Fifths of windows of different lengths have different positions, so levels are compared at common positions.
     """
     stage = training_trajectory[training_trajectory["checkpoint"].str.startswith("stage1")]["ap_first_20"]
-    after = metric_at(training_trajectory, ONSET, "ap_first_20")
+    after = value_at(training_trajectory, ONSET, "ap_first_20")
     early, late = (float(pick(training_equal_positions, checkpoint=name)["at_0_1k"]) for name in (FIRST, ONSET))
-    ends = [metric_at(training_trajectory, name, "first_fifth_ends") for name in (FIRST, ONSET)]
+    ends = [value_at(training_trajectory, name, "first_fifth_ends") for name in (FIRST, ONSET)]
     before = training_equal_positions.loc[training_equal_positions["phase"].isin(PRETRAINING), "at_0_1k"]
     inside = float(stage.min()) <= after <= float(stage.max())
     return judge(
@@ -221,8 +200,8 @@ def c002_onset_last_fifth_plummets(
     training_trajectory: pd.DataFrame, training_equal_positions: pd.DataFrame
 ) -> Verdict:
     """At the onset the plasticity of the distant positions plummets."""
-    before, after = (metric_at(training_trajectory, name, "ap_last_20") for name in (ANNEALED, ONSET))
-    starts = [metric_at(training_trajectory, name, "last_fifth_starts") for name in (ANNEALED, ONSET)]
+    before, after = (value_at(training_trajectory, name, "ap_last_20") for name in (ANNEALED, ONSET))
+    starts = [value_at(training_trajectory, name, "last_fifth_starts") for name in (ANNEALED, ONSET)]
     level_before, level_after = (
         float(pick(training_equal_positions, checkpoint=name)["at_2k_4k"]) for name in (ANNEALED, ONSET)
     )
@@ -239,9 +218,7 @@ def c002_onset_last_fifth_plummets(
 @claim("002, Interpretation of Tables 5 to 7")
 def c002_onset_drop_triples(stated_002: pd.DataFrame, training_changes: pd.DataFrame) -> Verdict:
     """At the onset ap_drop triples."""
-    return judge_change(
-        stated_cell(stated_002, "phase2_drop_ratio"), training_changes, "onset", "ap_drop", "ap_drop goes"
-    )
+    return judge_change(stated(stated_002, "phase2_drop_ratio"), training_changes, "onset", "ap_drop", "ap_drop goes")
 
 
 @claim("002, Interpretation of Tables 5 to 7")
@@ -252,7 +229,7 @@ def c002_onset_separation_jumps(stated_002: pd.DataFrame, training_changes: pd.D
         row = pick(training_changes, span="onset", metric=metric)
         low, high = (100 * (float(row[name]) - 1) for name in ("ratio_low", "ratio_high"))
         yield compare(
-            stated_cell(stated_002, statement),
+            stated(stated_002, statement),
             100 * (float(row["ratio"]) - 1),
             Interval(low, high),
             reason=f"{metric} goes from {row['before']:.3f} to {row['after']:.3f}: {low:.1f} to {high:.1f} percent",
@@ -265,27 +242,27 @@ def c002_onset_separation_jumps(stated_002: pd.DataFrame, training_changes: pd.D
 def c002_second_extension_halves(stated_002: pd.DataFrame, training_changes: pd.DataFrame) -> Verdict:
     """The second extension halves the bias per token again."""
     return judge_change(
-        stated_cell(stated_002, "phase3_bias_ratio"), training_changes, "second", "bias_strength", "bias_strength goes"
+        stated(stated_002, "phase3_bias_ratio"), training_changes, "second", "bias_strength", "bias_strength goes"
     )
 
 
 @claim("002, Interpretation of Tables 5 to 7")
 def c002_second_extension_ranges(stated_002: pd.DataFrame, training_trajectory: pd.DataFrame) -> list[Verdict]:
     """In the second extension the first fifth, the last fifth and ap_drop stay within the ranges given."""
-    rows = checkpoints_in(training_trajectory, EXTENSIONS[1:])
+    rows = in_phases(training_trajectory, EXTENSIONS[1:])
     verdicts = []
     metrics = {"ap_first_20": "phase3_first_20", "ap_last_20": "phase3_last_20", "ap_drop": "phase3_drop"}
     for metric, statement in metrics.items():
-        verdict = judge_span(stated_cell(stated_002, statement), rows[metric], 3, f"{metric} of the last phase")
-        verdicts.append(with_key(verdict, metric, f"In the second extension {metric} spans the range given."))
+        verdict = judge_span(stated(stated_002, statement), rows[metric], 3, f"{metric} of the last phase")
+        verdicts.append(keyed(verdict, metric, f"In the second extension {metric} spans the range given."))
     return verdicts
 
 
 @claim("002, Interpretation of Tables 5 to 7")
 def c002_second_extension_falls_further(training_trajectory: pd.DataFrame) -> Verdict:
     """In the second extension the plasticity of the last fifth falls further."""
-    first, second = (checkpoints_in(training_trajectory, [name])["ap_last_20"] for name in EXTENSIONS)
-    starts = [metric_at(training_trajectory, name, "last_fifth_starts") for name in (ONSET, LAST)]
+    first, second = (in_phases(training_trajectory, [name])["ap_last_20"] for name in EXTENSIONS)
+    starts = [value_at(training_trajectory, name, "last_fifth_starts") for name in (ONSET, LAST)]
     return judge(
         float(second.max()) < float(first.min()),
         f"{second.min():.3f} to {second.max():.3f} after {first.min():.3f} to {first.max():.3f}, while the last fifth "

@@ -2,6 +2,7 @@
 
 import pandas as pd
 
+from analysis.claims._shared import rows_where
 from boundpaper.claims.judge import QuotedCell, quote
 
 SIZES = {"1b": "llama3.2-1b", "3b": "llama3.2-3b"}
@@ -16,6 +17,6 @@ def landmark_cell(
 
 def start_range(landmarks: pd.DataFrame, size: str) -> tuple[float, float]:
     """Return the lowest and the highest value at which the question-anchored curves of a model start."""
-    rows = landmarks[(landmarks["model"] == SIZES[size]) & (landmarks["landmark"] == "start")]
+    rows = rows_where(landmarks, model=SIZES[size], landmark="start")
     values = rows.loc[rows["metric"].str.startswith("delta_p"), "value"]
     return float(values.min()), float(values.max())

@@ -4,6 +4,7 @@ from typing import Any
 
 import pandas as pd
 
+from analysis.claims._shared import rows_where
 from analysis.claims.s003._delta_p import SIZES
 from boundpaper.claims import Verdict, claim, judge, pick, quote, untestable
 
@@ -49,7 +50,7 @@ def c003_longer_phase(delta_p_landmarks: pd.DataFrame, models: pd.DataFrame) -> 
     """The degraded phase of the larger model is longer, across more layers."""
     counts, shares, words = [], [], []
     for model in SIZES.values():
-        rows = delta_p_landmarks[(delta_p_landmarks["model"] == model) & (delta_p_landmarks["landmark"] == "degraded")]
+        rows = rows_where(delta_p_landmarks, model=model, landmark="degraded")
         low, high = (quote(rows, metric=f"layer_{end}").number for end in ("low", "high"))
         layers = int(pick(models, model=model)["layers"])
         counts.append(high - low + 1)
@@ -104,7 +105,7 @@ def c003_anchoring_effect(delta_p_landmarks: pd.DataFrame, published_facts: pd.D
     """Anchoring has a far greater effect than data set or model size."""
     values = delta_p_landmarks[delta_p_landmarks["metric"].str.startswith("delta_p")]
     lowest = values[values["landmark"] == "lowest"].set_index("model")["value"]
-    floor = values[(values["landmark"] == "band") & (values["metric"] == "delta_p_low")].set_index("model")["value"]
+    floor = rows_where(values, landmark="band", metric="delta_p_low").set_index("model")["value"]
     last_points = values[values["landmark"] == "end"].pivot(index="model", columns="metric", values="value")
     gap = (floor - lowest).min()
     spread = (last_points["delta_p_high"] - last_points["delta_p_low"]).max()
@@ -143,9 +144,7 @@ def c003_strategy(published_facts: pd.DataFrame, delta_p_landmarks: pd.DataFrame
     matters.
     """
     groups = str(pick(published_facts, fact="delta_p_groups")["printed"])
-    floor = delta_p_landmarks[
-        (delta_p_landmarks["landmark"] == "band") & (delta_p_landmarks["metric"] == "delta_p_low")
-    ]
+    floor = rows_where(delta_p_landmarks, landmark="band", metric="delta_p_low")
     return judge(
         not groups.startswith("samples") and floor["value"].min() >= PRESERVED,
         (

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pandas as pd
 
-from analysis.claims._shared import cell_check
+from analysis.claims._shared import cell_check, count_check, rows_where
 from boundpaper.claims import Artifact, Cells, Repeats, Verdict, claim, compare, judge, pick, quote
 from boundpaper.claims.repeats import mark_repeat
 from boundpaper.claims.worded_numbers import stated_number
@@ -94,15 +94,8 @@ def c004_repeated_lengths(drope_stated: pd.DataFrame, drope_errors: pd.DataFrame
     names = ("s11_6_short_context", "s11_6_medium_context", "s11_6_extended_context")
     beyond = {"s11_5_rope_beyond_context": max(lengths)}
     for key, length in {**dict(zip(names, lengths, strict=True)), **beyond}.items():
-        yield compare(
-            quote(drope_stated, statement=key),
-            float(length),
-            reason=f"The error tables have the lengths {', '.join(map(str, lengths))}.",
-            places=0,
-            key=key,
-            statement=f"{pick(drope_stated, statement=key)['quantity']}: {length}.",
-            kind="cell check",
-        )
+        reason = f"The error tables have the lengths {', '.join(map(str, lengths))}."
+        yield count_check(drope_stated, key, length, reason)
 
 
 @claim("004, 11.1 The Critical Distinction")
@@ -139,7 +132,7 @@ def c004_error_bars(
 ) -> Verdict:
     """The error bars of the counts span one standard deviation to each side, as Figure A draws them."""
     bars, deviations = [], []
-    for _, row in drope_figures[(drope_figures["figure"] == "A") & (drope_figures["metric"] == "count_sd")].iterrows():
+    for _, row in rows_where(drope_figures, figure="A", metric="count_sd").iterrows():
         deviation = quote(
             drope_massive_counts, tensor=str(row["x"]).lower(), positional=row["series"], metric="count_sd"
         )
@@ -185,14 +178,12 @@ def c004_advised_lengths(drope_stated: pd.DataFrame, drope_context_multiples: pd
     }
     for key, (length, judged_by) in places.items():
         statement = quote(drope_stated, statement=key)
-        yield mark_repeat(
-            cell_check(
-                round(statement.number / 1000) == length // 1024,
-                f"The table of section 11.2 has {length:,} tokens, {length // 1024} x 1,024.",
-                reported=statement.printed,
-                recomputed=f"{length:,}",
-                key=key,
-                statement=f"{pick(drope_stated, statement=key)['quantity']}: {statement.printed}.",
-            ),
-            judged_by,
+        verdict = cell_check(
+            round(statement.number / 1000) == length // 1024,
+            f"The table of section 11.2 has {length:,} tokens, {length // 1024} x 1,024.",
+            reported=statement.printed,
+            recomputed=f"{length:,}",
+            key=key,
+            statement=f"{pick(drope_stated, statement=key)['quantity']}: {statement.printed}.",
         )
+        yield mark_repeat(verdict, judged_by)

@@ -4,6 +4,7 @@ import itertools
 
 import pandas as pd
 
+from analysis.claims._shared import rows_where
 from boundpaper.claims import Verdict, claim, judge
 from boundpaper.claims.words import listed
 
@@ -25,7 +26,7 @@ def c004_sections_numbered_once(headings: pd.DataFrame) -> Verdict:
 @claim("004, 15 Publication Figures and captions", severity="detail")
 def c004_figures_in_order(headings: pd.DataFrame) -> Verdict:
     """The figures are numbered in the order in which they appear."""
-    rows = headings[(headings["document"] == "004") & (headings["kind"] == "caption")].sort_values("position")
+    rows = rows_where(headings, document="004", kind="caption").sort_values("position")
     numbers = [int(number) for number in rows["number"]]
     ahead = [number for place, number in enumerate(numbers) if any(later < number for later in numbers[place + 1 :])]
     moved = [second for first, second in itertools.pairwise(numbers) if second < first]

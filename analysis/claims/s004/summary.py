@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pandas as pd
 
-from analysis.claims._shared import cell_check
+from analysis.claims._shared import cell_check, rows_where
 from analysis.vocabulary import PAIR
 from boundpaper.claims import Artifact, Cells, Repeats, Verdict, claim, compare, judge, pick, quote
 from boundpaper.claims.repeats import mark_repeat
@@ -164,15 +164,13 @@ def c004_sum_rewired(drope_stated: pd.DataFrame) -> Verdict:
     reported = quote(drope_stated, statement="s12_1_rewired_layers")
     first = pick(drope_stated, statement="s10_4_rewired_layers")
     layers = reported.interval.high - reported.interval.low
-    return mark_repeat(
-        cell_check(
-            layers == stated_number(first) and reported.interval.low == -0.5,
-            f"Section 10.4 says {first['printed']} layers, the first ones; {reported.printed} are {layers:.0f}.",
-            reported=reported.printed,
-            recomputed=str(first["printed"]),
-        ),
-        "c004_bal_localized",
+    verdict = cell_check(
+        layers == stated_number(first) and reported.interval.low == -0.5,
+        f"Section 10.4 says {first['printed']} layers, the first ones; {reported.printed} are {layers:.0f}.",
+        reported=reported.printed,
+        recomputed=str(first["printed"]),
     )
+    return mark_repeat(verdict, "c004_bal_localized")
 
 
 @claim("004, 12.1 Summary of Findings")
@@ -181,15 +179,13 @@ def c004_sum_discrimination(drope_stated: pd.DataFrame) -> Verdict:
     reported = quote(drope_stated, statement="s12_1_discrimination")
     first = quote(drope_stated, statement="s11_4_discrimination")
     low, high = 100 * reported.interval.low, 100 * reported.interval.high
-    return mark_repeat(
-        cell_check(
-            math.isclose(low, first.interval.low) and math.isclose(high, first.interval.high),
-            f"Section 11.4 prints {first.printed}.",
-            reported=reported.printed,
-            recomputed=first.printed,
-        ),
-        "c004_rank_negligible",
+    verdict = cell_check(
+        math.isclose(low, first.interval.low) and math.isclose(high, first.interval.high),
+        f"Section 11.4 prints {first.printed}.",
+        reported=reported.printed,
+        recomputed=first.printed,
     )
+    return mark_repeat(verdict, "c004_rank_negligible")
 
 
 @claim("004, 12.1 Summary of Findings")
@@ -213,9 +209,7 @@ def c004_sum_only_rope_depends(drope_stated: pd.DataFrame, drope_bos_mlp: pd.Dat
 def c004_sum_all_tasks(drope_stated: pd.DataFrame, functional_shares: pd.DataFrame) -> Verdict:
     """Without the first token's MLP output RoPE fails on as many tasks as the summary says."""
     row = pick(drope_stated, statement="s12_1_rope_tasks")
-    rows = functional_shares[
-        (functional_shares["positional"] == "RoPE") & (functional_shares["condition"] == "bos_mlp_ablation")
-    ]
+    rows = rows_where(functional_shares, positional="RoPE", condition="bos_mlp_ablation")
     zero = int((rows["count"] == 0).sum())
     verdict = compare(
         replace(
@@ -233,12 +227,10 @@ def c004_sum_all_tasks(drope_stated: pd.DataFrame, functional_shares: pd.DataFra
 def c004_sum_neither_verifies(drope_stated: pd.DataFrame) -> Verdict:
     """The summary and section 11.4 state the same number of models that tell an exact number from a near-miss."""
     here, first = (pick(drope_stated, statement=f"{place}_verifying_models") for place in ("s12_1", "s11_4"))
-    return mark_repeat(
-        cell_check(
-            stated_number(here) == stated_number(first),
-            f"Section 11.4 says {str(first['printed']).lower()} of the two models.",
-            reported=str(here["printed"]),
-            recomputed=str(first["printed"]),
-        ),
-        "c004_rank_neither",
+    verdict = cell_check(
+        stated_number(here) == stated_number(first),
+        f"Section 11.4 says {str(first['printed']).lower()} of the two models.",
+        reported=str(here["printed"]),
+        recomputed=str(first["printed"]),
     )
+    return mark_repeat(verdict, "c004_rank_neither")

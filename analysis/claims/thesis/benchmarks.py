@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 import pandas as pd
 
+from analysis.claims._shared import numbers_of
 from boundpaper.claims import ALPHA, Verdict, claim, judge, pick
 from boundpaper.statistics import Estimate, leave_one_out, pearson, smallest_correlation, within_family
 
@@ -37,9 +38,7 @@ def thesis_no_metric_significant(lbp_correlations: pd.DataFrame, lbp_correlation
         f"({least['comparison']}, {least['test']}, n = {int(least['n'])}), before it {rows['p_value'].min():.3f}",
         otherwise="not supported",
         recomputed=float(least["p_adjusted"]),
-        p_value=float(least["p_value"]),
-        p_adjusted=float(least["p_adjusted"]),
-        n=int(least["n"]),
+        **numbers_of(least, "n", "p_value", "p_adjusted"),
     )
 
 
@@ -77,9 +76,7 @@ def thesis_given_size(lbp_correlations: pd.DataFrame, lbp_correlations_extended:
         all(row["comparison"] == "ap_overall" for row, _ in strongest),
         f"{words}; the choice of this metric and covariate was made after seeing the data",
         recomputed=float(last["estimate"]),
-        p_value=float(last["p_value"]),
-        p_adjusted=float(last["p_adjusted"]),
-        n=int(last["n"]),
+        **numbers_of(last, "n", "p_value", "p_adjusted"),
     )
 
 
@@ -105,9 +102,7 @@ def thesis_decline_goes_with_drop(
         f"{without_one.p_value:.3f}",
         otherwise="not supported",
         recomputed=float(joint["estimate"]),
-        p_value=float(joint["p_value"]),
-        p_adjusted=float(joint["p_adjusted"]),
-        n=int(joint["n"]),
+        **numbers_of(joint, "n", "p_value", "p_adjusted"),
     )
 
 

@@ -2,6 +2,7 @@
 
 import pandas as pd
 
+from analysis.claims._shared import rows_where
 from analysis.vocabulary import PAIR
 from boundpaper.claims import Verdict, claim, judge, pick
 from boundpaper.claims.words import p
@@ -73,7 +74,7 @@ def thesis_digits_lost_in_runs(run_deletions: pd.DataFrame) -> Verdict:
 @claim("thesis, What removing rotary positions changes")
 def thesis_share_is_of_content(content_layers: pd.DataFrame) -> Verdict:
     """Away from BOS, attention writes more than four fifths of the summed norm in DroPE's layer 1."""
-    rows = content_layers[(content_layers["layer"] == 1) & (content_layers["positional"] == "DroPE")].set_index("scope")
+    rows = rows_where(content_layers, layer=1, positional="DroPE").set_index("scope")
     return judge(
         rows["share"]["content tokens"] > 80,
         f"{rows['share']['content tokens']:.1f} % for content tokens, {rows['share']['BOS']:.1f} % at BOS, "

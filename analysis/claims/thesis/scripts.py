@@ -3,6 +3,7 @@
 import pandas as pd
 
 from analysis.claims._origins import is_unrotated
+from analysis.claims._shared import rows_where
 from boundpaper.claims import Verdict, claim, judge, pick
 from boundpaper.claims.words import listed
 
@@ -17,9 +18,7 @@ def thesis_texts_repeat(
     """Every text of Experiments 1 and 2 repeats one passage: their perplexities are of copying, not of language."""
     texts = drope_text_repeats[drope_text_repeats["experiment"].astype(str).isin(["1", "2"])]
     first, second = (texts.loc[texts["experiment"].astype(str) == number, "repeats"] for number in ("1", "2"))
-    lines = drope_layer1_perplexity[
-        (drope_layer1_perplexity["condition"] == "baseline") & (drope_layer1_perplexity["metric"] == "ppl")
-    ]["value"]
+    lines = rows_where(drope_layer1_perplexity, condition="baseline", metric="ppl")["value"]
     copied = disruption_by_text["baseline_ppl"]
     return judge(
         bool(texts["repeats"].min() > 1 and copied.max() < lines.min()),

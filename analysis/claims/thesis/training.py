@@ -3,7 +3,9 @@
 import numpy as np
 import pandas as pd
 
-from analysis.claims._training import EXTENSIONS, PRETRAINING, checkpoints_in
+from analysis.claims._checkpoints import EXTENSIONS, PRETRAINING
+from analysis.claims._shared import numbers_of
+from analysis.claims._training import in_phases
 from analysis.claims.thesis._open import left_open
 from boundpaper.claims import Verdict, claim, judge, pick
 from boundpaper.claims.words import listed
@@ -59,7 +61,7 @@ def thesis_unit_turns_the_sign(training_tests: pd.DataFrame) -> Verdict:
 @claim("thesis, SmolLM3 in training")
 def thesis_equal_positions_rise(training_equal_positions: pd.DataFrame) -> Verdict:
     """At every position measured in both, each extension checkpoint is more plastic than any pre-training one."""
-    early, late = (checkpoints_in(training_equal_positions, names) for names in (PRETRAINING, EXTENSIONS))
+    early, late = (in_phases(training_equal_positions, names) for names in (PRETRAINING, EXTENSIONS))
     margins = {
         name: float(late[f"{name}_low"].min() - early[f"{name}_high"].max())
         for name in ("at_0_1k", "at_1k_2k", "at_2k_4k")
@@ -80,7 +82,7 @@ def thesis_equal_positions_drop(training_equal_positions: pd.DataFrame) -> Verdi
     """Over the same first 4,096 tokens, the drop after the first extension is at most a fifth above that before it."""
     known = training_equal_positions[training_equal_positions["drop"].notna()]
     early = known[known["phase"] == "Anneal"].iloc[0]
-    late = checkpoints_in(known, EXTENSIONS)
+    late = in_phases(known, EXTENSIONS)
     measured = [extension for extension in EXTENSIONS if extension in set(late["phase"])]
     unknown = [extension for extension in EXTENSIONS if extension not in measured]
     ratio, window = float(late["drop"].max() / early["drop"]), float(late["ap_drop"].max() / early["ap_drop"])
@@ -97,7 +99,7 @@ def thesis_equal_positions_drop(training_equal_positions: pd.DataFrame) -> Verdi
 @claim("thesis, SmolLM3 in training")
 def thesis_outer_drop_grows(training_equal_positions: pd.DataFrame) -> Verdict:
     """From 1K-2K to 2K-4K, the drop grows with the extensions, though less than ap_drop does."""
-    early, late = (checkpoints_in(training_equal_positions, names) for names in (("Anneal",), EXTENSIONS[1:]))
+    early, late = (in_phases(training_equal_positions, names) for names in (("Anneal",), EXTENSIONS[1:]))
     ratio = float(late["drop_outer"].max() / early["drop_outer"].iloc[0])
     growth = float(late["ap_drop"].max() / early["ap_drop"].iloc[0])
     return judge(
@@ -181,9 +183,7 @@ def thesis_equal_window_bias(bias_plasticity_tests: pd.DataFrame) -> Verdict:
         f"one model left out) over {int(same_window['n'])} models, where the drops over each model's own window gave "
         f"{own_window['estimate']:.2f}; inside families r = {within['estimate']:.2f} (p = {within['p_value']:.2f})",
         recomputed=float(same_window["estimate"]),
-        n=int(same_window["n"]),
-        p_value=float(same_window["p_value"]),
-        ci=(float(same_window["ci_low"]), float(same_window["ci_high"])),
+        **numbers_of(same_window, "n", "p_value", "ci"),
     )
 
 

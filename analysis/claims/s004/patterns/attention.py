@@ -6,6 +6,7 @@ from collections.abc import Iterator
 import pandas as pd
 
 from analysis.claims._origins import caveat, is_unrotated
+from analysis.claims._shared import numbers_of
 from analysis.vocabulary import PAIR
 from boundpaper.claims import Artifact, Cells, Relation, Verdict, about, claim, compare, judge, pick, quote, untestable
 from boundpaper.claims.repeats import mark_repeat
@@ -158,8 +159,7 @@ def c004_pat_routed_identically(
         failure="control" if unrotated_in_7 else "",
         recomputed=float(gap["estimate"]),
         n=int(local["n"]),
-        p_value=float(gap["p_value"]),
-        ci=(float(gap["ci_low"]), float(gap["ci_high"])),
+        **numbers_of(gap, "p_value", "ci"),
     )
 
 

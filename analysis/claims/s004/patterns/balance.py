@@ -2,6 +2,7 @@
 
 import pandas as pd
 
+from analysis.claims._shared import numbers_of
 from analysis.vocabulary import PAIR
 from boundpaper.claims import Artifact, Cells, Relation, Repeats, Verdict, claim, compare, judge, pick, quote
 
@@ -70,8 +71,7 @@ def c004_bal_later_difference(
         ),
         places=2,
         n=int(row["n"]),
-        ci=(float(test["ci_low"]), float(test["ci_high"])),
-        p_value=float(test["p_value"]),
+        **numbers_of(test, "p_value", "ci"),
     )
 
 

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 import pandas as pd
 
+from analysis.claims._shared import numbers_of, rows_where
 from boundpaper.claims import (
     Artifact,
     Cells,
@@ -97,7 +98,7 @@ def c004_ctx_cliff(context_cells: pd.DataFrame) -> Verdict:
 @claim("004, 11.3 The Crossover")
 def c004_ctx_drope_no_cliff(context_cells: pd.DataFrame) -> Verdict:
     """DroPE shows no such cliff at the training boundary."""
-    rows = context_cells[(context_cells["protocol"] == ERRORS) & (context_cells["positional"] == "DroPE")]
+    rows = rows_where(context_cells, protocol=ERRORS, positional="DroPE")
     below, edge = (pick(rows, context=context) for context in (2048, 4096))
     return judge(
         edge["ci_high"] >= below["share"],
@@ -112,7 +113,7 @@ def c004_ctx_drope_no_cliff(context_cells: pd.DataFrame) -> Verdict:
 @claim("004, 11.3 The Crossover")
 def c004_ctx_drope_twice(drope_stated: pd.DataFrame, context_cells: pd.DataFrame) -> Verdict:
     """DroPE keeps 80 to 100 % at twice the training length."""
-    rows = context_cells[(context_cells["positional"] == "DroPE") & (context_cells["multiple"] == 2)]
+    rows = rows_where(context_cells, positional="DroPE", multiple=2)
     first, second = (pick(rows, protocol=protocol) for protocol in (LENGTHS, ERRORS))
     reported = quote(drope_stated, statement="s11_3_drope_beyond")
     return judge(
@@ -131,7 +132,7 @@ def c004_ctx_same_protocols(
 ) -> Verdict:
     """DroPE retrieves 80 % at twice the training length."""
     test = pick(context_tests, study="protocols", comparison="8192: lengths against errors")
-    rows = context_cells[(context_cells["positional"] == "DroPE") & (context_cells["context"] == 8192)]
+    rows = rows_where(context_cells, positional="DroPE", context=8192)
     first, second = (pick(rows, protocol=protocol) for protocol in (LENGTHS, ERRORS))
     return judge(
         test["p_adjusted"] > 0.05,
@@ -146,10 +147,7 @@ def c004_ctx_same_protocols(
         otherwise="not supported",
         reported=quote(drope_captions, statement="fig_h_drope_accuracy").printed,
         recomputed=f"{first['share']:.0f} and {second['share']:.0f} %",
-        n=int(test["n"]),
-        p_value=float(test["p_value"]),
-        p_adjusted=float(test["p_adjusted"]),
-        ci=(float(test["ci_low"]), float(test["ci_high"])),
+        **numbers_of(test, "n", "p_value", "p_adjusted", "ci"),
     )
 
 

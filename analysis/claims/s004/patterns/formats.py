@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import pandas as pd
 
 from analysis.claims._intervals import by_interval
+from analysis.claims._shared import rows_where
 from boundpaper.claims import Verdict, claim, compare, judge, pick, quote, untestable
 from boundpaper.claims.words import of_trials, p
 
@@ -13,7 +14,7 @@ from boundpaper.claims.words import of_trials, p
 def c004_fmt_matters(context_tests: pd.DataFrame, context_cells: pd.DataFrame) -> Verdict:
     """Within the training window the prompt format matters dramatically for DroPE."""
     test = pick(context_tests, study="formats", comparison="both contexts")
-    rows = context_cells[(context_cells["protocol"] == "formats") & (context_cells["positional"] == "DroPE")]
+    rows = rows_where(context_cells, protocol="formats", positional="DroPE")
     sums = rows.groupby("format")[["correct", "trials"]].sum()
     digits = rows.groupby("format")["digits"].first()
     return by_interval(
@@ -58,7 +59,7 @@ def c004_fmt_doubles(drope_stated: pd.DataFrame, drope_formats: pd.DataFrame) ->
 @claim("004, 11.7 Prompt Format Sensitivity; 11.8 Summary")
 def c004_fmt_rope_invariant(drope_stated: pd.DataFrame, context_cells: pd.DataFrame) -> Verdict:
     """RoPE does not depend on the prompt's format."""
-    rows = context_cells[(context_cells["protocol"] == "formats") & (context_cells["positional"] == "RoPE")]
+    rows = rows_where(context_cells, protocol="formats", positional="RoPE")
     return judge(
         bool((rows["ci_high"] - rows["ci_low"]).max() <= 10),
         f"The cells of either format have {rows['share'].min():.0f} to {rows['share'].max():.0f} %; with "

@@ -2,6 +2,7 @@
 
 import pandas as pd
 
+from analysis.claims._shared import numbers_of, rows_where
 from boundpaper.claims import (
     ALPHA,
     EQUIVALENT,
@@ -168,8 +169,7 @@ def c004_rank_drope(ranking_tests: pd.DataFrame, drope_stated: pd.DataFrame) -> 
             null=100 / CHOICES,
             reported=quote(drope_stated, statement="s11_4_chance").printed,
             recomputed=100 * float(pooled["estimate"]),
-            n=int(pooled["n"]),
-            p_value=float(pooled["p_value"]),
+            **numbers_of(pooled, "n", "p_value"),
             key="level",
             statement="DroPE's ranking does not differ from chance.",
         ),
@@ -207,9 +207,7 @@ def c004_rank_models(ranking_tests: pd.DataFrame) -> Verdict:
         )
         + f" (Holm {p(single['p_adjusted'].min())}).",
         recomputed=100 * float(pooled["estimate"]),
-        n=int(pooled["n"]),
-        p_value=float(pooled["p_value"]),
-        p_adjusted=float(pooled["p_adjusted"]),
+        **numbers_of(pooled, "n", "p_value", "p_adjusted"),
     )
 
 
@@ -217,7 +215,7 @@ def c004_rank_models(ranking_tests: pd.DataFrame) -> Verdict:
 def c004_rank_puzzle(drope_stated: pd.DataFrame, context_cells: pd.DataFrame) -> Verdict:
     """DroPE ranks at chance but copies 80 % of the numbers at 8192 tokens, which is a puzzle."""
     context = int(quote(drope_stated, statement="s11_4_drope_copy_context").number)
-    rows = context_cells[(context_cells["positional"] == "DroPE") & (context_cells["context"] == context)]
+    rows = rows_where(context_cells, positional="DroPE", context=context)
     copying, second_run = (pick(rows, protocol=protocol) for protocol in ("lengths", "errors"))
     return judge(
         bool((rows["share"] > 0).all()),

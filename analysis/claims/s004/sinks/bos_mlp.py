@@ -4,6 +4,7 @@ import math
 
 import pandas as pd
 
+from analysis.claims._shared import rows_where
 from analysis.vocabulary import PAIR
 from boundpaper.claims import Artifact, Cells, Relation, Verdict, claim, judge, pick
 
@@ -97,9 +98,7 @@ def c004_only_rope_stores(bos_mlp_effects: pd.DataFrame, layer1_task_shares: pd.
     essential.
     """
     row = pick(bos_mlp_effects, experiment=6, positional="DroPE")
-    tasks = layer1_task_shares[
-        (layer1_task_shares["positional"] == "DroPE") & (layer1_task_shares["condition"] == "layer1_bos_only")
-    ]
+    tasks = rows_where(layer1_task_shares, positional="DroPE", condition="layer1_bos_only")
     zero = int((tasks["right_high"] == 0).sum())
     return judge(
         row["nats"] < 1 and zero == 0,

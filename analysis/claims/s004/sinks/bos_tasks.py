@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pandas as pd
 
 from analysis.claims._intervals import by_interval
-from analysis.claims._shared import USABLE, cell_check
+from analysis.claims._shared import USABLE, cell_check, rows_where
 from analysis.vocabulary import PAIR
 from boundpaper.claims import EQUIVALENT, Verdict, claim, compare, judge, pick, quote
 from boundpaper.claims.worded_numbers import stated_number
@@ -23,9 +23,7 @@ def _mean(frame: pd.DataFrame, model: str, condition: str, category: str) -> flo
 @claim("004, 5.5 Interpretation")
 def c004_rope_fails_all_tasks(functional_shares: pd.DataFrame, drope_stated: pd.DataFrame) -> Verdict:
     """Without the first token's MLP output RoPE's accuracy is 0% on all tasks."""
-    rows = functional_shares[
-        (functional_shares["positional"] == "RoPE") & (functional_shares["condition"] == "bos_mlp_ablation")
-    ]
+    rows = rows_where(functional_shares, positional="RoPE", condition="bos_mlp_ablation")
     statement = pick(drope_stated, statement="s5_5_rope_tasks")
     zero = rows[rows["share"] == 0]
     unread = rows[rows["share"].isna()]

@@ -5,6 +5,7 @@ from typing import Any
 
 import pandas as pd
 
+from analysis.claims._shared import numbers_of, rows_where
 from boundpaper.claims import EQUIVALENT, Artifact, Cells, Copies, Verdict, claim, equivalent, judge, pick
 from boundpaper.claims.worded_numbers import stated_number
 from boundpaper.claims.words import listed, p
@@ -56,9 +57,7 @@ def c004_attention_preserves_parametric(
             EQUIVALENT,
             f"{rates}; the change lies between {100 * test['ci_low']:.0f} and {100 * test['ci_high']:+.0f} points "
             f"({p(test['p_value'])}, Fisher).",
-            n=int(test["n"]),
-            p_value=float(test["p_value"]),
-            p_adjusted=float(test["p_adjusted"]),
+            **numbers_of(test, "n", "p_value", "p_adjusted"),
             **fields,
         )
 
@@ -83,9 +82,7 @@ def c004_attention_destroys_passkey(layer1_task_shares: pd.DataFrame, layer1_tas
         "Fisher, Holm).",
         reported=after["printed_text"],
         recomputed=f"{after['share']:.0f}%",
-        n=int(test["n"]),
-        p_value=float(test["p_value"]),
-        p_adjusted=float(test["p_adjusted"]),
+        **numbers_of(test, "n", "p_value", "p_adjusted"),
     )
 
 
@@ -98,9 +95,7 @@ def c004_drope_any_ablation(layer1_task_shares: pd.DataFrame, drope_stated: pd.D
     zero = int((rows["right_high"] == 0).sum())
     counts = [pick(drope_stated, statement=f"s7_4_drope_{what}") for what in ("ablations", "tasks")]
     ablations, tasks = (stated_number(row) for row in counts)
-    baseline = layer1_task_shares[
-        (layer1_task_shares["positional"] == "DroPE") & (layer1_task_shares["condition"] == "baseline")
-    ]
+    baseline = rows_where(layer1_task_shares, positional="DroPE", condition="baseline")
     below_chance = baseline[baseline["against_chance"] == "below"]["task"].tolist()
     return judge(
         zero == len(rows) == ablations * tasks,

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import pandas as pd
 
 from analysis.claims._origins import caveat, is_unrotated
+from analysis.claims._shared import numbers_of
 from analysis.vocabulary import PAIR
 from boundpaper.claims import Verdict, about, claim, compare, judge, pick, quote
 from boundpaper.claims.words import listed, p
@@ -179,10 +180,7 @@ def c004_sink_rates_nearly_identical(sink_summary: pd.DataFrame, sink_rate_tests
         otherwise="not supported",
         reported="nearly identical",
         recomputed=f"{layer1['estimate']:.1f} points in layer 1",
-        n=int(layer1["n"]),
-        p_value=float(layer1["p_value"]),
-        p_adjusted=float(layer1["p_adjusted"]),
-        ci=(float(layer1["ci_low"]), float(layer1["ci_high"])),
+        **numbers_of(layer1, "n", "p_value", "p_adjusted", "ci"),
     )
 
 

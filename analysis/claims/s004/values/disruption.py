@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pandas as pd
 
-from analysis.claims._shared import USABLE
+from analysis.claims._shared import USABLE, numbers_of
 from analysis.vocabulary import PAIR
 from boundpaper.claims import Verdict, claim, compare, judge, pick, quote, untestable
 from boundpaper.claims.words import listed
@@ -82,9 +82,7 @@ def c004_seeds_as_unit(disruption_trials: pd.DataFrame, disruption_tests: pd.Dat
         f"for normal changes and the signs alone allow none below {2 / 2 ** int(texts['n']):.2f}.",
         otherwise="not supported",
         recomputed=f"{texts['estimate']:.1f} nats",
-        n=int(texts["n"]),
-        p_value=float(texts["p_value"]),
-        ci=(float(texts["ci_low"]), float(texts["ci_high"])),
+        **numbers_of(texts, "n", "p_value", "ci"),
     )
 
 

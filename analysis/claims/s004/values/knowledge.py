@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 import pandas as pd
 
+from analysis.claims._shared import rows_where
 from boundpaper.claims import ALPHA, EQUIVALENT, Verdict, claim, directed, judge, pick, quote, untestable
 from boundpaper.claims.words import listed
 
@@ -42,7 +43,7 @@ def c004_rope_confirms_jin(knowledge_categories: pd.DataFrame, knowledge_tasks: 
     parametric, contextual = (
         pick(knowledge_categories, positional="RoPE", category=name) for name in ("parametric", "contextual")
     )
-    tasks = knowledge_tasks[(knowledge_tasks["positional"] == "RoPE") & (knowledge_tasks["category"] == "contextual")]
+    tasks = rows_where(knowledge_tasks, positional="RoPE", category="contextual")
     no_better = [
         str(row["task"]).replace("imdb", "IMDB") for _, row in tasks.iterrows() if not row["base_low"] > row["chance"]
     ]
@@ -148,7 +149,7 @@ def c004_rope_passkey(drope_stated: pd.DataFrame, knowledge_tasks: pd.DataFrame)
 @claim("004, Figure 7")
 def c004_fig7_range(drope_captions: pd.DataFrame, knowledge_tasks: pd.DataFrame) -> Verdict:
     """With rotary positions the contextual tasks degrade by 88 to 100 percent."""
-    rows = knowledge_tasks[(knowledge_tasks["positional"] == "RoPE") & (knowledge_tasks["category"] == "contextual")]
+    rows = rows_where(knowledge_tasks, positional="RoPE", category="contextual")
     reported = quote(drope_captions, statement="fig_7_rope_contextual")
     low, high = float(rows["degradation"].min()), float(rows["degradation"].max())
     cut = math.floor(low) == reported.interval.low + 0.5 != round(low)
@@ -166,10 +167,7 @@ def c004_fig7_range(drope_captions: pd.DataFrame, knowledge_tasks: pd.DataFrame)
 def c004_fig7_more_robust(knowledge_tests: pd.DataFrame) -> Iterator[Verdict]:
     """DroPE is far more robust than RoPE on all tasks."""
     for task in TASKS:
-        tests = knowledge_tests[
-            (knowledge_tests["comparison"] == f"RoPE against DroPE, {task}")
-            & (knowledge_tests["test"] == "model_difference")
-        ]
+        tests = rows_where(knowledge_tests, comparison=f"RoPE against DroPE, {task}", test="model_difference")
         if tests.empty:
             yield untestable(
                 "The printed shares leave out answers that could not be read, and how many is not stored; right "

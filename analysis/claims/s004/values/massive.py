@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import pandas as pd
 
 from analysis.claims._intervals import by_interval
+from analysis.claims._shared import numbers_of
 from analysis.vocabulary import PAIR
 from boundpaper.claims import Verdict, about, claim, compare, judge, pick, quote, untestable
 from boundpaper.claims.words import listed
@@ -83,10 +84,7 @@ def c004_massive_fewer(massive_counts: pd.DataFrame, massive_tests: pd.DataFrame
             f"Changes of {both}; Welch's t over texts from printed means and deviations, Holm over three tensors.",
             otherwise="not supported",
             recomputed=f"{test['estimate']:.1f} values",
-            n=int(test["n"]),
-            p_value=float(test["p_value"]),
-            p_adjusted=float(test["p_adjusted"]),
-            ci=(float(test["ci_low"]), float(test["ci_high"])),
+            **numbers_of(test, "n", "p_value", "p_adjusted", "ci"),
             key=tensor,
             statement=f"DroPE still has massive values in the {tensor} tensors, and fewer than RoPE.",
         )

@@ -38,11 +38,10 @@ def thesis_population_relations_bases(population_relations_bases: pd.DataFrame) 
 @claim("thesis, A population of small models")
 def thesis_population_heads_bases(population_head_damage_bases: pd.DataFrame) -> Iterator[Verdict]:
     """Within a layer, properties of a head go with the cost of its removal, at the larger base."""
-    for item, sentence in DAMAGES.items():
+    for item, (sign, sentence) in DAMAGES.items():
         row = pick(population_head_damage_bases, item=item)
-        yield judge_both(
-            row, "rho", 1, item, f"{AT_LARGER}, {EVERY_MODEL}: {_lower_first_letter(sentence)}.", models_in_words(row)
-        )
+        statement = f"{AT_LARGER}, {EVERY_MODEL}: {_lower_first_letter(sentence)}"
+        yield judge_both(row, "rho", sign, item, statement, models_in_words(row))
 
 
 def _lower_first_letter(statement: str) -> str:

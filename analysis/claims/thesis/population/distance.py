@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 import pandas as pd
 
+from analysis.claims._shared import rows_where
 from analysis.claims.thesis.population._judged import judge_both, seeds_in_words
 from boundpaper.claims import Verdict, claim, directed, judge, untestable
 from boundpaper.statistics.locations.permutation import sign_flip_p
@@ -40,7 +41,7 @@ def thesis_population_near(population_near: pd.DataFrame) -> Iterator[Verdict]:
     for base, where, prefix in ASKED:
         for multiple, (sign, words) in LENGTHS.items():
             statement = f"{where} of {words} training lengths dropping the rotation {EFFECTS[sign]} (post hoc)."
-            rows = contrast[(contrast["base"] == base) & (contrast["multiple"] == multiple)]
+            rows = rows_where(contrast, base=base, multiple=multiple)
             key = f"{prefix}{multiple:g}x"
             if rows.empty:
                 why = "No seed has both arms at this length; those of the plan would decide it."

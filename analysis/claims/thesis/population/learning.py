@@ -2,6 +2,7 @@
 
 import pandas as pd
 
+from analysis.claims._shared import rows_where
 from analysis.claims.thesis._open import left_open
 from boundpaper.claims import ALPHA, Verdict, claim, directed, judge, untestable
 from boundpaper.statistics.locations.permutation import sign_flip_p
@@ -13,7 +14,7 @@ BASE = 400  # rotary base of the arms contrasted in the plan
 LARGER = 10_000
 FAR = {2.0: "two", 4.0: "four", 8.0: "eight"}
 """Lengths of the prompts that ask for far passkeys, in training lengths, and their words."""
-LATE_PLASTICITY = "ap_last_20"
+METRIC = "ap_last_20"
 
 
 @claim("thesis, A population of small models")
@@ -126,17 +127,17 @@ def thesis_population_turns_larger(population_outcomes: pd.DataFrame, population
 
 
 def _judge_turn(outcomes: pd.DataFrame, learned: pd.DataFrame, base: int) -> Verdict:
-    rows = outcomes[(outcomes["encoding"] == "own") & (outcomes["base"] == base)]
+    rows = rows_where(outcomes, encoding="own", base=base)
     rows = rows[rows["arm"].isin(["A", "B", "C"])]
-    pairs = rows[rows["outcome"].isin([LATE_PLASTICITY, "decline"])].pivot_table(
+    pairs = rows[rows["outcome"].isin([METRIC, "decline"])].pivot_table(
         index=["seed", "arm"], columns="outcome", values="value"
     )
-    pairs = pairs.reindex(columns=[LATE_PLASTICITY, "decline"]).dropna()
+    pairs = pairs.reindex(columns=[METRIC, "decline"]).dropna()
     rho: dict[bool, list[float]] = {True: [], False: []}
     for seed, control in zip(learned.index, learned["B"], strict=True):
         arms = pairs[pairs.index.get_level_values("seed") == seed]
         if len(arms) > 2:
-            rho[bool(control)].append(float(arms[LATE_PLASTICITY].corr(arms["decline"], method="spearman")))
+            rho[bool(control)].append(float(arms[METRIC].corr(arms["decline"], method="spearman")))
     learned_rho, unlearned_rho = rho[True], rho[False]
     if not learned_rho or not unlearned_rho:
         return untestable("No seeds of both kinds are measured yet; more of the plan would decide it.")
@@ -157,12 +158,7 @@ def thesis_population_brief(population_outcomes: pd.DataFrame) -> Verdict:
 
     Post hoc. Exact sign flips over seeds of the shares of arms D and A.
     """
-    at_length = population_outcomes[
-        (population_outcomes["outcome"] == "keys_all")
-        & (population_outcomes["multiple"] == 1.0)
-        & (population_outcomes["encoding"] == "own")
-        & (population_outcomes["base"] == BASE)
-    ]
+    at_length = rows_where(population_outcomes, outcome="keys_all", multiple=1.0, encoding="own", base=BASE)
     share = at_length.pivot_table(index="seed", columns="arm", values="value").reindex(columns=["A", "D"]).dropna()
     flips = sign_flip_p((share["D"] - share["A"]).to_numpy()) if len(share) else None
     if flips is None or flips.smallest >= ALPHA:

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import pandas as pd
 
 from analysis.claims._intervals import by_interval
+from analysis.claims._shared import rows_where
 from boundpaper.claims import Verdict, claim, judge, untestable
 
 
@@ -93,7 +94,7 @@ def thesis_drained_values(pretrained_beginning: pd.DataFrame) -> list[Verdict]:
 
 
 def _rows_of_quantity(frame: pd.DataFrame, quantity: str, start: str) -> list[tuple[object, pd.Series]]:
-    return list(frame[(frame["quantity"] == quantity) & (frame["start"] == start)].iterrows())
+    return list(rows_where(frame, quantity=quantity, start=start).iterrows())
 
 
 def _layer_prefix(row: pd.Series) -> str:

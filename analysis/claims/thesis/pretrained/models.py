@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import pandas as pd
 
 from analysis.claims._intervals import by_interval
+from analysis.claims._shared import rows_where
 from analysis.claims.thesis._open import left_open
 from boundpaper.claims import Verdict, claim, directed, judge, pick, untestable
 
@@ -114,7 +115,7 @@ def thesis_pretrained_massive(pretrained_massive: pd.DataFrame) -> Iterator[Verd
     """A pretrained model has more massive values in its queries than in its keys, and fewer in its values than in
     both.
     """
-    rows = pretrained_massive[(pretrained_massive["threshold"] == LAMBDA) & (pretrained_massive["where"] == "pre")]
+    rows = rows_where(pretrained_massive, threshold=LAMBDA, where="pre")
     for model, tensors in rows.groupby("model", sort=False):
         query, key, value = (pick(tensors, tensor=tensor) for tensor in ("query", "key", "value"))
         name, n = str(query["display_name"]), int(query["texts"])

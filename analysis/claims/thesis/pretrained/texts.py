@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import pandas as pd
 
 from analysis.claims._intervals import by_interval
+from analysis.claims._shared import rows_where
 from boundpaper.claims import Verdict, claim, judge, untestable
 
 VERBS = {"zero": "Zeroing", "mean": "Levelling"}
@@ -37,7 +38,7 @@ def thesis_pretrained_repeated(pretrained_repeated: pd.DataFrame) -> list[Verdic
 @claim("thesis, Pretrained models at hand")
 def thesis_pretrained_kinds(pretrained_kinds: pd.DataFrame) -> list[Verdict]:
     """The number of massive values of a pretrained model differs between source code and prose."""
-    selected = pretrained_kinds[(pretrained_kinds["where"] == "pre") & (pretrained_kinds["threshold"] == THRESHOLD)]
+    selected = rows_where(pretrained_kinds, where="pre", threshold=THRESHOLD)
     return [
         by_interval(
             row,
