@@ -11,7 +11,7 @@ from conftest import ROOT
 CAUSE = re.compile(r"\b(because|due to|caus\w+|for want of|explain\w*|driv\w+|detects?|makes?|lets|enabl\w*)\b", re.I)
 ABSENT = re.compile(r"\b(preserv\w*|unaffect\w*|independent|unchanged|not|none)\b", re.I)
 MAYBE = re.compile(r"\b(candidate|may|might|could|likely|possibl\w+)\b", re.I)
-HOLD = {
+HOLDING = {
     "c000_background_indices": "an architecture, as configured",
     "c000_f1_not_cause": "the added layers do not run on text", "c000_f2_not_few": "counted layer by layer",
     "c000_f3_not_depth": "two profiles, as printed", "c000_f3_smaller_llama": "two profiles, as printed",
@@ -38,7 +38,7 @@ def test_causes_and_absences_hold_only_when_listed_with_their_basis() -> None:
         for claim, statement in zip(true_claims["claim"], true_claims["statement"], strict=True)
         if CAUSE.search(statement) or ABSENT.search(statement)
     }
-    assert worded == set(HOLD)
+    assert worded == set(HOLDING)
 
 
 def test_failing_candidates_are_no_headline_claims() -> None:

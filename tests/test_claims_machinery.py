@@ -43,8 +43,8 @@ def test_verdict_refuses_values_that_a_ledger_cannot_hold(wrong, message):
 
 def test_every_verdict_can_be_constructed():
     effect = {"estimate": 1.0, "sign": 1, "ci_low": -1.0, "ci_high": 3.0}
-    more = {"not significant": effect}
-    assert [Verdict(verdict=each, reason="why", **more.get(each, {})).verdict for each in VERDICTS] == list(VERDICTS)
+    fields = {"not significant": effect}
+    assert [Verdict(verdict=word, reason="why", **fields.get(word, {})).verdict for word in VERDICTS] == list(VERDICTS)
 
 
 # --- picking and quoting
@@ -213,12 +213,10 @@ def test_copies_compares_duplicate_cells_and_skips_empty_ones():
     assert verdicts == {"m-32k": "contradicted", "m-64k": "holds"}
 
 
-def test_tracks_judges_changes_not_levels():
+def test_joint_change_is_judged_by_changes_not_levels():
     def tests(estimate, p):
-        rows = [("pearson_levels", 0.95, 0.004, 6), ("pearson_first_differences", estimate, p, 5)]
-        return pd.DataFrame(
-            [{"comparison": "m", "test": test, "estimate": r, "p_value": each, "n": n} for test, r, each, n in rows]
-        )
+        rows = [("m", "pearson_levels", 0.95, 0.004, 6), ("m", "pearson_first_differences", estimate, p, 5)]
+        return pd.DataFrame(rows, columns=["comparison", "test", "estimate", "p_value", "n"])
 
     assert judge_joint_change(tests(-0.72, 0.19), "m", what="two series").verdict == "not supported"
     assert judge_joint_change(tests(0.98, 0.008), "m", what="two series").verdict == "holds"
@@ -253,7 +251,7 @@ def build(tmp_path, monkeypatch):
     (tmp_path / DOCUMENTS).parent.mkdir(parents=True)
     (tmp_path / DOCUMENTS).write_text((ROOT / DOCUMENTS).read_text())
 
-    def made(returned=ONE, docstring=STATEMENT, decorator=f'@claim("{PLACE}")'):
+    def build_claim(returned=ONE, docstring=STATEMENT, decorator=f'@claim("{PLACE}")'):
         module = f"made_claims_{abs(hash((returned, docstring, decorator)))}"
         quotes = '"' * 3
         text = f"from boundpaper.claims import Verdict, claim\n\n\n{decorator}\ndef c000_one():\n"
@@ -265,7 +263,7 @@ def build(tmp_path, monkeypatch):
         assert path == "out/claims/c000_one.json"
         return json.loads(content)
 
-    return made
+    return build_claim
 
 
 def test_a_claim_becomes_a_row_with_its_docstring_as_statement(build):

@@ -43,8 +43,8 @@ def test_other_models_are_read_in_bins_of_their_measurement(setting: str) -> Non
 
 
 def checkpoints(*widths: int) -> pd.DataFrame:
-    rows = {"checkpoint": [f"c{place}" for place in range(len(widths))], "bucket_tokens": widths}
-    return pd.DataFrame(rows).assign(captured_context=[4096 * 2**place for place in range(len(widths))])
+    rows = {"checkpoint": [f"c{index}" for index in range(len(widths))], "bucket_tokens": widths}
+    return pd.DataFrame(rows).assign(captured_context=[4096 * 2**index for index in range(len(widths))])
 
 
 def test_bucket_claim_is_contradicted_by_buckets_that_do_not_widen() -> None:

@@ -34,6 +34,12 @@ def rows_where(frame: pd.DataFrame, **values: object) -> pd.DataFrame:
     return frame
 
 
+def pick_each(frame: pd.DataFrame, **where: Any) -> list[pd.Series]:
+    """Return the row that `pick` finds for each value of the one column that has a tuple of values."""
+    (column,) = (name for name, values in where.items() if isinstance(values, tuple))
+    return [pick(frame, **{**where, column: value}) for value in where[column]]
+
+
 def numbers_of(test: Any, *names: str) -> dict[str, Any]:
     """Return numbers of a test as keywords of `judge`; `ci` means the two ends of its confidence interval."""
     numbers: dict[str, Any] = {name: float(test[name]) for name in names if name.startswith("p_")}

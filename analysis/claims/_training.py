@@ -1,10 +1,11 @@
 """Read the numbers that the prose on SmolLM3 states, and judge changes over spans and ranges over checkpoints."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from typing import Any
 
 import pandas as pd
 
+from analysis.claims._shared import cell_check
 from boundpaper.claims import QuotedCell, Verdict, compare, judge, pick, quote
 from boundpaper.statistics.rounding import Interval
 
@@ -19,16 +20,16 @@ def stated(frame: pd.DataFrame, statement: str) -> QuotedCell:
 
 
 def judge_change(
-    reported: QuotedCell, changes: pd.DataFrame, span: str, metric: str, words: str, key: str = ""
+    prose: pd.DataFrame, factor: str, changes: pd.DataFrame, span: str, metric: str, **arguments: Any
 ) -> Verdict:
-    """Compare a stated factor with the factor by which a metric changes over a span."""
+    """Compare the stated `factor` with that by which a metric changes over a span; `arguments` go to `compare`."""
     row = pick(changes, span=span, metric=metric)
     within = Interval(float(row["fold_low"]), float(row["fold_high"]))
     reason = (
-        f"{words} from {row['before']:.4g} to {row['after']:.4g}, "
+        f"{metric} goes from {row['before']:.4g} to {row['after']:.4g}, "
         f"a factor of {row['fold']:.2f} ({within.low:.2f} to {within.high:.2f} given the rounding of the two)"
     )
-    return compare(reported, float(row["fold"]), within, reason=reason, places=2, key=key)
+    return compare(stated(prose, factor), float(row["fold"]), within, reason=reason, places=2, **arguments)
 
 
 def in_phases(trajectory: pd.DataFrame, phases: Iterable[str]) -> pd.DataFrame:
@@ -41,29 +42,29 @@ def captured_windows(prose: pd.DataFrame, checkpoints: pd.DataFrame, statements:
     contexts = checkpoints.set_index("checkpoint")["captured_context"]
     for statement, checkpoint in statements.items():
         reported, tokens = stated(prose, statement), int(contexts[checkpoint])
-        verdict = judge(
+        yield cell_check(
             round(reported.number / 1000) * 1024 == tokens,
             f"{checkpoint} was captured over {tokens:,} tokens",
             reported=reported.printed,
             recomputed=f"{tokens / 1024:g}K",
+            key=statement,
+            statement=f"The window given as {statement.replace('_', ' ')} is that of {checkpoint}.",
         )
-        sentence = f"The window given as {statement.replace('_', ' ')} is that of {checkpoint}."
-        yield keyed(verdict, statement, sentence, "cell check")
 
 
-def judge_span(reported: QuotedCell, values: pd.Series, decimals: int, words: str) -> Verdict:
+def judge_span(reported: QuotedCell, values: pd.Series, decimals: int, words: str, **arguments: Any) -> Verdict:
     """Judge whether the smallest and the largest of some values round to the ends of a printed range."""
     least, most = float(values.min()), float(values.max())
     half = 0.5 * 10.0**-decimals
     slack = 1e-9
     low, high = reported.interval.low + half, reported.interval.high - half
-    ends_agree = abs(least - low) <= half + slack and abs(most - high) <= half + slack
     return judge(
-        ends_agree,
+        abs(least - low) <= half + slack and abs(most - high) <= half + slack,
         f"{words}: the {len(values)} values run from {least:.3f} to {most:.3f}",
         reported=reported.printed,
         recomputed=f"{least:.3f} to {most:.3f}",
         n=len(values),
+        **arguments,
     )
 
 
@@ -75,8 +76,3 @@ def value_at(trajectory: pd.DataFrame, checkpoint: str, metric: str) -> float:
 def wording(frame: pd.DataFrame, statement: str) -> str:
     """Return the words in which the prose states a value."""
     return str(pick(frame, statement=statement)["printed"])
-
-
-def keyed(verdict: Verdict, key: str, statement: str = "", kind: str = "statement") -> Verdict:
-    """Return a copy of the verdict with another key, statement and kind."""
-    return replace(verdict, key=key, statement=statement or verdict.statement, kind=kind)

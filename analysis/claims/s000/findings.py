@@ -212,7 +212,6 @@ def c000_f2_not_few(nope_layer_cells: pd.DataFrame, nope_models: pd.DataFrame, n
         f"The {len(top_recoveries)} layers with the largest recovery carry {100 * share:.0f} % of the sum over "
         f"{layers} layers; without them the mean of the others is {mean_of_others:+.3f}, if the model's recovery is "
         "the mean over layers.",
-        otherwise="contradicted",
         reported="not driven by a few",
         recomputed=f"{mean_of_others:+.3f} without {len(top_recoveries)}",
         n=layers,
@@ -247,11 +246,11 @@ def c000_f2_replication(nope_count_tests: pd.DataFrame, published_facts: pd.Data
     rows = [pick(nope_count_tests, comparison=model) for model in PAIR]
     fisher = pick(nope_count_tests, comparison="between models")
     paired_p_values = nope_count_tests[nope_count_tests["test"] == "mcnemar_exact"]["p_value"]
-    words = [f"{100 * row['estimate']:.0f} % [{100 * row['ci_low']:.0f}, {100 * row['ci_high']:.0f}]" for row in rows]
+    phrases = [f"{100 * row['estimate']:.0f} % [{100 * row['ci_low']:.0f}, {100 * row['ci_high']:.0f}]" for row in rows]
     two_networks = {origin["subject"], origin["printed"]} != set(PAIR)
     evidence = (
-        f"{words[0]} and {words[1]} of the layers recover (Fisher p = {fisher['p_value']:.2f}; paired, p lies between "
-        f"{paired_p_values.min():.2f} and {paired_p_values.max():.2f} whatever the pairing)"
+        f"{phrases[0]} and {phrases[1]} of the layers recover (Fisher p = {fisher['p_value']:.2f}; paired, p lies "
+        f"between {paired_p_values.min():.2f} and {paired_p_values.max():.2f} whatever the pairing)"
     )
     return judge(
         two_networks,

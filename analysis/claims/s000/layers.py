@@ -41,10 +41,10 @@ def c000_anatomy_collapse(nope_layer_cells: pd.DataFrame) -> Verdict:
     rows = nope_layer_cells
     shaped = (rows["d01"] > rows["d67"]) & (rows["d67"] > rows["d45"]) & (rows["d67"] > rows["d89"])
     level_rows = rows[~rows["below_dip"].astype(bool)]
-    words = [f"layer {row['layer']} of {row['model']} ({row['d89']:.3f})" for _, row in level_rows.iterrows()]
+    phrases = [f"layer {row['layer']} of {row['model']} ({row['d89']:.3f})" for _, row in level_rows.iterrows()]
     return judge(
         bool(shaped.all()),
-        f"{int(shaped.sum())} of {len(rows)} fall after the recovery; {listed(words)} ends on the level of its dip, "
+        f"{int(shaped.sum())} of {len(rows)} fall after the recovery; {listed(phrases)} ends on the level of its dip, "
         "the others below theirs.",
         reported="collapse",
         recomputed=f"{int(shaped.sum())} of {len(rows)}",
@@ -156,11 +156,11 @@ def c000_extremes_r2(nope_stated: pd.DataFrame, nope_extremes: pd.DataFrame) -> 
 def c000_extremes_outliers(nope_extremes: pd.DataFrame) -> Verdict:
     """Layers 16 and 17 stand apart from all other layers in plasticity, slope and R2 of position."""
     table = wide(nope_extremes, by=["layer"]).set_index("layer")
-    pair, others = table.loc[[16, 17]], table.drop([16, 17])
+    pair, other_layers = table.loc[[16, 17]], table.drop([16, 17])
     separate = {
-        "plasticity": pair["ap_overall"].min() > others["ap_overall"].max(),
-        "slope": pair["beta_norm"].max() < others["beta_norm"].min(),
-        "R2": pair["r2_pos"].max() < others["r2_pos"].min(),
+        "plasticity": pair["ap_overall"].min() > other_layers["ap_overall"].max(),
+        "slope": pair["beta_norm"].max() < other_layers["beta_norm"].min(),
+        "R2": pair["r2_pos"].max() < other_layers["r2_pos"].min(),
     }
     failing = [name for name, holds in separate.items() if not holds]
     return judge(
@@ -169,7 +169,7 @@ def c000_extremes_outliers(nope_extremes: pd.DataFrame) -> Verdict:
         f"the rest in {listed([name for name, holds in separate.items() if holds])}"
         + (f", not in {listed(failing)}" if failing else "")
         + f": the higher R2 of the two is {pair['r2_pos'].max():.3f}, the lowest of the others "
-        f"{others['r2_pos'].min():.3f}.",
+        f"{other_layers['r2_pos'].min():.3f}.",
         otherwise="not supported",
         reported="outliers",
         recomputed=f"{len(separate) - len(failing)} of {len(separate)} measures",
@@ -219,11 +219,11 @@ def c000_extremes_after(nope_extremes: pd.DataFrame, nope_groups: pd.DataFrame) 
     groups = nope_groups.set_index("layer")["group"]
     group_names = [str(groups[layer]) for layer in named_layers]
     least = nope_extremes[nope_extremes["metric"] == "ap_overall"].set_index("layer")["value"].nsmallest(3)
-    words = [f"{layer} ({groups[layer]})" for layer in least.index]
+    phrases = [f"{layer} ({groups[layer]})" for layer in least.index]
     return judge(
         group_names == ["after"],
         ("It does" if group_names == ["after"] else f"It is {listed(group_names)} by the groups")
-        + f"; the three least plastic of the printed layers are {listed(words)}"
+        + f"; the three least plastic of the printed layers are {listed(phrases)}"
         + (", so they do not share adjacency." if len({groups[layer] for layer in least.index}) > 1 else "."),
         reported="after",
         recomputed=", ".join(group_names),

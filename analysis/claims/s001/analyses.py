@@ -73,14 +73,14 @@ def c001_drift_axis_means(
     by_family = {str(family): rows for family, rows in table.groupby("family")}
     means = {name: (rows["r_k_a"].mean(), rows["r_q_a"].mean()) for name, rows in {"all": table, **by_family}.items()}
     r_k, r_q = (quote(stated_001, statement=f"pca_rotation_{name}") for name in ("r_k", "r_q"))
-    words = [f"{name} {key_mean:.2f} and {query_mean:.2f}" for name, (key_mean, query_mean) in means.items()]
+    phrases = [f"{name} {key_mean:.2f} and {query_mean:.2f}" for name, (key_mean, query_mean) in means.items()]
     return judge(
         any(
             r_k.interval.low <= key_mean <= r_k.interval.high and r_q.interval.low <= query_mean <= r_q.interval.high
             for key_mean, query_mean in means.values()
         ),
         f"The models behind the two numbers are not named; means over the {len(table)} models printed in the second "
-        f"study are, for r_k and r_q, {'; '.join(words)}.",
+        f"study are, for r_k and r_q, {'; '.join(phrases)}.",
         otherwise="not supported",
         reported=f"{r_k.printed} and {r_q.printed}",
         recomputed=f"{means['all'][0]:.2f} and {means['all'][1]:.2f}",
@@ -95,11 +95,11 @@ def c001_keys_stronger(
     """On the drift axis, keys encode position more strongly than queries."""
     table = _table_of_correlations(reported_mechanistic, reported_rotation_ruler, models)
     exceptions = table[table["r_q_a"] >= table["r_k_a"]]
-    words = [f"{row['display_name']} ({row['r_q_a']:.3f} > {row['r_k_a']:.3f})" for _, row in exceptions.iterrows()]
+    phrases = [f"{row['display_name']} ({row['r_q_a']:.3f} > {row['r_k_a']:.3f})" for _, row in exceptions.iterrows()]
     return judge(
         exceptions.empty,
         f"It holds in {len(table) - len(exceptions)} of {len(table)} models with printed values"
-        + (f"; in {listed(words)} queries follow position more closely." if words else "."),
+        + (f"; in {listed(phrases)} queries follow position more closely." if phrases else "."),
         reported="more strongly",
         recomputed=f"{len(table) - len(exceptions)} of {len(table)}",
         n=len(table),

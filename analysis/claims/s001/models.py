@@ -35,11 +35,11 @@ def c001_profile_counts(stated_001: pd.DataFrame, captured_models: pd.DataFrame)
 def c001_profile_monotone(stated_001: pd.DataFrame, decile_profiles: pd.DataFrame) -> Verdict:
     """In all eleven models plasticity declines monotonically with position."""
     rows = _models_of_section(decile_profiles)
-    count, words = rising_profiles(rows)
+    count, listing = rising_profiles(rows)
     return judge(
         count == 0,
         f"By their deciles, {count} of {len(rows)} rise somewhere by more than the {rows['rounding'].max():.3f} that "
-        f"rounding explains: {words}.",
+        f"rounding explains: {listing}.",
         reported=str(pick(stated_001, statement="profile_shape")["printed"]),
         recomputed=f"{len(rows) - count} of {len(rows)}",
         n=len(rows),
@@ -83,13 +83,13 @@ def c001_profile_scale_helps(captured_models: pd.DataFrame) -> Verdict:
 def c001_profile_llama_steepest(captured_models: pd.DataFrame) -> Verdict:
     """Llama 3.2 1B and 3B have the steepest declines."""
     table = captured_models.set_index("model")["ap_drop"]
-    llama, others = table[["llama3.2-1b", "llama3.2-3b"]], table.drop(["llama3.2-1b", "llama3.2-3b"])
+    llama, other_drops = table[["llama3.2-1b", "llama3.2-3b"]], table.drop(["llama3.2-1b", "llama3.2-3b"])
     return judge(
-        bool(llama.min() > others.max()),
-        f"They drop by {llama.min():.3f} and {llama.max():.3f}; the next of {len(table)} models, {others.idxmax()}, by "
-        f"{others.max():.3f}.",
+        bool(llama.min() > other_drops.max()),
+        f"They drop by {llama.min():.3f} and {llama.max():.3f}; the next of {len(table)} models, "
+        f"{other_drops.idxmax()}, by {other_drops.max():.3f}.",
         reported="steepest",
-        recomputed=f"{llama.min():.3f} > {others.max():.3f}",
+        recomputed=f"{llama.min():.3f} > {other_drops.max():.3f}",
         n=len(table),
     )
 
@@ -108,10 +108,10 @@ def c001_profile_converged(stated_001: pd.DataFrame, decile_profiles: pd.DataFra
     deviating = [
         name for name, values in means.items() if max(abs(value - level.number) for value in values) > 0.01 + 1e-9
     ]
-    words = [f"{name} {listed([f'{value:.3f}' for value in values])}" for name, values in means.items()]
+    phrases = [f"{name} {listed([f'{value:.3f}' for value in values])}" for name, values in means.items()]
     return judge(
         not deviating,
-        f"The mean over heads is, in the deciles past {position:,.0f} tokens, {'; '.join(words)}"
+        f"The mean over heads is, in the deciles past {position:,.0f} tokens, {'; '.join(phrases)}"
         + (
             f": heads that meet at {level.printed} cannot average that, so it fails for {listed(deviating)}; values "
             "per head are not printed."
@@ -160,7 +160,7 @@ def c001_second_factor(length_decline_tests: pd.DataFrame) -> Verdict:
     tests = length_decline_tests[
         (length_decline_tests["test"] == "pearson") & length_decline_tests["comparison"].str.startswith("ap_drop")
     ]
-    words = [
+    phrases = [
         f"{row['comparison'].partition(', ')[2]}: {row['estimate']:.2f} (Holm p {row['p_adjusted']:.3f})"
         for _, row in tests.iterrows()
     ]
@@ -168,7 +168,7 @@ def c001_second_factor(length_decline_tests: pd.DataFrame) -> Verdict:
     return judge(
         bool((tests["p_adjusted"] < 0.05).all()),
         "Taking the factor as score at 128K over score at 8K, the correlation of ap_drop with its loss is "
-        f"{'; '.join(words)}.",
+        f"{'; '.join(phrases)}.",
         otherwise="not supported",
         recomputed=f"r = {tests['estimate'].min():.2f} to {tests['estimate'].max():.2f}",
         **numbers_of(weakest, "n", "p_value", "p_adjusted"),

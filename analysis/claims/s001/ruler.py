@@ -51,13 +51,13 @@ def c001_ruler_degradation(length_decline: pd.DataFrame) -> Verdict:
 
     Differences between families in both quantities are not enough: the relation must also exist within families.
     """
-    words, is_apart = [], True
+    phrases, is_apart = [], True
     source_rows = length_decline[length_decline["in_source"]]
     for mode, rows in source_rows.groupby("mode", sort=False):
         steep = 100 * rows.loc[rows["family"] != "Ministral 3", "decline"]
         flat = 100 * rows.loc[rows["family"] == "Ministral 3", "decline"]
         is_apart &= bool(steep.min() > flat.max())
-        words.append(
+        phrases.append(
             f"{steep.min():.0f} to {steep.max():.0f} % against {flat.min():.0f} to {flat.max():.0f} % ({mode})"
         )
     correlations = [
@@ -68,13 +68,13 @@ def c001_ruler_degradation(length_decline: pd.DataFrame) -> Verdict:
     ordered = bool(correlations) and min(correlations) > 0
     return judge(
         is_apart and ordered,
-        f"From 8K to 128K their scores fall by {' and '.join(words)} for the flat Ministral 3 profiles: families "
+        f"From 8K to 128K their scores fall by {' and '.join(phrases)} for the flat Ministral 3 profiles: families "
         f"{'differ' if is_apart else 'do not differ'} in both. Inside families of three models the rank correlation of "
         f"drop and loss is {min(correlations, default=0):+.1f} to {max(correlations, default=0):+.1f}, and nothing "
         "else that separates families is held constant.",
         otherwise="not supported" if is_apart else "contradicted",
-        recomputed=words[0],
-        n=int(length_decline["in_source"].sum() // len(words)),
+        recomputed=phrases[0],
+        n=int(length_decline["in_source"].sum() // len(phrases)),
     )
 
 

@@ -133,16 +133,16 @@ def c001_decomposition_orders_models(training_comparison: pd.DataFrame) -> Verdi
     """The decomposition explains the order of the models: SmolLM3 after its extensions matches Qwen3."""
     smollm3 = pick(training_comparison, model="smollm3-3b")
     qwen = training_comparison[training_comparison["family"] == QWEN]["drop_same"]
-    known = training_comparison[training_comparison["drop_same"].notna()]
-    rank = int((known["drop_same"] >= smollm3["drop_same"]).sum())
+    compared = training_comparison[training_comparison["drop_same"].notna()]
+    rank = int((compared["drop_same"] >= smollm3["drop_same"]).sum())
     return judge(
         float(smollm3["drop_same_low"]) <= float(qwen.max()),
-        f"over the same 65,536 tokens SmolLM3 drops by {smollm3['drop_same']:.3f}, rank {rank} of {len(known)}, and "
+        f"over the same 65,536 tokens SmolLM3 drops by {smollm3['drop_same']:.3f}, rank {rank} of {len(compared)}, and "
         f"Qwen3 by {qwen.min():.3f} to {qwen.max():.3f}; SmolLM3 may drop by {smollm3['drop_same_low']:.3f}"
         + ("" if float(smollm3["drop_same_low"]) <= float(qwen.max()) else ", and the match is of different windows"),
         otherwise="not supported",
         recomputed=f"{smollm3['drop_same']:.3f} against {qwen.min():.3f} to {qwen.max():.3f}",
-        n=len(known),
+        n=len(compared),
     )
 
 

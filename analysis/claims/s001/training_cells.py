@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pandas as pd
 
 from analysis.claims._checkpoints import ANNEALED, FIRST, LAST, ONSET
-from analysis.claims._training import captured_windows, judge_change, keyed, stated
+from analysis.claims._training import captured_windows, judge_change, stated
 from boundpaper.claims import Verdict, claim, compare, quote
 
 REPEATED = {
@@ -45,17 +45,18 @@ def c001_training_repeated(
     """The narrative repeats values, factors and windows of the table of checkpoints."""
     for statement, (checkpoint, metric) in REPEATED.items():
         cell = quote(reported_training, checkpoint=checkpoint, metric=metric)
-        verdict = compare(
+        yield compare(
             stated(stated_001, statement),
             cell.number,
             cell.interval,
             reason=f"the table of checkpoints prints {cell.printed}",
             places=cell.decimals,
+            key=statement,
+            statement=f"The value given as {statement.replace('_', ' ')} is {metric} of {checkpoint}.",
+            kind="cell check",
         )
-        sentence = f"The value given as {statement.replace('_', ' ')} is {metric} of {checkpoint}."
-        yield keyed(verdict, statement, sentence, "cell check")
     for statement, (span, metric) in FACTORS.items():
-        verdict = judge_change(stated(stated_001, statement), training_changes, span, metric, f"{metric} goes")
         sentence = f"The factor given as {statement.replace('_', ' ')} is that of {metric}."
-        yield keyed(verdict, statement, sentence, "cell check")
+        fields = {"key": statement, "statement": sentence, "kind": "cell check"}
+        yield judge_change(stated_001, statement, training_changes, span, metric, **fields)
     yield from captured_windows(stated_001, checkpoints, CONTEXTS)

@@ -134,7 +134,7 @@ def c002_h3_ministral_flat(stated_002: pd.DataFrame, lbp_lengths: pd.DataFrame) 
         "recomputed": f"-{plasticity_fall:.1f} % against -{falls['thinking']:.1f} and -{falls['nonthinking']:.1f} %",
         "n": len(plasticity),
     }
-    words = (
+    reason = (
         f"Up to 128K, plasticity falls by {plasticity_fall:.1f} % and the score by {falls['thinking']:.1f} % "
         f"with thinking and {falls['nonthinking']:.1f} % without; {printed[1]} is the score at 256K, beyond the "
         "captured context."
@@ -142,7 +142,7 @@ def c002_h3_ministral_flat(stated_002: pd.DataFrame, lbp_lengths: pd.DataFrame) 
     return [
         judge(
             plasticity_fall < min(falls.values()) / 2,
-            words,
+            reason,
             otherwise="not supported",
             key="flat",
             statement="The plasticity of Ministral-3-14B is flat while its score falls.",
@@ -164,10 +164,10 @@ def c002_h5_flat(captured_models: pd.DataFrame) -> Verdict:
     """The drop of Ministral-3-3B is comparable to that of Ministral-3-14B."""
     drops = captured_models.set_index("model")["ap_drop"]
     gap = abs(drops["ministral3-3b"] - drops["ministral3-14b"])
-    others = captured_models.loc[~captured_models["family"].isin(["Ministral 3", "Mistral"]), "ap_drop"]
+    other_drops = captured_models.loc[~captured_models["family"].isin(["Ministral 3", "Mistral"]), "ap_drop"]
     return judge(
-        bool(gap < (others.min() - drops["ministral3-3b"]) / 2),
-        f"They differ by {gap:.3f}; the next family begins at {others.min():.3f}.",
+        bool(gap < (other_drops.min() - drops["ministral3-3b"]) / 2),
+        f"They differ by {gap:.3f}; the next family begins at {other_drops.min():.3f}.",
         reported="comparable",
         recomputed=f"{drops['ministral3-3b']:.3f} and {drops['ministral3-14b']:.3f}",
         n=2,
@@ -182,8 +182,8 @@ def c002_h5_bottleneck(length_decline: pd.DataFrame, published_lbp: pd.DataFrame
     draw of their questions.
     """
     rows = length_decline[(length_decline["mode"] == "nonthinking") & length_decline["in_source"]].set_index("model")
-    ministral, others = rows.loc["ministral3-3b"], rows.drop("ministral3-3b")
-    lower = others[others["lbp_8k"] < ministral["lbp_8k"]]
+    ministral, other_models = rows.loc["ministral3-3b"], rows.drop("ministral3-3b")
+    lower = other_models[other_models["lbp_8k"] < ministral["lbp_8k"]]
     printed = rows_where(published_lbp, model="ministral3-3b", mode="nonthinking")
     longer = printed[~printed["length"].isin(["overall", "8k"])].set_index("length")["value"].astype(float)
     falls = 100 * (1 - longer / ministral["lbp_8k"])
@@ -193,8 +193,8 @@ def c002_h5_bottleneck(length_decline: pd.DataFrame, published_lbp: pd.DataFrame
         low and is_kept,
         f"Published scores have it at {ministral['lbp_8k']:.2f} at 8K (lower: {listed(list(lower['display_name']))}) "
         f"and falling by {listed([f'{fall:.0f} % at {length}' for length, fall in falls.items()])}, the others by "
-        f"{100 * others['decline'].min():.0f} to {100 * others['decline'].max():.0f} % to 128K. It counts as retained "
-        f"only if no fall exceeds {LOSS_LIMIT} %. The cause of the level was not varied.",
+        f"{100 * other_models['decline'].min():.0f} to {100 * other_models['decline'].max():.0f} % to 128K. It counts "
+        f"as retained only if no fall exceeds {LOSS_LIMIT} %. The cause of the level was not varied.",
         otherwise="not supported" if low else "contradicted",
         recomputed=f"{ministral['lbp_8k']:.2f} at 8K, -{falls.max():.0f} % at most",
         n=len(rows),

@@ -114,12 +114,12 @@ def c002_h8_identical(decile_profiles: pd.DataFrame) -> Verdict:
         for model, values in profiles.items()
     }
     first, second = deciles.values()
-    gap = max(abs(one - two) for one, two in zip(*profiles.values(), strict=True))
+    gap = max(abs(level - other_level) for level, other_level in zip(*profiles.values(), strict=True))
     return judge(
         first == second == (4, 7, 9),
         f"Dip, peak and low fall into {'the same' if first == second else 'other'} deciles "
-        f"({', '.join(str(10 * place) for place in first)} % on"
-        + ("" if first == second else f" against {', '.join(str(10 * place) for place in second)} %")
+        f"({', '.join(str(10 * decile) for decile in first)} % on"
+        + ("" if first == second else f" against {', '.join(str(10 * decile) for decile in second)} %")
         + f"); the levels differ by up to {gap:.3f}.",
         reported="identical",
         recomputed="same deciles" if first == second else "other deciles",
@@ -199,20 +199,21 @@ def c002_h8_depths(stated_002: pd.DataFrame, models: pd.DataFrame) -> Iterator[V
 @claim("002, Hypothesis H8")
 def c002_h8_absent(decile_profiles: pd.DataFrame) -> Verdict:
     """The non-monotone pattern is absent from the smaller Llama models and from all Ministral and Qwen models."""
-    others = decile_profiles[
+    other_models = decile_profiles[
         ~decile_profiles["model"].isin(["llama3.1-8b", "llama3.2-11b"]) & (decile_profiles["family"] != "Mistral")
     ]
-    rising = others[others["rise_shown"].astype(bool)]
-    words = [f"{row['display_name']} (+{row['draw_up']:.3f})" for _, row in rising.iterrows()]
-    none_recovers = bool((others["recovery"] <= 0).all())
+    rising = other_models[other_models["rise_shown"].astype(bool)]
+    phrases = [f"{row['display_name']} (+{row['draw_up']:.3f})" for _, row in rising.iterrows()]
+    none_recovers = bool((other_models["recovery"] <= 0).all())
     return judge(
         none_recovers and rising.empty,
-        f"{int((others['recovery'] > 0).sum())} of {len(others)} recover in the fixed window (mean of deciles six and "
-        f"seven above four and five); by more than rounding explains, {listed(words)} rise somewhere.",
+        f"{int((other_models['recovery'] > 0).sum())} of {len(other_models)} recover in the fixed window (mean of "
+        f"deciles six and seven above four and five); by more than rounding explains, {listed(phrases)} rise "
+        "somewhere.",
         otherwise="not supported" if none_recovers else "contradicted",
         reported="absent",
-        recomputed=f"{len(rising)} of {len(others)} rise",
-        n=len(others),
+        recomputed=f"{len(rising)} of {len(other_models)} rise",
+        n=len(other_models),
     )
 
 

@@ -105,7 +105,7 @@ def c002_option_a_lengths(stated_002: pd.DataFrame, published_lbp: pd.DataFrame)
 def c002_option_b_protocol(stated_002: pd.DataFrame, published_facts: pd.DataFrame) -> list[Verdict]:
     """Without thinking, the benchmark allows 1K new tokens and truncates in the middle."""
     budget = quote(published_facts, fact="lbp_output_budget")
-    place = str(pick(published_facts, fact="lbp_truncation")["printed"])
+    truncation = str(pick(published_facts, fact="lbp_truncation")["printed"])
     dataset = str(pick(published_facts, fact="lbp_dataset")["printed"])
     return [
         compare(
@@ -117,10 +117,10 @@ def c002_option_b_protocol(stated_002: pd.DataFrame, published_facts: pd.DataFra
             statement="The output budget without thinking is 1K tokens.",
         ),
         judge(
-            place == "middle",
-            f"The authors truncate in the {place}.",
+            truncation == "middle",
+            f"The authors truncate in the {truncation}.",
             reported="middle",
-            recomputed=place,
+            recomputed=truncation,
             key="truncation",
             statement="Inputs are truncated in the middle.",
         ),
@@ -174,7 +174,7 @@ def c002_option_b_order(stated_002: pd.DataFrame, inference_memory: pd.DataFrame
     needs = rows.merge(inference_memory, on="model").sort_values("as_number", kind="stable")
     highest = needs.groupby("as_number")["total_gb"].max()
     lowest = needs.groupby("as_number")["total_gb"].min()
-    ordered = all(lowest.iloc[place + 1] >= highest.iloc[place] for place in range(len(highest) - 1))
+    ordered = all(lowest.iloc[index + 1] >= highest.iloc[index] for index in range(len(highest) - 1))
     return judge(
         ordered,
         f"With the cache {'no model needs' if ordered else 'a model needs'} less than one listed with a smaller "

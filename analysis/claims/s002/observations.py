@@ -128,11 +128,11 @@ def c002_drop_within_family(family_correlations: pd.DataFrame, lbp_correlations:
     """Within each family, ap_drop correlates inversely with the score."""
     pearson = family_correlations[family_correlations["test"] == "pearson"]
     pooled = pick(lbp_correlations, comparison="ap_drop", test="pearson_within_family")
-    words = [f"{row['comparison']} {row['estimate']:+.2f}" for _, row in pearson.iterrows()]
+    phrases = [f"{row['comparison']} {row['estimate']:+.2f}" for _, row in pearson.iterrows()]
     inverse = int((pearson["estimate"] < -0.1).sum())
     return judge(
         inverse == 3,
-        f"r is {listed(words)} (three models each, smallest p {pearson['p_value'].min():.2f}), and Llama has one "
+        f"r is {listed(phrases)} (three models each, smallest p {pearson['p_value'].min():.2f}), and Llama has one "
         f"model; pooled within families r = {pooled['estimate']:.2f}, p = {pooled['p_value']:.2f}.",
         reported="inversely",
         recomputed=f"{inverse} of 3 families",

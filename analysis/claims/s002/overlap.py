@@ -44,8 +44,10 @@ def c002_overview_lengths(stated_002: pd.DataFrame, published_facts: pd.DataFram
     reported = quote(stated_002, statement="overview_lengths")
     limits = [quote(published_facts, fact=f"lbp_{end}") for end in ("shortest", "longest")]
     agrees = reported.interval.low == limits[0].interval.low and reported.interval.high == limits[1].interval.high
-    words = " to ".join(end.printed for end in limits)
-    return judge(agrees, f"The data card gives lengths of {words} tokens.", reported=reported.printed, recomputed=words)
+    lengths = " to ".join(end.printed for end in limits)
+    return judge(
+        agrees, f"The data card gives lengths of {lengths} tokens.", reported=reported.printed, recomputed=lengths
+    )
 
 
 @claim("002, Benchmark: LongBench Pro")
@@ -135,12 +137,12 @@ def c002_all_models_lbp_absent(
     empty_cells = column[column["low"].isna()]
     overall = rows_where(published_lbp, length="overall", mode="nonthinking")
     scores = empty_cells.merge(overall, on="model", suffixes=("", "_published")).merge(models, on="model")
-    words = ", ".join(
+    listing = ", ".join(
         f"{name} ({score})" for name, score in zip(scores["display_name"], scores["printed_published"], strict=True)
     )
     return judge(
         scores.empty,
-        f"Of the {len(empty_cells)} models without a score in the table, the benchmark's own summaries score {words}."
+        f"Of the {len(empty_cells)} models without a score in the table, the benchmark's own summaries score {listing}."
         if len(scores)
         else f"The benchmark's own summaries score none of the {len(empty_cells)} models.",
         reported="—",

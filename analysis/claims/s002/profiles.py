@@ -87,10 +87,10 @@ def c002_t4_qwen_scale(profile_shapes: pd.DataFrame, captured_models: pd.DataFra
 def c002_t4_llama32_steepest(profile_shapes: pd.DataFrame) -> Verdict:
     """Llama 3.2 has the steepest decline of all families."""
     llama = profile_shapes[profile_shapes["model"].str.startswith("llama3.2")]
-    others = profile_shapes[~profile_shapes["family"].eq("Llama 3")]
-    means = others.groupby("family")["whole"].mean()
-    flat = llama[llama["whole"] < others["whole"].max()]
-    steep = others.sort_values("whole").iloc[-1]
+    other_families = profile_shapes[~profile_shapes["family"].eq("Llama 3")]
+    means = other_families.groupby("family")["whole"].mean()
+    flat = llama[llama["whole"] < other_families["whole"].max()]
+    steep = other_families.sort_values("whole").iloc[-1]
     return judge(
         bool(llama["whole"].mean() > means.max()),
         f"The mean fall of {len(llama)} models is {llama['whole'].mean():.3f}, of {means.idxmax()} {means.max():.3f}; "
@@ -144,7 +144,6 @@ def c002_t4_nope_cause(decile_profiles: pd.DataFrame, models: pd.DataFrame) -> V
         has_cross or bump < cross,
         f"{plain['display_name']} has {plain['attention']} attention in its {plain['layers']} layers and rises by "
         f"{bump:.3f}, against {cross:.3f}.",
-        otherwise="contradicted",
         recomputed=f"{bump:.3f} without such layers",
     )
 
@@ -155,16 +154,16 @@ def c002_t4_llama_family(decile_profiles: pd.DataFrame, published_facts: pd.Data
     origin = pick(published_facts, fact="llama32_vision_text")
     llama = decile_profiles[decile_profiles["family"] == "Llama 3"]
     vision, text = (pick(llama, model=str(origin[name])) for name in ("subject", "printed"))
-    others = llama[~llama["model"].isin([vision["model"], text["model"]])]
-    recovering = others[others["recovery"] > 0]
+    other_llamas = llama[~llama["model"].isin([vision["model"], text["model"]])]
+    recovering = other_llamas[other_llamas["recovery"] > 0]
     return judge(
-        len(recovering) == len(others),
+        len(recovering) == len(other_llamas),
         f"{vision['display_name']} is built on the text weights of {text['display_name']}, so that their recoveries of "
-        f"{vision['recovery']:+.3f} and {text['recovery']:+.3f} are one network seen twice; "
-        f"{len(recovering)} of the {len(others)} other Llama models ({listed(list(others['display_name']))}) recover.",
+        f"{vision['recovery']:+.3f} and {text['recovery']:+.3f} are one network seen twice; {len(recovering)} of the "
+        f"{len(other_llamas)} other Llama models ({listed(list(other_llamas['display_name']))}) recover.",
         otherwise="not supported",
         reported="same, confirmed",
-        recomputed=f"{len(recovering)} of {len(others)} others",
+        recomputed=f"{len(recovering)} of {len(other_llamas)} others",
         n=len(llama),
     )
 

@@ -32,12 +32,12 @@ def c002_ruler_lengths(stated_002: pd.DataFrame, published_facts: pd.DataFrame) 
     """RULER evaluates inputs from 4K to 128K tokens."""
     reported = quote(stated_002, statement="ruler_lengths")
     limits = [quote(published_facts, fact=f"ruler_{end}") for end in ("shortest", "longest")]
-    words = " to ".join(end.printed for end in limits)
+    lengths = " to ".join(end.printed for end in limits)
     return judge(
         reported.interval.low == limits[0].interval.low and reported.interval.high == limits[1].interval.high,
-        f"RULER's authors give {words}.",
+        f"RULER's authors give {lengths}.",
         reported=reported.printed,
-        recomputed=words,
+        recomputed=lengths,
     )
 
 
@@ -231,11 +231,11 @@ def c002_declines_only_model(stated_002: pd.DataFrame, published_ruler: pd.DataF
     """Llama-3.1-8B is the only model with RULER scores and plasticity over the full range."""
     scored = published_ruler.drop_duplicates("model").merge(models, on="model", suffixes=("", "_facts"))
     full_range = scored[scored["captured_context"] >= 131072]
-    others = full_range[full_range["model"] != LLAMA]
+    other_models = full_range[full_range["model"] != LLAMA]
     return judge(
-        others.empty,
-        f"{listed(list(others['display_name']))} have scores at all six lengths too, reported by their makers and "
-        "listed in RULER's README, and were captured over 128K.",
+        other_models.empty,
+        f"{listed(list(other_models['display_name']))} have scores at all six lengths too, reported by their makers "
+        "and listed in RULER's README, and were captured over 128K.",
         reported=str(pick(stated_002, statement="declines_only_model")["printed"]),
         recomputed=f"{len(full_range)} models",
         n=len(full_range),

@@ -54,11 +54,11 @@ def c002_generations_distance(captured_models: pd.DataFrame) -> Verdict:
     level = float(old["ap_last_20"])
     newer = captured_models[captured_models["model"].str.startswith("llama3.2")]
     higher = newer[newer["ap_last_20"] > level]
-    words = [f"{row['display_name']} ({row['ap_last_20']:.3f})" for _, row in higher.iterrows()]
+    phrases = [f"{row['display_name']} ({row['ap_last_20']:.3f})" for _, row in higher.iterrows()]
     return judge(
         higher.empty,
         f"{len(higher)} of the {len(newer)} captured 3.2 models keep more in the last fifth than {old['display_name']} "
-        f"({level:.3f}): {listed(words)}.",
+        f"({level:.3f}): {listed(phrases)}.",
         reported="more",
         recomputed=f"{len(newer) - len(higher)} of {len(newer)} below",
         n=1 + len(newer),

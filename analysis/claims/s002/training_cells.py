@@ -5,8 +5,9 @@ from collections.abc import Iterator
 import pandas as pd
 
 from analysis.claims._checkpoints import ANNEALED, FIRST, LAST, ONSET
-from analysis.claims._training import captured_windows, keyed
-from boundpaper.claims import Artifact, Cells, Relation, Verdict, claim, compare, judge, pick, quote
+from analysis.claims._shared import cell_check
+from analysis.claims._training import captured_windows
+from boundpaper.claims import Artifact, Cells, Relation, Verdict, claim, compare, pick, quote
 
 STATED = Artifact("stated_002")
 CHECKPOINTS = Artifact("reported_training")
@@ -93,14 +94,14 @@ def c002_training_positions(stated_002: pd.DataFrame, reported_training_position
         bins = list(reported_training_positions.loc[reported_training_positions["checkpoint"] == checkpoint, "bin"])
         edges = [tuple(name.split("-")) for name in bins]
         bin_names = [bins[-1]] if end == "last" else [f"{edges[0][0]}-{high}" for _, high in edges]
-        verdict = judge(
+        yield cell_check(
             str(row["printed"]).replace("–", "-") in bin_names,
             f"the bins of {checkpoint} run from {bins[0]} to {bins[-1]}",
             reported=str(row["printed"]),
             recomputed=bins[-1] if end == "last" else f"from {edges[0][0]} on",
+            key=statement,
+            statement=f"The {row['quantity']}: {row['printed']}.",
         )
-        sentence = f"The {row['quantity']}: {row['printed']}."
-        yield keyed(verdict, statement, sentence, "cell check")
 
 
 @claim("002, SmolLM3-3B Training Dynamics")

@@ -3,6 +3,7 @@
 import pandas as pd
 
 from analysis.claims._checkpoints import ANNEALED, EXTENSIONS, FIRST, LAST
+from analysis.claims._shared import pick_each
 from analysis.claims._training import in_phases, judge_change, stated, value_at, wording
 from boundpaper.claims import Verdict, claim, compare, judge, pick, quote, untestable
 
@@ -29,17 +30,13 @@ def c002_bias_collapse(training_changes: pd.DataFrame, training_trajectory: pd.D
 @claim("002, Interpretation of Tables 5 to 7")
 def c002_bias_falls_tenfold(stated_002: pd.DataFrame, training_changes: pd.DataFrame) -> Verdict:
     """Over both extensions the bias per token falls 10-fold."""
-    return judge_change(
-        stated(stated_002, "finding_bias_ratio"), training_changes, "extensions", "bias_strength", "bias_strength goes"
-    )
+    return judge_change(stated_002, "finding_bias_ratio", training_changes, "extensions", "bias_strength")
 
 
 @claim("002, Interpretation of Tables 5 to 7", failure="control")
 def c002_bias_collapse_recovers_near(training_changes: pd.DataFrame, training_positions: pd.DataFrame) -> Verdict:
     """Reducing the bias brings plasticity back at near positions, but cannot secure it at distant ones."""
-    token, window = (
-        pick(training_changes, span="extensions", metric=name) for name in ("bias_strength", "bias_window")
-    )
+    token, window = pick_each(training_changes, span="extensions", metric=("bias_strength", "bias_window"))
     rows = training_positions[training_positions["extension"].astype(bool) & training_positions["gap"].notna()]
     gaps = rows[rows["start"] >= 8192]["gap"]
     return judge(

@@ -4,8 +4,8 @@ import pandas as pd
 
 from analysis.claims._checkpoints import ANNEALED, LAST, PRETRAINING
 from analysis.claims._intervals import by_interval
-from analysis.claims._shared import numbers_of
-from analysis.claims._training import in_phases, judge_change, keyed, stated, value_at, wording
+from analysis.claims._shared import numbers_of, pick_each
+from analysis.claims._training import in_phases, judge_change, stated, value_at, wording
 from boundpaper.claims import Verdict, claim, compare, judge, pick, untestable
 from boundpaper.statistics.rounding import Interval
 
@@ -19,11 +19,15 @@ def c002_h4_numbers(
     """The numbers of hypothesis H4 follow from the tables: the factors of bias and drop, the drop of Ministral 3."""
     drops = training_comparison[training_comparison["family"] == MINISTRAL]["ap_drop"]
     return [
-        keyed(
-            judge_change(stated(stated_002, statement), training_changes, "extensions", metric, f"{metric} goes"),
+        judge_change(
+            stated_002,
             statement,
-            sentence,
-            "cell check",
+            training_changes,
+            "extensions",
+            metric,
+            key=statement,
+            statement=sentence,
+            kind="cell check",
         )
         for statement, metric, sentence in (
             ("h4_bias_ratio", "bias_strength", "The bias per token falls 10-fold."),
@@ -76,8 +80,8 @@ def c002_h4_necessary(bias_plasticity: pd.DataFrame) -> Verdict:
 @claim("002, Hypothesis H4", failure="control")
 def c002_h4_not_sufficient(training_changes: pd.DataFrame) -> Verdict:
     """A smaller bias is not sufficient for a flat profile: ap_drop rises while the bias falls."""
-    token, window, drop = (
-        pick(training_changes, span="extensions", metric=name) for name in ("bias_strength", "bias_window", "ap_drop")
+    token, window, drop = pick_each(
+        training_changes, span="extensions", metric=("bias_strength", "bias_window", "ap_drop")
     )
     return judge(
         float(window["after"]) < float(window["before"]),
@@ -155,8 +159,8 @@ def c002_h6_excess(stated_002: pd.DataFrame, training_changes: pd.DataFrame) -> 
 @claim("002, Hypothesis H6")
 def c002_h6_decomposition(training_changes: pd.DataFrame, training_equal_positions: pd.DataFrame) -> Verdict:
     """The drop is a bias component plus a content-decay component, the first being that of pre-training."""
-    token, window, drop = (
-        pick(training_changes, span="extensions", metric=name) for name in ("bias_strength", "bias_window", "ap_drop")
+    token, window, drop = pick_each(
+        training_changes, span="extensions", metric=("bias_strength", "bias_window", "ap_drop")
     )
     by_token, by_window = (float(row["ratio"]) * float(drop["before"]) for row in (token, window))
     early = float(pick(training_equal_positions, checkpoint=ANNEALED)["drop"])

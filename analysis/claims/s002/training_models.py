@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 import pandas as pd
 
-from analysis.claims._shared import numbers_of
-from analysis.claims._training import keyed, stated, wording
+from analysis.claims._shared import cell_check, numbers_of, pick_each
+from analysis.claims._training import stated, wording
 from boundpaper.claims import Verdict, claim, compare, judge, pick, untestable
 from boundpaper.statistics.rounding import Interval
 
@@ -86,16 +86,16 @@ def c002_training_contexts(reported_training_comparison: pd.DataFrame, models: p
         facts = pick(models, model=row["model"])
         tokens = int(str(row["context_trained"]).removesuffix("K")) * 1024
         stretched = "YaRN" in str(facts["position_encoding"])
-        verdict = judge(
+        yield cell_check(
             tokens == int(facts["claimed_context"]) and not stretched,
             f"{facts['display_name']} is made for {int(facts['claimed_context']):,} tokens"
             + (f", but by extrapolation ({facts['position_encoding']}) and not by training" if stretched else ""),
             otherwise="not supported" if stretched else "contradicted",
             reported=str(row["context_trained"]),
             recomputed=f"{int(facts['claimed_context']) // 1024}K",
+            key=str(row["model"]).replace(".", ""),
+            statement=f"{facts['display_name']} was trained at a context of {row['context_trained']}.",
         )
-        sentence = f"{facts['display_name']} was trained at a context of {row['context_trained']}."
-        yield keyed(verdict, str(row["model"]).replace(".", ""), sentence, "cell check")
 
 
 @claim("002, Connection to Cross-Model Observations")
@@ -161,22 +161,19 @@ def c002_drop_beyond_bias(bias_plasticity_tests: pd.DataFrame, training_comparis
     bias.
     """
     comparison = "per token, models over the same window"
-    pearson, spearman = (
-        pick(bias_plasticity_tests, comparison=comparison, test=name) for name in ("pearson", "spearman")
-    )
-    others = training_comparison[training_comparison["family"] != MINISTRAL]
+    pearson, spearman = pick_each(bias_plasticity_tests, comparison=comparison, test=("pearson", "spearman"))
+    other_models = training_comparison[training_comparison["family"] != MINISTRAL]
     in_families = pick(bias_plasticity_tests, comparison=comparison, test="pearson_within_family")
     ministral = training_comparison[training_comparison["family"] == MINISTRAL]
-    lowest = float(ministral["bias_strength"].max()) < float(others["bias_strength"].min())
-    fold = float(others.loc[others["family"] == "SmolLM3", "bias_strength"].iloc[0]) / float(
+    lowest = float(ministral["bias_strength"].max()) < float(other_models["bias_strength"].min())
+    fold = float(other_models.loc[other_models["family"] == "SmolLM3", "bias_strength"].iloc[0]) / float(
         ministral["bias_strength"].max()
     )
     return judge(
         not lowest,
         f"Ministral 3 has {'the lowest bias of all' if lowest else 'no lower bias than others'}, "
-        f"{ministral['bias_window'].max():.0f} per captured window against {others['bias_window'].min():.0f} and more"
-        + (", as bias alone would predict" if lowest else "")
-        + "; over the same 65,536 "
+        f"{ministral['bias_window'].max():.0f} per captured window against {other_models['bias_window'].min():.0f} and "
+        "more" + (", as bias alone would predict" if lowest else "") + "; over the same 65,536 "
         f"tokens drop and bias go together at r = {pearson['estimate']:.2f} (p = {pearson['p_value']:.4f}), rho = "
         f"{spearman['estimate']:.2f} (p = {spearman['p_value']:.3f}) over {int(pearson['n'])} models, inside families "
         f"at r = {in_families['estimate']:.2f} (p = {in_families['p_value']:.2f}); the comparison behind the statement "

@@ -7,7 +7,7 @@ import pandas as pd
 
 from analysis.claims._checkpoints import ANNEALED, EXTENSIONS, FIRST, LAST, ONSET, PRETRAINING
 from analysis.claims._shared import numbers_of
-from analysis.claims._training import in_phases, judge_change, judge_span, keyed, stated, value_at, wording
+from analysis.claims._training import in_phases, judge_change, judge_span, stated, value_at, wording
 from boundpaper.claims import Verdict, claim, compare, judge, pick, untestable
 from boundpaper.statistics.rounding import Interval
 
@@ -30,13 +30,13 @@ def c002_training_phases(stated_002: pd.DataFrame, training_trajectory: pd.DataF
     groups = [in_phases(training_trajectory, names) for names in (PRETRAINING, EXTENSIONS[:1], EXTENSIONS[1:])]
     ranges = [(float(rows["ap_drop"].min()), float(rows["ap_drop"].max())) for rows in groups]
     disjoint = all(first[1] < second[0] for first, second in pairwise(ranges))
-    words = ", ".join(
+    listing = ", ".join(
         f"{low:.3f} to {high:.3f} (n = {len(rows)})" for (low, high), rows in zip(ranges, groups, strict=True)
     )
     phase_count = training_trajectory["phase"].nunique()
     return judge(
         disjoint,
-        f"the ranges of ap_drop {'do not overlap' if disjoint else 'overlap'}: {words}; the table itself "
+        f"the ranges of ap_drop {'do not overlap' if disjoint else 'overlap'}: {listing}; the table itself "
         f"names {phase_count} phases, annealing being one",
         reported=stated(stated_002, "interpretation_phases").printed,
         recomputed=str(len(groups)),
@@ -47,9 +47,7 @@ def c002_training_phases(stated_002: pd.DataFrame, training_trajectory: pd.DataF
 @claim("002, Interpretation of Tables 5 to 7")
 def c002_pretraining_bias_doubles(stated_002: pd.DataFrame, training_changes: pd.DataFrame) -> Verdict:
     """The bias per token doubles over pre-training."""
-    return judge_change(
-        stated(stated_002, "phase1_bias_ratio"), training_changes, "pretraining", "bias_strength", "bias_strength goes"
-    )
+    return judge_change(stated_002, "phase1_bias_ratio", training_changes, "pretraining", "bias_strength")
 
 
 @claim("002, Interpretation of Tables 5 to 7")
@@ -147,10 +145,8 @@ def c002_onset_bias_falls(stated_002: pd.DataFrame, training_changes: pd.DataFra
         "alpha_k": ("phase2_alpha_k_ratio", "At the onset of the extension the key slope alpha_K falls 8-fold."),
     }
     return [
-        keyed(
-            judge_change(stated(stated_002, key), training_changes, "onset", metric, f"{metric} goes"), metric, sentence
-        )
-        for metric, (key, sentence) in metrics.items()
+        judge_change(stated_002, statement, training_changes, "onset", metric, key=metric, statement=sentence)
+        for metric, (statement, sentence) in metrics.items()
     ]
 
 
@@ -218,7 +214,7 @@ def c002_onset_last_fifth_plummets(
 @claim("002, Interpretation of Tables 5 to 7")
 def c002_onset_drop_triples(stated_002: pd.DataFrame, training_changes: pd.DataFrame) -> Verdict:
     """At the onset ap_drop triples."""
-    return judge_change(stated(stated_002, "phase2_drop_ratio"), training_changes, "onset", "ap_drop", "ap_drop goes")
+    return judge_change(stated_002, "phase2_drop_ratio", training_changes, "onset", "ap_drop")
 
 
 @claim("002, Interpretation of Tables 5 to 7")
@@ -241,21 +237,25 @@ def c002_onset_separation_jumps(stated_002: pd.DataFrame, training_changes: pd.D
 @claim("002, Interpretation of Tables 5 to 7")
 def c002_second_extension_halves(stated_002: pd.DataFrame, training_changes: pd.DataFrame) -> Verdict:
     """The second extension halves the bias per token again."""
-    return judge_change(
-        stated(stated_002, "phase3_bias_ratio"), training_changes, "second", "bias_strength", "bias_strength goes"
-    )
+    return judge_change(stated_002, "phase3_bias_ratio", training_changes, "second", "bias_strength")
 
 
 @claim("002, Interpretation of Tables 5 to 7")
 def c002_second_extension_ranges(stated_002: pd.DataFrame, training_trajectory: pd.DataFrame) -> list[Verdict]:
     """In the second extension the first fifth, the last fifth and ap_drop stay within the ranges given."""
     rows = in_phases(training_trajectory, EXTENSIONS[1:])
-    verdicts = []
     metrics = {"ap_first_20": "phase3_first_20", "ap_last_20": "phase3_last_20", "ap_drop": "phase3_drop"}
-    for metric, statement in metrics.items():
-        verdict = judge_span(stated(stated_002, statement), rows[metric], 3, f"{metric} of the last phase")
-        verdicts.append(keyed(verdict, metric, f"In the second extension {metric} spans the range given."))
-    return verdicts
+    return [
+        judge_span(
+            stated(stated_002, statement),
+            rows[metric],
+            3,
+            f"{metric} of the last phase",
+            key=metric,
+            statement=f"In the second extension {metric} spans the range given.",
+        )
+        for metric, statement in metrics.items()
+    ]
 
 
 @claim("002, Interpretation of Tables 5 to 7")

@@ -183,14 +183,14 @@ def c003_trough_places(delta_p_landmarks: pd.DataFrame) -> Iterator[Verdict]:
             [landmark_cell(delta_p_landmarks, size, name, f"layer_{end}") for end in ("low", "high")]
             for name in ("trough", "degraded")
         )
-        words = [f"{first.printed} to {last.printed}" for first, last in (trough, degraded)]
+        phrases = [f"{first.printed} to {last.printed}" for first, last in (trough, degraded)]
         yield cell_check(
             degraded[0].number <= trough[0].number and trough[1].number <= degraded[1].number,
-            f"The trough is put at layers {words[0]}, the degraded layers at {words[1]}: they begin "
+            f"The trough is put at layers {phrases[0]}, the degraded layers at {phrases[1]}: they begin "
             f"{abs(degraded[0].number - trough[0].number):.0f} and end "
             f"{abs(degraded[1].number - trough[1].number):.0f} layers apart.",
-            reported=words[1],
-            recomputed=words[0],
+            reported=phrases[1],
+            recomputed=phrases[0],
             key=size,
             statement=f"The degraded layers of {model} contain its trough.",
         )

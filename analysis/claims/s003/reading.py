@@ -48,17 +48,17 @@ def c003_size_severity(delta_p_landmarks: pd.DataFrame) -> list[Verdict]:
 @claim("003, Key Observations")
 def c003_longer_phase(delta_p_landmarks: pd.DataFrame, models: pd.DataFrame) -> Verdict:
     """The degraded phase of the larger model is longer, across more layers."""
-    counts, shares, words = [], [], []
+    counts, shares, phrases = [], [], []
     for model in SIZES.values():
         rows = rows_where(delta_p_landmarks, model=model, landmark="degraded")
         low, high = (quote(rows, metric=f"layer_{end}").number for end in ("low", "high"))
         layers = int(pick(models, model=model)["layers"])
         counts.append(high - low + 1)
         shares.append(counts[-1] / layers)
-        words.append(f"{counts[-1]:.0f} of {layers} layers ({100 * shares[-1]:.0f} %)")
+        phrases.append(f"{counts[-1]:.0f} of {layers} layers ({100 * shares[-1]:.0f} %)")
     return judge(
         counts[1] > counts[0],
-        f"It is {words[1]} against {words[0]}, "
+        f"It is {phrases[1]} against {phrases[0]}, "
         f"{'a larger' if shares[1] > shares[0] else 'but a smaller'} part of the depth.",
         reported="longer",
         recomputed=f"{counts[1]:.0f} against {counts[0]:.0f} layers",

@@ -28,14 +28,16 @@ def c004_figures_in_order(headings: pd.DataFrame) -> Verdict:
     """The figures are numbered in the order in which they appear."""
     rows = rows_where(headings, document="004", kind="caption").sort_values("position")
     numbers = [int(number) for number in rows["number"]]
-    ahead = [number for place, number in enumerate(numbers) if any(later < number for later in numbers[place + 1 :])]
-    moved = [second for first, second in itertools.pairwise(numbers) if second < first]
+    early_numbers = [
+        number for index, number in enumerate(numbers) if any(later < number for later in numbers[index + 1 :])
+    ]
+    late_numbers = [second for first, second in itertools.pairwise(numbers) if second < first]
     return judge(
-        not moved and len(set(numbers)) == len(numbers),
+        not late_numbers and len(set(numbers)) == len(numbers),
         (
             f"The {len(numbers)} captions run from {numbers[0]} to {numbers[-1]}.",
-            f"Of {len(numbers)} captions {listed([f'Figure {number}' for number in moved])} come after figures with "
-            f"larger numbers, and {len(ahead)} come before a smaller one.",
+            f"Of {len(numbers)} captions {listed([f'Figure {number}' for number in late_numbers])} come after figures "
+            f"with larger numbers, and {len(early_numbers)} come before a smaller one.",
         ),
         recomputed=", ".join(map(str, numbers)),
         n=len(numbers),

@@ -226,7 +226,7 @@ def c004_sum_all_tasks(drope_stated: pd.DataFrame, functional_shares: pd.DataFra
 @claim("004, 12.1 Summary of Findings")
 def c004_sum_neither_verifies(drope_stated: pd.DataFrame) -> Verdict:
     """The summary and section 11.4 state the same number of models that tell an exact number from a near-miss."""
-    here, first = (pick(drope_stated, statement=f"{place}_verifying_models") for place in ("s12_1", "s11_4"))
+    here, first = (pick(drope_stated, statement=f"{section}_verifying_models") for section in ("s12_1", "s11_4"))
     verdict = cell_check(
         stated_number(here) == stated_number(first),
         f"Section 11.4 says {str(first['printed']).lower()} of the two models.",

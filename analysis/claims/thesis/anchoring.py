@@ -40,14 +40,14 @@ def thesis_anchoring_question(anchoring_curves: pd.DataFrame) -> Verdict:
     they need.
     """
     rows = _tiny(anchoring_curves, "design", "question")
-    below = int((rows["delta_p_high"] < 0).sum())
+    below_zero = int((rows["delta_p_high"] < 0).sum())
     weakest = rows.iloc[int(rows["delta_p"].argmax())]
     return judge(
-        below == len(rows),
-        f"In {below} of {len(rows)} layers of {rows['model'].nunique()} models the 95 % interval of Delta P lies below "
-        f"zero; the weakest loss is {weakest['delta_p']:.1f} points ({weakest['display_name']}, layer "
+        below_zero == len(rows),
+        f"In {below_zero} of {len(rows)} layers of {rows['model'].nunique()} models the 95 % interval of Delta P lies "
+        f"below zero; the weakest loss is {weakest['delta_p']:.1f} points ({weakest['display_name']}, layer "
         f"{weakest['layer']}).",
-        recomputed=f"{below} of {len(rows)} layers",
+        recomputed=f"{below_zero} of {len(rows)} layers",
         n=int(rows["n"].min()),
     )
 
@@ -84,13 +84,13 @@ def thesis_anchoring_control(anchoring_curves: pd.DataFrame) -> Verdict:
 def thesis_anchoring_opening(anchoring_curves: pd.DataFrame) -> Verdict:
     """Drawn from all tokens but the question's, the control stays within two points in every layer as well."""
     rows = pd.concat([_tiny(anchoring_curves, "design", group) for group in ("question", "answer")], ignore_index=True)
-    beyond = rows[rows["control"].abs() >= LIMIT]
+    beyond_limit = rows[rows["control"].abs() >= LIMIT]
     most = rows.iloc[int(rows["control"].abs().argmax())]
     return judge(
-        beyond.empty,
-        f"{len(beyond)} of {len(rows)} groups and layers reach two points, the farthest with {most['control']:.2f} "
-        f"({most['display_name']}, layer {most['layer']}, {most['filler']:.2f} with filler alone): the draw can hit "
-        "the word and the full stop that open a statement.",
+        beyond_limit.empty,
+        f"{len(beyond_limit)} of {len(rows)} groups and layers reach two points, the farthest with "
+        f"{most['control']:.2f} ({most['display_name']}, layer {most['layer']}, {most['filler']:.2f} with filler "
+        "alone): the draw can hit the word and the full stop that open a statement.",
         recomputed=f"{most['control']:.2f}",
         n=int(rows["control_n"].min()),
     )

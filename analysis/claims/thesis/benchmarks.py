@@ -66,7 +66,7 @@ def thesis_given_size(lbp_correlations: pd.DataFrame, lbp_correlations_extended:
     for frame in (lbp_correlations, lbp_correlations_extended):
         rows = frame[frame["test"] == "pearson_partial"].reset_index(drop=True)
         strongest.append((rows.sort_values("estimate", key=abs).iloc[-1], len(rows)))
-    words = " and ".join(
+    listing = " and ".join(
         f"partial r = {row['estimate']:.2f} (p = {row['p_value']:.3f}, Holm over {metric_count} metrics "
         f"{row['p_adjusted']:.3f}) with n = {int(row['n'])}"
         for row, metric_count in strongest
@@ -74,7 +74,7 @@ def thesis_given_size(lbp_correlations: pd.DataFrame, lbp_correlations_extended:
     last = strongest[-1][0]
     return judge(
         all(row["comparison"] == "ap_overall" for row, _ in strongest),
-        f"{words}; the choice of this metric and covariate was made after seeing the data",
+        f"{listing}; the choice of this metric and covariate was made after seeing the data",
         recomputed=float(last["estimate"]),
         **numbers_of(last, "n", "p_value", "p_adjusted"),
     )
@@ -160,16 +160,17 @@ def thesis_decline_checks(
 @claim("thesis, Plasticity and benchmarks")
 def thesis_ruler_one_model(ruler_correlations: pd.DataFrame, ruler_correlations_full_context: pd.DataFrame) -> Verdict:
     """One model, captured over a quarter of the others' context, sets the sign of drop against RULER at 128K."""
-    five, four = (
+    every_model, full_context = (
         pick(frame, comparison="ap_drop", test="pearson")
         for frame in (ruler_correlations, ruler_correlations_full_context)
     )
     return judge(
-        bool(five["estimate"] > 0 > four["estimate"]),
-        f"r = {five['estimate']:+.2f} over {int(five['n'])} models (p = {five['p_value']:.2f}) and "
-        f"{four['estimate']:+.2f} over the {int(four['n'])} captured to 128K (p = {four['p_value']:.2f})",
-        recomputed=float(four["estimate"]),
-        n=int(five["n"]),
+        bool(every_model["estimate"] > 0 > full_context["estimate"]),
+        f"r = {every_model['estimate']:+.2f} over {int(every_model['n'])} models (p = {every_model['p_value']:.2f}) "
+        f"and {full_context['estimate']:+.2f} over the {int(full_context['n'])} captured to 128K (p = "
+        f"{full_context['p_value']:.2f})",
+        recomputed=float(full_context["estimate"]),
+        n=int(every_model["n"]),
     )
 
 

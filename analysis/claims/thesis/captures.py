@@ -30,27 +30,27 @@ def thesis_heads_left(
     twin_heads: pd.DataFrame, analysed_heads: pd.DataFrame, capture_heads: pd.DataFrame
 ) -> list[Verdict]:
     """The heads that were drawn in layers of cross-attention are those that the author's counts lack."""
-    kept = int(pick(twin_heads, quantity="kept_crossed")["value"])
-    counted = int(pick(analysed_heads, model="llama3.2-11b")["query_heads"])
+    text_heads = int(pick(twin_heads, quantity="kept_crossed")["value"])
+    listed_heads = int(pick(analysed_heads, model="llama3.2-11b")["query_heads"])
     listed_models = capture_heads[capture_heads["model"].isin(analysed_heads["model"])]
-    drawn, analysed = int(listed_models["drawn"].sum()), int(analysed_heads["query_heads"].sum())
+    drawn_heads, analysed = int(listed_models["drawn"].sum()), int(analysed_heads["query_heads"].sum())
     common, chance = (
         float(pick(twin_heads, quantity=quantity)["value"]) for quantity in ("common", "common_by_chance")
     )
     return [
         judge(
-            kept == counted,
-            f"Drawn again with the configuration's seed, {kept} heads lie in layers that attend to text; the notes "
-            f"count {counted}.",
-            recomputed=str(kept),
-            reported=str(counted),
+            text_heads == listed_heads,
+            f"Drawn again with the configuration's seed, {text_heads} heads lie in layers that attend to text; the "
+            f"notes count {listed_heads}.",
+            recomputed=str(text_heads),
+            reported=str(listed_heads),
             key="draw",
             statement="The draw of Llama-3.2-11B-Vision without its layers of cross-attention gives the heads counted.",
         ),
         judge(
-            drawn - analysed == int(pick(capture_heads, model="llama3.2-11b")["drawn"]) - kept,
-            f"{analysed:,} heads of {len(analysed_heads)} models are counted, {drawn:,} were drawn of them; of the "
-            f"draw with layers of cross-attention {kept} are left.",
+            drawn_heads - analysed == int(pick(capture_heads, model="llama3.2-11b")["drawn"]) - text_heads,
+            f"{analysed:,} heads of {len(analysed_heads)} models are counted, {drawn_heads:,} were drawn of them; of "
+            f"the draw with layers of cross-attention {text_heads} are left.",
             recomputed=f"{analysed:,}",
             n=len(analysed_heads),
             key="all",
@@ -131,12 +131,12 @@ def thesis_estimator_turns(
 def thesis_captured_beyond(capture_heads: pd.DataFrame) -> Verdict:
     """Two models are captured to four times the context that their makers state."""
     rows = capture_heads[capture_heads["beyond"] > 0]
-    times = sorted(set((rows["captured"] / rows["stated"]).tolist()))
+    ratios = sorted(set((rows["captured"] / rows["stated"]).tolist()))
     return judge(
-        len(rows) == 2 and times == [4.0],
+        len(rows) == 2 and ratios == [4.0],
         f"{listed(rows['display_name'].tolist())}: "
         f"{listed([f'{int(tokens):,}' for tokens in sorted(set(rows['stated']))])} tokens stated, "
-        f"captured to {listed([f'{ratio:g}' for ratio in times])} times as many; up to "
+        f"captured to {listed([f'{ratio:g}' for ratio in ratios])} times as many; up to "
         f"{rows['beyond'].max() if len(rows) else 0:.0f} % of the captured window lies beyond.",
         recomputed=f"{len(rows)} models",
         n=len(capture_heads),
@@ -151,15 +151,15 @@ def thesis_flat_family_scaled(capture_heads: pd.DataFrame, captured_models: pd.D
     ]
     drops = captured_models.groupby("family")["ap_drop"].mean()
     # Mistral was captured over a shorter context
-    others = drops.drop([FLAT_FAMILY, "Mistral"], errors="ignore")
+    other_drops = drops.drop([FLAT_FAMILY, "Mistral"], errors="ignore")
     longest = capture_heads.groupby("family")["stated"].min()
     families = sorted(set(self_scaled["family"]))
     return judge(
-        families == [FLAT_FAMILY] and longest.idxmax() == FLAT_FAMILY and drops[FLAT_FAMILY] < others.min(),
+        families == [FLAT_FAMILY] and longest.idxmax() == FLAT_FAMILY and drops[FLAT_FAMILY] < other_drops.min(),
         f"{listed(families)} comes with {listed(sorted(set(self_scaled['scaling'])))}, stated for "
         f"{int(longest.max()):,} tokens, and has a mean drop of {drops[FLAT_FAMILY]:.3f} where the other families "
-        f"captured over as much text have {others.min():.3f} and more. Training at length, scaling and family cannot "
-        "be told apart.",
+        f"captured over as much text have {other_drops.min():.3f} and more. Training at length, scaling and family "
+        "cannot be told apart.",
         recomputed=f"{drops[FLAT_FAMILY]:.3f}",
         n=len(drops),
     )

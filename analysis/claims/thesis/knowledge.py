@@ -12,15 +12,15 @@ def thesis_knowledge_baselines(knowledge_protocols: pd.DataFrame) -> Verdict:
     """
     tested = knowledge_protocols[knowledge_protocols["p_base_holm"].notna()]
     differing = tested[tested["p_base_holm"] < ALPHA]
-    words = [
+    phrases = [
         f"{row['positional']} {row['task']} {row['base_3']:.1f} against {row['base_4']:.1f} %"
         for _, row in differing.iterrows()
     ]
     return judge(
         not differing.empty,
         f"{len(differing)} of the {len(tested)} baselines that count every item differ (Fisher, Holm): "
-        f"{', '.join(words) or 'none'}. The reviews of IMDB are drawn at random in one experiment and are the first of "
-        "each label in the other.",
+        f"{', '.join(phrases) or 'none'}. The reviews of IMDB are drawn at random in one experiment and are the first "
+        "of each label in the other.",
         recomputed=f"{len(differing)} of {len(tested)} differ",
         n=len(tested),
         p_value=float(tested["p_base"].min()),

@@ -20,7 +20,6 @@ def thesis_null_falls(measured_models: pd.DataFrame, captured_models: pd.DataFra
         bool(row["ap_drop_low"] > 0 and low <= row["ap_drop"] <= high),
         f"Its drop is {row['ap_drop']:.3f} [{row['ap_drop_low']:.3f}, {row['ap_drop_high']:.3f}] over "
         f"{row['captured_context']} tokens; the {len(captured_models)} reported ones run from {low:.3f} to {high:.3f}.",
-        otherwise="contradicted",
         recomputed=f"{row['ap_drop']:.3f}",
         n=int(row["heads"]),
         ci=(float(row["ap_drop_low"]), float(row["ap_drop_high"])),

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 
 from analysis.claims._checkpoints import EXTENSIONS, PRETRAINING
-from analysis.claims._shared import numbers_of
+from analysis.claims._shared import numbers_of, pick_each
 from analysis.claims._training import in_phases
 from analysis.claims.thesis._open import left_open
 from boundpaper.claims import Verdict, claim, judge, pick
@@ -66,10 +66,10 @@ def thesis_equal_positions_rise(training_equal_positions: pd.DataFrame) -> Verdi
         name: float(late[f"{name}_low"].min() - early[f"{name}_high"].max())
         for name in ("at_0_1k", "at_1k_2k", "at_2k_4k")
     }
-    words = ", ".join(f"{margin:.3f}" for margin in margins.values())
+    listing = ", ".join(f"{margin:.3f}" for margin in margins.values())
     verdict = judge(
         min(margins.values()) > 0,
-        f"the least value of the extensions exceeds the largest of pre-training by {words} at 0-1K, 1K-2K and 2K-4K, "
+        f"the least value of the extensions exceeds the largest of pre-training by {listing} at 0-1K, 1K-2K and 2K-4K, "
         "even if rounding works against it",
         recomputed=min(margins.values()),
         n=len(training_equal_positions),
@@ -80,9 +80,9 @@ def thesis_equal_positions_rise(training_equal_positions: pd.DataFrame) -> Verdi
 @claim("thesis, SmolLM3 in training")
 def thesis_equal_positions_drop(training_equal_positions: pd.DataFrame) -> Verdict:
     """Over the same first 4,096 tokens, the drop after the first extension is at most a fifth above that before it."""
-    known = training_equal_positions[training_equal_positions["drop"].notna()]
-    early = known[known["phase"] == "Anneal"].iloc[0]
-    late = in_phases(known, EXTENSIONS)
+    defined = training_equal_positions[training_equal_positions["drop"].notna()]
+    early = defined[defined["phase"] == "Anneal"].iloc[0]
+    late = in_phases(defined, EXTENSIONS)
     measured = [extension for extension in EXTENSIONS if extension in set(late["phase"])]
     unknown = [extension for extension in EXTENSIONS if extension not in measured]
     ratio, window = float(late["drop"].max() / early["drop"]), float(late["ap_drop"].max() / early["ap_drop"])
@@ -155,16 +155,16 @@ def thesis_gathered_bias_transfers(training_positions: pd.DataFrame) -> Verdict:
 def thesis_steeper_than_qwen(training_comparison: pd.DataFrame) -> Verdict:
     """Over the same 65,536 tokens SmolLM3 after its extensions has a larger drop than every captured model."""
     smollm3 = pick(training_comparison, model="smollm3-3b")
-    others = training_comparison[
+    other_models = training_comparison[
         (training_comparison["model"] != "smollm3-3b") & training_comparison["drop_same"].notna()
     ]
-    most = others.sort_values("drop_same").iloc[-1]
+    most = other_models.sort_values("drop_same").iloc[-1]
     return judge(
-        float(smollm3["drop_same_low"]) > float(others["drop_same_high"].max()),
-        f"{smollm3['drop_same']:.3f} against {others['drop_same'].min():.3f} to {most['drop_same']:.3f} "
-        f"({most['display_name']}) of {len(others)} models",
+        float(smollm3["drop_same_low"]) > float(other_models["drop_same_high"].max()),
+        f"{smollm3['drop_same']:.3f} against {other_models['drop_same'].min():.3f} to {most['drop_same']:.3f} "
+        f"({most['display_name']}) of {len(other_models)} models",
         recomputed=float(smollm3["drop_same"]),
-        n=len(others) + 1,
+        n=len(other_models) + 1,
     )
 
 
@@ -172,9 +172,8 @@ def thesis_steeper_than_qwen(training_comparison: pd.DataFrame) -> Verdict:
 def thesis_equal_window_bias(bias_plasticity_tests: pd.DataFrame) -> Verdict:
     """Over the same 65,536 tokens, models with a larger bias per token drop more, though not so inside families."""
     comparison = "per token, models over the same window"
-    same_window, within, left_out = (
-        pick(bias_plasticity_tests, comparison=comparison, test=name)
-        for name in ("pearson", "pearson_within_family", "pearson_leave_one_out")
+    same_window, within, left_out = pick_each(
+        bias_plasticity_tests, comparison=comparison, test=("pearson", "pearson_within_family", "pearson_leave_one_out")
     )
     own_window = pick(bias_plasticity_tests, comparison="per token, captured models", test="pearson")
     return judge(

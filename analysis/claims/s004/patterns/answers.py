@@ -5,19 +5,8 @@ from collections.abc import Iterator
 import pandas as pd
 
 from analysis.claims._shared import rows_where
-from boundpaper.claims import (
-    Artifact,
-    Cells,
-    Relation,
-    Repeats,
-    Verdict,
-    claim,
-    compare,
-    judge,
-    pick,
-    quote,
-    untestable,
-)
+from boundpaper.claims import Artifact, Repeats, Verdict, claim, compare, judge, pick, quote, untestable
+from boundpaper.claims.relations import Cells, Relation
 
 TRUNCATION = "off_by_one_length"
 ERRORS = Artifact("drope_errors", "the table of section 11.5").where(positional="DroPE", metric="share")

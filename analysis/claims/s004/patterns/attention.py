@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pandas as pd
 
 from analysis.claims._origins import caveat, is_unrotated
-from analysis.claims._shared import numbers_of
+from analysis.claims._shared import numbers_of, pick_each
 from analysis.vocabulary import PAIR
 from boundpaper.claims import Artifact, Cells, Relation, Verdict, about, claim, compare, judge, pick, quote, untestable
 from boundpaper.claims.repeats import mark_repeat
@@ -88,9 +88,7 @@ def c004_pat_threshold(drope_stated: pd.DataFrame) -> Verdict:
 @claim("004, 8.1 Motivation", failure="control")
 def c004_pat_sink_rate_recalled(drope_stated: pd.DataFrame, attention_experiments: pd.DataFrame) -> Verdict:
     """The sink rates of about 97 % are those of the heads whose attention patterns are analysed."""
-    exp4, exp7 = (
-        pick(attention_experiments, quantity="sink heads", layers="all layers", experiment=number) for number in (4, 7)
-    )
+    exp4, exp7 = pick_each(attention_experiments, quantity="sink heads", layers="all layers", experiment=(4, 7))
     reported = quote(drope_stated, statement="s8_1_sink_rate")
     return judge(
         all(about(reported, exp7[model], reason="Here.").verdict != "contradicted" for model in ("rope", "drope")),
@@ -183,10 +181,7 @@ def c004_pat_similarity_against_function(
 @claim("004, 8.3 Results, pattern table", failure="control")
 def c004_pat_bos_order(attention_experiments: pd.DataFrame, drope_attention_origins: pd.DataFrame) -> Verdict:
     """By mean attention to BOS the models stand in one order, DroPE above RoPE."""
-    exp7, exp5 = (
-        pick(attention_experiments, quantity="attention to BOS", layers="all layers", experiment=number)
-        for number in (7, 5)
-    )
+    exp7, exp5 = pick_each(attention_experiments, quantity="attention to BOS", layers="all layers", experiment=(7, 5))
     return judge(
         exp7["difference"] > 0 and exp5["difference"] > 0 and not is_unrotated(drope_attention_origins, 7),
         f"Here {exp7['drope']:.1f} against {exp7['rope']:.1f} %, in Experiment 5 {exp5['drope']:.1f} against "

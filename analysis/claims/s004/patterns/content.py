@@ -17,9 +17,9 @@ PRINTED = (  # table, and its metrics
 )
 
 
-def _share_cell(model: str, part: str = "attention") -> ArtifactCell:
-    cell = CONTENT(positional=model, metric=f"{part}_contribution")
-    return cell.by(f"c004_con_cells.{model}-{part}_contribution")
+def _share_cell(model: str, component: str = "attention") -> ArtifactCell:
+    cell = CONTENT(positional=model, metric=f"{component}_contribution")
+    return cell.by(f"c004_con_cells.{model}-{component}_contribution")
 
 
 def _ratio_cell(table: Artifact, metric: str) -> ArtifactCell:

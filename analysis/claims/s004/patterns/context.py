@@ -5,19 +5,8 @@ from collections.abc import Iterator
 import pandas as pd
 
 from analysis.claims._shared import numbers_of, rows_where
-from boundpaper.claims import (
-    Artifact,
-    Cells,
-    Relation,
-    Repeats,
-    Verdict,
-    claim,
-    compare,
-    judge,
-    pick,
-    quote,
-    untestable,
-)
+from boundpaper.claims import Artifact, Repeats, Verdict, claim, compare, judge, pick, quote, untestable
+from boundpaper.claims.relations import Cells, Relation
 from boundpaper.claims.words import of_trials, p
 
 ERRORS, LENGTHS = "errors", "lengths"

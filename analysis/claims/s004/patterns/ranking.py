@@ -3,22 +3,9 @@
 import pandas as pd
 
 from analysis.claims._shared import numbers_of, rows_where
-from boundpaper.claims import (
-    ALPHA,
-    EQUIVALENT,
-    Artifact,
-    Cells,
-    Relation,
-    Verdict,
-    claim,
-    compare,
-    directed,
-    equivalent,
-    judge,
-    pick,
-    quote,
-    untestable,
-)
+from boundpaper.claims import ALPHA, EQUIVALENT, Artifact, Verdict, claim, compare, judge, pick, quote, untestable
+from boundpaper.claims.effects import directed, equivalent
+from boundpaper.claims.relations import Cells, Relation
 from boundpaper.claims.words import of_trials, p
 
 CHOICES = 4  # the exact number and three near-misses
@@ -46,12 +33,12 @@ def c004_rank_negligible(drope_stated: pd.DataFrame, drope_verification: pd.Data
     in_range = cells["percent"].between(reported.interval.low, reported.interval.high)
     # a value printed to hundredths may be off by half a hundredth
     rounded = (100 * cells["high"] >= reported.interval.low) & (100 * cells["low"] <= reported.interval.high)
-    others = ", ".join(
+    outside = ", ".join(
         f"{row['positional']} at {row['context']} ({row['printed']})" for _, row in cells[~in_range].iterrows()
     )
     return judge(
         bool(in_range.all()),
-        f"{int(in_range.sum())} of {len(cells)} cells print it; {others or 'none'} reaches the range by its rounding "
+        f"{int(in_range.sum())} of {len(cells)} cells print it; {outside or 'none'} reaches the range by its rounding "
         "only.",
         otherwise="holds after rounding" if bool(rounded.all()) else "contradicted",
         reported=reported.printed,

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pandas as pd
 
 from analysis.claims._intervals import by_interval
-from analysis.claims._shared import USABLE, cell_check, rows_where
+from analysis.claims._shared import USABLE, cell_check, pick_each, rows_where
 from analysis.vocabulary import PAIR
 from boundpaper.claims import EQUIVALENT, Verdict, claim, compare, judge, pick, quote
 from boundpaper.claims.worded_numbers import stated_number
@@ -141,9 +141,8 @@ def c004_drope_unchanged(functional_tests: pd.DataFrame, bos_mlp_effects: pd.Dat
 def c004_qk_passkey(functional_shares: pd.DataFrame, functional_tests: pd.DataFrame) -> Iterator[Verdict]:
     """Disrupting Q and K destroys passkey retrieval in both models."""
     for model in PAIR:
-        before, after = (
-            pick(functional_shares, positional=model, condition=condition, task="passkey")
-            for condition in ("baseline", "qk_disruption")
+        before, after = pick_each(
+            functional_shares, positional=model, condition=("baseline", "qk_disruption"), task="passkey"
         )
         test = pick(functional_tests, comparison=f"{model}, passkey, qk_disruption against baseline")
         yield by_interval(

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 import pandas as pd
 
 from analysis.claims._origins import caveat, is_unrotated
+from analysis.claims._shared import pick_each
 from analysis.vocabulary import PAIR
 from boundpaper.claims import Artifact, Cells, Relation, Verdict, about, claim, compare, judge, pick, quote, untestable
 
@@ -94,15 +95,15 @@ def c004_drope_writes_more(
     write_summary: pd.DataFrame, write_layers: pd.DataFrame, drope_attention_origins: pd.DataFrame
 ) -> Verdict:
     """DroPE's first token has larger values and larger write scores than RoPE's."""
-    more = _value(write_summary, "layers_with_more_write", "DroPE")
+    layer_count = _value(write_summary, "layers_with_more_write", "DroPE")
     rope, drope = (_value(write_summary, "write_without_layer_1", model) for model in PAIR)
     larger = (
         _value(write_summary, "effective_write", "DroPE") > _value(write_summary, "effective_write", "RoPE")
-        and more > len(write_layers) / 2
+        and layer_count > len(write_layers) / 2
     )
     return judge(
         larger and not is_unrotated(drope_attention_origins, 5),
-        f"The score is larger in {more:.0f} of {len(write_layers)} layers, without layer 1 {drope:.2f} against "
+        f"The score is larger in {layer_count:.0f} of {len(write_layers)} layers, without layer 1 {drope:.2f} against "
         f"{rope:.2f} on average.{caveat(drope_attention_origins, 5)}",
         otherwise="not supported" if larger else "contradicted",
         failure="control" if larger else "",
@@ -140,13 +141,13 @@ def c004_write_where_massive(drope_published_content: pd.DataFrame, write_summar
     layer = int(_value(write_summary, "max_write_layer", "DroPE"))
     top_layers = {int(table.index.to_numpy()[table[metric].argmax()]) for metric in table.columns}
     layer_row = table.loc[layer] if layer in table.index else table.max()
-    others = table.drop(index=layer, errors="ignore")
+    other_layers = table.drop(index=layer, errors="ignore")
     return judge(
-        top_layers == {layer} and bool((layer_row > 10 * others.max()).all()),
+        top_layers == {layer} and bool((layer_row > 10 * other_layers.max()).all()),
         f"The largest write is in layer {layer}; the published norms of queries and keys are "
         f"{layer_row['q_norm_mean']:,.0f} and {layer_row['k_norm_mean']:,.0f} there, and "
-        f"{others['q_norm_mean'].max():,.0f} and {others['k_norm_mean'].max():,.0f} at most in layers "
-        f"{', '.join(map(str, others.index))}; none is published after layer {table.index.max()}.",
+        f"{other_layers['q_norm_mean'].max():,.0f} and {other_layers['k_norm_mean'].max():,.0f} at most in layers "
+        f"{', '.join(map(str, other_layers.index))}; none is published after layer {table.index.max()}.",
         recomputed=f"layer {layer}",
         n=len(table),
     )
@@ -226,9 +227,8 @@ def c004_no_op_refuted(bos_value_norms: pd.DataFrame, sink_rate_layers: pd.DataF
 @claim("004, 6.4 Interpretation", failure="control")
 def c004_mlp_is_the_difference(bos_ablation_contrasts: pd.DataFrame) -> Verdict:
     """The models differ in what the MLP does at the first token, not in attention or values."""
-    exp4, exp5, exp6 = (
-        pick(bos_ablation_contrasts, ablation=name)
-        for name in ("bos_mlp_spike_layer", "bos_value_all_layers", "layer1_bos_only")
+    exp4, exp5, exp6 = pick_each(
+        bos_ablation_contrasts, ablation=("bos_mlp_spike_layer", "bos_value_all_layers", "layer1_bos_only")
     )
     return judge(
         bool(exp4["matched"]),

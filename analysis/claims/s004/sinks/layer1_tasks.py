@@ -5,7 +5,7 @@ from typing import Any
 
 import pandas as pd
 
-from analysis.claims._shared import numbers_of, rows_where
+from analysis.claims._shared import numbers_of, pick_each, rows_where
 from boundpaper.claims import EQUIVALENT, Artifact, Cells, Copies, Verdict, claim, equivalent, judge, pick
 from boundpaper.claims.worded_numbers import stated_number
 from boundpaper.claims.words import listed, p
@@ -27,9 +27,8 @@ def c004_attention_preserves_parametric(
 ) -> Iterator[Verdict]:
     """Removing RoPE's layer-1 attention preserves the parametric tasks."""
     for task in ("cities", "sports"):
-        before, after = (
-            pick(layer1_task_shares, positional="RoPE", condition=condition, task=task)
-            for condition in ("baseline", "layer1_attn")
+        before, after = pick_each(
+            layer1_task_shares, positional="RoPE", condition=("baseline", "layer1_attn"), task=task
         )
         tests = layer1_task_tests[layer1_task_tests["comparison"] == f"RoPE, {task}, layer1_attn against baseline"]
         change = float(after["share"] - before["share"])
@@ -71,9 +70,8 @@ def _answers_read(row: pd.Series) -> str:
 @claim("004, 7.4 Key Findings")
 def c004_attention_destroys_passkey(layer1_task_shares: pd.DataFrame, layer1_task_tests: pd.DataFrame) -> Verdict:
     """Removing RoPE's layer-1 attention destroys passkey retrieval."""
-    before, after = (
-        pick(layer1_task_shares, positional="RoPE", condition=condition, task="passkey")
-        for condition in ("baseline", "layer1_attn")
+    before, after = pick_each(
+        layer1_task_shares, positional="RoPE", condition=("baseline", "layer1_attn"), task="passkey"
     )
     test = pick(layer1_task_tests, comparison="RoPE, passkey, layer1_attn against baseline")
     return judge(

@@ -185,14 +185,14 @@ def c004_fig14_later_peak(phase_metrics: pd.DataFrame, phase_layers: pd.DataFram
 @claim("004, 5.4 Additional Phase Metrics, Figure 15")
 def c004_fig15_higher_throughout(phase_metrics: pd.DataFrame, drope_captions: pd.DataFrame) -> Verdict:
     """DroPE's entropy is the higher one in every layer."""
-    more = _value(phase_metrics, "layers_with_more_entropy", "drope")
-    less = _value(phase_metrics, "layers_with_more_entropy", "rope")
+    higher_drope = _value(phase_metrics, "layers_with_more_entropy", "drope")
+    higher_rope = _value(phase_metrics, "layers_with_more_entropy", "rope")
     rope, drope = (_value(phase_metrics, "entropy_layer_0", model.lower()) for model in PAIR)
     return judge(
-        less == 0,
+        higher_rope == 0,
         f"In layer 0 the published entropies are {drope:.3f} for DroPE and {rope:.3f} for RoPE; DroPE's is higher in "
-        f"the other {more:.0f} layers, between runs of different padding and precision.",
+        f"the other {higher_drope:.0f} layers, between runs of different padding and precision.",
         reported=str(pick(drope_captions, statement="fig_15_all_layers")["printed"]),
-        recomputed=f"{more:.0f} of {more + less:.0f} layers",
-        n=int(more + less),
+        recomputed=f"{higher_drope:.0f} of {higher_drope + higher_rope:.0f} layers",
+        n=int(higher_drope + higher_rope),
     )

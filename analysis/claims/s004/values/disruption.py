@@ -93,16 +93,16 @@ def c004_cohens_d(
     """The effect size exceeds d = 1000."""
     seeds = disruption_tests[disruption_tests["unit"] == "seed"]
     effects = {model: float(pick(disruption_trials, positional=model)["mr_d"]) for model in PAIR}
-    alone = pick(seeds, comparison="RoPE against DroPE: massive increase alone")
+    increase_alone = pick(seeds, comparison="RoPE against DroPE: massive increase alone")
     reported = quote(drope_disruption_statistics, statistic="cohens_d")
-    above = min(effects.values()) > reported.number
+    is_above = min(effects.values()) > reported.number
     return judge(
-        bool(above and pd.notna(alone["effect"])),
+        bool(is_above and pd.notna(increase_alone["effect"])),
         "d of massive minus random, by its deviation with divisor n as the source's script has it, is "
         f"{listed([f'{d:,.0f} for {model}' for model, d in effects.items()])}; the spread is that of the random "
         "control; for the massive increase alone "
-        + ("d has no finite value." if pd.isna(alone["effect"]) else f"d is {alone['effect']:,.0f}."),
-        otherwise="not supported" if above else "contradicted",
+        + ("d has no finite value." if pd.isna(increase_alone["effect"]) else f"d is {increase_alone['effect']:,.0f}."),
+        otherwise="not supported" if is_above else "contradicted",
         reported=reported.printed,
         recomputed=f"{min(effects.values()):,.0f}",
         n=int(disruption_trials["seeds"].min()),
@@ -117,7 +117,7 @@ def c004_reliance(
     reported = quote(drope_disruption_statistics, statistic="reliance_ratio")
     ratios = disruption_ratios.set_index("text")
     selected = disruption_by_text.loc[disruption_by_text["selected"].astype(bool), "text"].iloc[0]
-    here, others = ratios.loc[selected], ratios.drop(index=selected)
+    here, other_texts = ratios.loc[selected], ratios.drop(index=selected)
     return [
         compare(
             reported,
@@ -128,14 +128,14 @@ def c004_reliance(
             kind="cell check",
         ),
         judge(
-            bool((others["ratio_of_percentages"].round() >= reported.interval.low).all()),
+            bool((other_texts["ratio_of_percentages"].round() >= reported.interval.low).all()),
             f"A ratio of percent increases on the {selected} set, which chose the dimensions; on the other sets it is "
-            f"{' and '.join(f'{value:.0f}' for value in others['ratio_of_percentages'])}. In nats, which do not depend "
-            f"on the baseline, RoPE loses {ratios['ratio_of_nats'].min():.1f} to {ratios['ratio_of_nats'].max():.1f} "
-            "times as much.",
+            f"{' and '.join(f'{value:.0f}' for value in other_texts['ratio_of_percentages'])}. In nats, which do not "
+            f"depend on the baseline, RoPE loses {ratios['ratio_of_nats'].min():.1f} to "
+            f"{ratios['ratio_of_nats'].max():.1f} times as much.",
             otherwise="not supported",
             reported=reported.printed,
-            recomputed=f"{others['ratio_of_percentages'].min():.0f} to {here['ratio_of_percentages']:.0f}",
+            recomputed=f"{other_texts['ratio_of_percentages'].min():.0f} to {here['ratio_of_percentages']:.0f}",
             n=len(ratios),
             key="reliance",
         ),
@@ -147,10 +147,10 @@ def c004_only_degrades(disruption_by_text: pd.DataFrame) -> Verdict:
     """Zeroing the massive dimensions breaks RoPE but only degrades DroPE, for which it is not so bad."""
     drope = disruption_by_text[disruption_by_text["positional"] == "DroPE"]
     rope = disruption_by_text[disruption_by_text["positional"] == "RoPE"]
-    words = ", ".join(f"{row['massive_ratio']:.0f} times ({row['text']})" for _, row in drope.iterrows())
+    listing = ", ".join(f"{row['massive_ratio']:.0f} times ({row['text']})" for _, row in drope.iterrows())
     return judge(
         bool((drope["massive_ratio"] < USABLE).all()),
-        f"DroPE's perplexity rises to {words} the baseline, {drope['massive_nats'].min():.1f} to "
+        f"DroPE's perplexity rises to {listing} the baseline, {drope['massive_nats'].min():.1f} to "
         f"{drope['massive_nats'].max():.1f} nats per token, against {rope['massive_nats'].min():.1f} to "
         f"{rope['massive_nats'].max():.1f} for RoPE; at ten times the perplexity or more, either model is broken.",
         otherwise="not supported",

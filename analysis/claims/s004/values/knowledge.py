@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pandas as pd
 
-from analysis.claims._shared import rows_where
+from analysis.claims._shared import pick_each, rows_where
 from boundpaper.claims import ALPHA, EQUIVALENT, Verdict, claim, directed, judge, pick, quote, untestable
 from boundpaper.claims.words import listed
 
@@ -40,9 +40,7 @@ def c004_same_methodology(drope_stated: pd.DataFrame, drope_captions: pd.DataFra
 @claim("004, 4.4 Key Findings")
 def c004_rope_confirms_jin(knowledge_categories: pd.DataFrame, knowledge_tasks: pd.DataFrame) -> Verdict:
     """With rotary positions, disruption costs contextual knowledge more than parametric knowledge, as in Jin et al."""
-    parametric, contextual = (
-        pick(knowledge_categories, positional="RoPE", category=name) for name in ("parametric", "contextual")
-    )
+    parametric, contextual = pick_each(knowledge_categories, positional="RoPE", category=("parametric", "contextual"))
     tasks = rows_where(knowledge_tasks, positional="RoPE", category="contextual")
     no_better = [
         str(row["task"]).replace("imdb", "IMDB") for _, row in tasks.iterrows() if not row["base_low"] > row["chance"]
@@ -112,9 +110,7 @@ def c004_rope_parametric_only(
 @claim("004, 4.3 Average Degradation by Category and Figure 9", failure="reading")
 def c004_rope_ratio(drope_captions: pd.DataFrame, knowledge_categories: pd.DataFrame) -> Verdict:
     """With rotary positions contextual knowledge degrades 3.8 times more than parametric knowledge."""
-    parametric, contextual = (
-        pick(knowledge_categories, positional="RoPE", category=name) for name in ("parametric", "contextual")
-    )
+    parametric, contextual = pick_each(knowledge_categories, positional="RoPE", category=("parametric", "contextual"))
     reported = quote(drope_captions, statement="fig_9_rope_ratio")
     ratio_above_chance = float(contextual["above_chance"] / parametric["above_chance"])
     return judge(

@@ -5,19 +5,8 @@ import pandas as pd
 from analysis.claims._intervals import by_interval
 from analysis.claims._shared import USABLE
 from analysis.vocabulary import PAIR
-from boundpaper.claims import (
-    ALPHA,
-    EQUIVALENT,
-    Verdict,
-    candidate,
-    claim,
-    compare,
-    equivalent,
-    judge,
-    pick,
-    quote,
-    untestable,
-)
+from boundpaper.claims import ALPHA, EQUIVALENT, Verdict, candidate, claim, compare, judge, pick, quote, untestable
+from boundpaper.claims.effects import equivalent
 
 
 @claim("004, 4.4 Key Findings")

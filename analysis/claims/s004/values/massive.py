@@ -78,10 +78,10 @@ def c004_massive_fewer(massive_counts: pd.DataFrame, massive_tests: pd.DataFrame
     for tensor in ("query", "key"):
         test = pick(massive_tests, comparison=tensor)
         runs = massive_counts[massive_counts["tensor"] == tensor]
-        both = " and ".join(f"{row['change']:.1f} % ({row['texts']} texts)" for _, row in runs.iterrows())
+        changes = " and ".join(f"{row['change']:.1f} % ({row['texts']} texts)" for _, row in runs.iterrows())
         yield judge(
             bool(test["p_adjusted"] < 0.05 and test["estimate"] < 0 and (runs["drope_mean"] > 0).all()),
-            f"Changes of {both}; Welch's t over texts from printed means and deviations, Holm over three tensors.",
+            f"Changes of {changes}; Welch's t over texts from printed means and deviations, Holm over three tensors.",
             otherwise="not supported",
             recomputed=f"{test['estimate']:.1f} values",
             **numbers_of(test, "n", "p_value", "p_adjusted", "ci"),
@@ -186,11 +186,11 @@ def c004_only_layer(massive_layer_summary: pd.DataFrame) -> Iterator[Verdict]:
 def c004_not_uniform(massive_layers: pd.DataFrame) -> Verdict:
     """The reduction is not uniform across layers: layer 1 goes the other way."""
     query = massive_layers[massive_layers["tensor"] == "query"].set_index("layer")["change"]
-    others = query.drop(index=1)
+    other_layers = query.drop(index=1)
     return judge(
-        bool(query[1] > 0 and (others < 0).all()),
-        f"Massive query values change by {query[1]:+.0f} % in layer 1 and by {others.min():.0f} to {others.max():.0f} "
-        "% in the other layers.",
+        bool(query[1] > 0 and (other_layers < 0).all()),
+        f"Massive query values change by {query[1]:+.0f} % in layer 1 and by {other_layers.min():.0f} to "
+        f"{other_layers.max():.0f} % in the other layers.",
         n=len(query),
     )
 
@@ -203,15 +203,15 @@ def c004_figure_b_caption(drope_figures: pd.DataFrame, drope_captions: pd.DataFr
         for tensor in ("Query", "Key", "Value")
     }
     reported = quote(drope_captions, statement="fig_b_layer1_ratio")
-    words = ", ".join(f"{drope:.0f} against {rope:.0f} ({tensor})" for tensor, (rope, drope) in counts.items())
+    listing = ", ".join(f"{drope:.0f} against {rope:.0f} ({tensor})" for tensor, (rope, drope) in counts.items())
     fitting = [
         tensor for tensor, (rope, drope) in counts.items() if rope and abs(drope / rope - reported.number) <= 0.5
     ]
     totals = [sum(pair[i] for pair in counts.values()) for i in (0, 1)]
     return judge(
         len(fitting) == len(counts),
-        f"It draws {words}, together {totals[1] / totals[0]:.0f} times as many: the ratio is that of one tensor out of "
-        f"{len(counts)}, from counts that are not those of the text.",
+        f"It draws {listing}, together {totals[1] / totals[0]:.0f} times as many: the ratio is that of one tensor out "
+        f"of {len(counts)}, from counts that are not those of the text.",
         otherwise="not supported",
         reported=reported.printed,
         recomputed=f"{totals[1] / totals[0]:.0f}",

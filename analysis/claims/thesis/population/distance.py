@@ -44,8 +44,8 @@ def thesis_population_near(population_near: pd.DataFrame) -> Iterator[Verdict]:
             rows = rows_where(contrast, base=base, multiple=multiple)
             key = f"{prefix}{multiple:g}x"
             if rows.empty:
-                why = "No seed has both arms at this length; those of the plan would decide it."
-                yield untestable(why, key=key, statement=statement)
+                reason = "No seed has both arms at this length; those of the plan would decide it."
+                yield untestable(reason, key=key, statement=statement)
                 continue
             row = rows.iloc[0]
             yield judge_both(row, "value", sign, key, statement, seeds_in_words(row))
@@ -68,8 +68,8 @@ def thesis_population_cliff(population_distances: pd.DataFrame) -> Iterator[Verd
         at_base = far[far["base"] == base]
         models = at_base.groupby("model")[["right", "n"]].sum()
         if (seeds := at_base["seed"].nunique()) < FEWEST:
-            words = f"Seeds with a model at this base: {seeds}; the others of the plan would decide it."
-            yield untestable(words, key=str(base), statement=statement)
+            reason = f"Seeds with a model at this base: {seeds}; the others of the plan would decide it."
+            yield untestable(reason, key=str(base), statement=statement)
             continue
         share = models["right"] / models["n"]
         yield judge(
@@ -98,8 +98,8 @@ def thesis_population_slope(population_distances: pd.DataFrame) -> list[Verdict]
     rows = rows.assign(share=rows["right"] / rows["n"])  # stored shares are rounded, which breaks ties
     seeds = rows.pivot_table(index="seed", columns="low", values="share").reindex(columns=list(BEYOND)).dropna()
     if len(seeds) < FEWEST:
-        why = f"Seeds of this base that are there: {len(seeds)}; the others of the plan would decide it."
-        return [untestable(why, key=key, statement=statement) for key, statement in SLOPES.items()]
+        reason = f"Seeds of this base that are there: {len(seeds)}; the others of the plan would decide it."
+        return [untestable(reason, key=key, statement=statement) for key, statement in SLOPES.items()]
     asked = {"past": (seeds[BEYOND[0]] - STRAY, 1), "lost": (seeds[BEYOND[1]] - seeds[BEYOND[0]], -1)}
     shares = [f"{seeds[low].mean():.0%} from {low} words on" for low in BEYOND]
     verdicts = []

@@ -74,33 +74,33 @@ def thesis_population_miscounts(population_errors: pd.DataFrame) -> Iterator[Ver
     Post hoc, up to twice the training length: the answers that the DroPE report quotes have lost a digit of a run,
     which is the second part; the first was the one asked at first. Exact sign flips, Holm over both.
     """
-    asked = {kind: _share_of_wrong_keys(population_errors, kind) for kind in MISCOUNTED}
+    shares_by_kind = {kind: _share_of_wrong_keys(population_errors, kind) for kind in MISCOUNTED}
     differences = {
         kind: (shares["C"] - shares["B"]).to_numpy(dtype=float)
-        for kind, (shares, _) in asked.items()
+        for kind, (shares, _) in shares_by_kind.items()
         if len(shares) >= FEWEST
     }
     p = {kind: sign_flip_p(difference).p_value for kind, difference in differences.items()}
     corrected = dict(zip(p, holm_p(list(p.values())), strict=True)) if p else {}
     for kind, phrase in MISCOUNTED.items():
-        shares, counts = asked[kind]
+        shares, counts = shares_by_kind[kind]
         statement = (
             f"Of its wrong passkeys up to twice the training length, a model without rotation has more with {phrase}."
         )
         if kind not in differences:
-            why = f"{len(shares)} seeds have wrong passkeys of both arms; more of the plan would decide it."
-            yield untestable(why, key=kind, statement=statement)
+            reason = f"{len(shares)} seeds have wrong passkeys of both arms; more of the plan would decide it."
+            yield untestable(reason, key=kind, statement=statement)
             continue
         difference = differences[kind]
-        more, mean = int((difference > 0).sum()), float(difference.mean())
+        larger_count, mean = int((difference > 0).sum()), float(difference.mean())
         yield directed(
             mean,
             student_interval(difference) or (mean, mean),
             1,
-            f"In {more} of {len(shares)} seeds the share is larger without rotation: {shares['C'].min():.0%} to "
-            f"{shares['C'].max():.0%} ({counts['C'].min()} to {counts['C'].max()} keys), with it "
+            f"In {larger_count} of {len(shares)} seeds the share is larger without rotation: {shares['C'].min():.0%} "
+            f"to {shares['C'].max():.0%} ({counts['C'].min()} to {counts['C'].max()} keys), with it "
             f"{shares['B'].min():.0%} to {shares['B'].max():.0%} ({counts['B'].min()} to {counts['B'].max()}).",
-            recomputed=f"{more} of {len(shares)}",
+            recomputed=f"{larger_count} of {len(shares)}",
             n=len(shares),
             p_value=p[kind],
             p_adjusted=float(corrected[kind]),

@@ -59,13 +59,13 @@ def thesis_population_learners(population_outcomes: pd.DataFrame, population_pro
     """
     learned = _learned(population_outcomes, population_prompts)
     learners = learned.index[learned["B"].astype(bool) & learned["C"].astype(bool)].tolist()
-    found = population_outcomes[
+    far_keys = population_outcomes[
         (population_outcomes["outcome"] == "keys_far")
         & (population_outcomes["encoding"] == "own")
         & (population_outcomes["base"] == BASE)
         & population_outcomes["seed"].isin(learners)
     ]
-    shares = found.pivot_table(index=["multiple", "seed"], columns="arm", values="value").reindex(columns=["B", "C"])
+    shares = far_keys.pivot_table(index=["multiple", "seed"], columns="arm", values="value").reindex(columns=["B", "C"])
     statement = (
         "Without seeds in which a model guesses, dropping the rotation finds more far passkeys at {} training lengths."
     )
@@ -75,9 +75,10 @@ def thesis_population_learners(population_outcomes: pd.DataFrame, population_pro
         if len(arms := shares[shares.index.get_level_values("multiple") == multiple])
     }
     if not differences or min(map(len, differences.values())) < 2:
-        why = f"Seeds in which both models choose among passkeys: {len(learners)}; more of the plan would decide it."
+        reason = f"Seeds in which both models choose among passkeys: {len(learners)}; more of the plan would decide it."
         return [
-            untestable(why, key=f"{multiple:g}x", statement=statement.format(words)) for multiple, words in FAR.items()
+            untestable(reason, key=f"{multiple:g}x", statement=statement.format(words))
+            for multiple, words in FAR.items()
         ]
     p = {multiple: sign_flip_p(values) for multiple, values in differences.items()}
     corrected = dict(zip(p, holm_p([flips.p_value for flips in p.values()]), strict=True))

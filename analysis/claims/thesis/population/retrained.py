@@ -116,15 +116,15 @@ def thesis_retrained_apart(retrained_apart: pd.DataFrame, retrained_distances: p
     for base, where in ((400, "400"), (10_000, "10,000")):
         rows = retrained_apart.query(f"base == {base} and arm == 'B' and quantity == 'sway'")
         widest = int((rows["apart_high"] - rows["apart_low"]).to_numpy().argmax())
-        every, bands = rows.iloc[widest], rows.drop(index=rows.index[widest])
+        all_pairs, bands = rows.iloc[widest], rows.drop(index=rows.index[widest])
         largest = float(bands["value"].max())
-        units = f"{int(every['seeds'])} of {int(every['planned'])} seeds"
+        units = f"{int(all_pairs['seeds'])} of {int(all_pairs['planned'])} seeds"
         yield judge(
-            largest < float(every["value"]) / 2,
-            f"Sway grows by {bands['value'].min():.3f} to {largest:.3f} at one distance and by {every['value']:.3f} "
-            f"over all pairs, {units}; exploratory, nothing is tested.",
+            largest < float(all_pairs["value"]) / 2,
+            f"Sway grows by {bands['value'].min():.3f} to {largest:.3f} at one distance and by "
+            f"{all_pairs['value']:.3f} over all pairs, {units}; exploratory, nothing is tested.",
             otherwise="not supported",
-            recomputed=f"{largest:+.3f} against {every['value']:+.3f}",
+            recomputed=f"{largest:+.3f} against {all_pairs['value']:+.3f}",
             key=f"sway-{base}",
             statement=(
                 f"At base {where}: of keys equally far apart, sway grows beyond the trained length by less than half "
@@ -135,17 +135,18 @@ def thesis_retrained_apart(retrained_apart: pd.DataFrame, retrained_distances: p
             f"base == {base} and arm == 'B' and quantity == 'position_part' and away_low == 0 and away_high == high"
         )
         last = positions[positions["low"] == positions["low"].max()]
-        near = last.sort_values("apart_high").iloc[0]
+        close_pairs = last.sort_values("apart_high").iloc[0]
         yield judge(
-            bool(near["ci_low"] > -NO_PREFERENCE and near["ci_high"] < NO_PREFERENCE),
-            f"Position part {near['value']:+.3f} of the spread [{near['ci_low']:+.3f}, {near['ci_high']:+.3f}] of keys "
-            f"under {int(near['apart_high'])} words apart, {units}; exploratory.",
+            bool(close_pairs["ci_low"] > -NO_PREFERENCE and close_pairs["ci_high"] < NO_PREFERENCE),
+            f"Position part {close_pairs['value']:+.3f} of the spread [{close_pairs['ci_low']:+.3f}, "
+            f"{close_pairs['ci_high']:+.3f}] of keys under {int(close_pairs['apart_high'])} words apart, {units}; "
+            "exploratory.",
             otherwise="not supported",
-            recomputed=f"{near['value']:+.3f}",
+            recomputed=f"{close_pairs['value']:+.3f}",
             key=f"position-{base}",
             statement=(
                 f"At base {where}: beyond the trained length, position prefers neither of two keys under "
-                f"{int(near['apart_high'])} words apart."
+                f"{int(close_pairs['apart_high'])} words apart."
             ),
         )
 

@@ -124,15 +124,15 @@ def thesis_pretrained_massive(pretrained_massive: pd.DataFrame) -> Iterator[Verd
             f"{LAMBDA:g} times the mean, over {n} texts"
         )
         least = query if query["count"] < key["count"] else key
-        for word, more, less, statement in (
+        for word, larger, smaller, statement in (
             ("queries", query, key, f"{name} has more massive values in its queries than in its keys."),
             ("values", least, value, f"{name} has fewer massive values in its values than in queries and in keys."),
         ):
             yield judge(
-                float(more["low"]) > float(less["high"]),
+                float(larger["low"]) > float(smaller["high"]),
                 phrase,
-                otherwise="contradicted" if float(less["low"]) > float(more["high"]) else "not supported",
-                recomputed=float(more["count"]) - float(less["count"]),
+                otherwise="contradicted" if float(smaller["low"]) > float(larger["high"]) else "not supported",
+                recomputed=float(larger["count"]) - float(smaller["count"]),
                 n=n,
                 key=f"{model}_{word}",
                 statement=statement,

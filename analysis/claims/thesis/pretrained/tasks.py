@@ -48,13 +48,13 @@ def thesis_pretrained_lead(pretrained_ablations: pd.DataFrame) -> Iterator[Verdi
 def thesis_pretrained_needed(pretrained_ablations: pd.DataFrame) -> Iterator[Verdict]:
     """Zeroing one MLP costs a pretrained model most in the first layer."""
     for model, rows in pretrained_ablations[pretrained_ablations["part"] == "mlp"].groupby("model", sort=False):
-        known = rows.dropna(subset=["low"]).sort_values("layer")
+        measured = rows.dropna(subset=["low"]).sort_values("layer")
         statement = f"In {rows['display_name'].iloc[0]} no MLP is worth as much as that of the first layer."
-        if known.empty:
+        if measured.empty:
             yield untestable("one text has no spread; several would decide it.", key=str(model), statement=statement)
             continue
-        first, others = known.iloc[0], known.iloc[1:]
-        next_ = others.iloc[int(others["value"].astype(float).argmax())]
+        first, later_layers = measured.iloc[0], measured.iloc[1:]
+        next_ = later_layers.iloc[int(later_layers["value"].astype(float).argmax())]
         yield judge(
             float(first["low"]) > float(next_["high"]),
             f"nats per token: layer {int(first['layer'])} {_cost(first)}, the most of the others in layer "
@@ -77,8 +77,8 @@ def thesis_pretrained_disrupted(pretrained_disruption: pd.DataFrame) -> Iterator
             verb = {"zero": "Zeroing", "mean": "Levelling"}[str(row["fill"])]
             statement = f"{verb} the massive dimensions of {row['display_name']} costs more than {words}."
             if pd.isna(row["low"]):
-                why = str(row["note"]) if pd.isna(row["value"]) else "one text has no spread"
-                yield untestable(f"{why}: a control that matches would decide it.", key=key, statement=statement)
+                reason = str(row["note"]) if pd.isna(row["value"]) else "one text has no spread"
+                yield untestable(f"{reason}: a control that matches would decide it.", key=key, statement=statement)
                 continue
             yield by_interval(
                 row,
@@ -186,7 +186,6 @@ def thesis_pretrained_places(pretrained_retrieval_parts: pd.DataFrame) -> Iterat
             f"of {len(cells)} cells with {int(cells['n'].min())} or more prompts each the least "
             f"is {100 * least['value']:.0f} % [{100 * least['low']:.0f}, {100 * least['high']:.0f}], at "
             f"{int(least['tokens'])} tokens",
-            otherwise="contradicted",
             recomputed=float(least["value"]),
             n=int(cells["n"].sum()),
             key=f"{model}_{part}",
@@ -219,7 +218,7 @@ def thesis_pretrained_shown(pretrained_retrieval_parts: pd.DataFrame) -> Iterato
         )
 
 
-def _judge_guess(row: Any, key: str, statement: str, more: str = "", *, above: bool) -> Verdict:
+def _judge_guess(row: Any, key: str, statement: str, note: str = "", *, above: bool) -> Verdict:
     """Judge whether Wilson's interval lies above the accuracy of guessing; if not `above`, whether it includes it.
 
     An interval that includes the accuracy of guessing does not exclude some knowledge.
@@ -228,7 +227,7 @@ def _judge_guess(row: Any, key: str, statement: str, more: str = "", *, above: b
     return judge(
         low > chance if above else low <= chance <= high,
         f"{100 * row['share']:.0f} % [{100 * low:.0f}, {100 * high:.0f}] of {int(row['n'])}, where a guess gets "
-        f"{100 * chance:.0f} %{more}",
+        f"{100 * chance:.0f} %{note}",
         otherwise="not supported" if above and high >= chance else "contradicted",
         recomputed=float(row["share"]),
         n=int(row["n"]),
