@@ -63,7 +63,7 @@ def source(name):
 
 
 class Memory:
-    """Artifacts by name: changed ones, recomputed ones that depend on them, and the committed rest.
+    """Artifacts by name: changed, recomputed because they depend on a changed one, or as committed.
 
     Parameters
     ----------

@@ -67,8 +67,8 @@ def test_copied_recoveries_are_compared():
 )
 def test_stated_layers_and_family_are_compared_with_the_configuration(printed, family, expected):
     table = prints("model family metric printed", (SMALL, family, "layers", printed))
-    known = rows("model text_layers", (SMALL, 32))
-    assert verdicts("c000_recovery_layers", table, models(), known) == {SMALL: expected}
+    configuration = rows("model text_layers", (SMALL, 32))
+    assert verdicts("c000_recovery_layers", table, models(), configuration) == {SMALL: expected}
 
 
 @pytest.mark.parametrize(
@@ -81,8 +81,8 @@ def test_stated_layers_and_family_are_compared_with_the_configuration(printed, f
 )
 def test_stated_layer_kinds_are_compared_with_the_configuration(layers, nope_layers, expected):
     table = cells(*pair("layers", "32", layers), *pair("nope_layers", "0", nope_layers))
-    known = rows("model layers text_layers", (SMALL, 32, 32), (BIG, 40, 32))
-    judged = verdicts("c000_models_layers", table, known)
+    models = rows("model layers text_layers", (SMALL, 32, 32), (BIG, 40, 32))
+    judged = verdicts("c000_models_layers", table, models)
     assert (judged[f"{SMALL}-layers"], judged[f"{SMALL}-nope_layers"]) == ("holds", "holds")
     assert (judged[f"{BIG}-layers"], judged[f"{BIG}-nope_layers"]) == expected
 

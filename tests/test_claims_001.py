@@ -55,8 +55,8 @@ def axis(first, second):
     """Return the correlations with the drift axis of keys and queries, for two models of two families."""
     mechanistic = rows("model metric value", ("a", "r_k_a", first[0]), ("a", "r_q_a", first[1]))
     ruler = rows("model metric value", ("b", "r_k_a", second[0]), ("b", "r_q_a", second[1]))
-    known = rows("model display_name family", ("a", "A", "Qwen3"), ("b", "B", "Llama 3"))
-    return mechanistic, ruler, known
+    models = rows("model display_name family", ("a", "A", "Qwen3"), ("b", "B", "Llama 3"))
+    return mechanistic, ruler, models
 
 
 def test_drift_axis_means_are_compared_over_all_models_or_a_family():
@@ -337,11 +337,11 @@ def test_early_level_is_compared_with_the_first_stage(after, expected):
 
 def test_bias_near_zero_must_be_below_one_logit():
     stated = states(training_bias_left=word("≈0", 0))
-    known = rows("model head_dim", ("smollm3-3b", 100))
-    assert verdict("c001_bias_near_zero", stated, trajectory(), known) == "contradicted"  # 50 / 10 = 5
+    models = rows("model head_dim", ("smollm3-3b", 100))
+    assert verdict("c001_bias_near_zero", stated, trajectory(), models) == "contradicted"  # 50 / 10 = 5
     small = trajectory(bias_window=[1.0, 2.0, 3.0, 4.0, 9.0])
-    assert verdict("c001_bias_near_zero", stated, small, known) == "holds"  # .9
-    assert verdict("c001_bias_near_zero", stated, small, known.assign(head_dim=64)) == "contradicted"  # 9 / 8
+    assert verdict("c001_bias_near_zero", stated, small, models) == "holds"  # .9
+    assert verdict("c001_bias_near_zero", stated, small, models.assign(head_dim=64)) == "contradicted"  # 9 / 8
 
 
 def test_residual_claim_needs_a_reduced_bias():

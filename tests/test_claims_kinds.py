@@ -23,7 +23,7 @@ HOLDING = {
     "c004_fig13_rope_explodes": "an intervention with its control", "c004_no_valid_answers": "what the script stores",
     "c004_sink_rates_high": "rates of both models", "c004_not_uniform": "layers, as printed",
 }  # fmt: skip
-"""Statements of the documents with such words that hold, and what they rest on; a new one is judged by hand first."""
+"""Statements with such words that hold, and what each rests on; judge a new one by hand before adding it."""
 
 
 def ledger() -> pd.DataFrame:

@@ -1,4 +1,4 @@
-"""Claims of all documents that repeat, count or leave open, on hand-made frames that make each true or false."""
+"""Claims of all documents on repeated and counted values and on open questions, each made true and false."""
 
 import inspect
 

@@ -1,4 +1,4 @@
-"""Claims on the sources' scripts and captures: current verdicts, and that each changes with its input."""
+"""Claims on the scripts and captures of the sources: their verdicts, and how each changes with its input."""
 
 from collections.abc import Callable
 

@@ -23,7 +23,7 @@ def cell_check(true: bool, reason: str, **arguments: Any) -> Verdict:
 def count_check(prose: pd.DataFrame, statement: str, count: int, reason: str, **arguments: Any) -> Verdict:
     """Return the verdict of `compare` on a count that the prose states; the row's key is the statement's."""
     cell, quantity = quote(prose, statement=statement), pick(prose, statement=statement)["quantity"]
-    fields = {"key": statement, "statement": f"{quantity}: {count}.", "kind": "cell check", **arguments}
+    fields: dict[str, Any] = {"key": statement, "statement": f"{quantity}: {count}.", "kind": "cell check", **arguments}
     return compare(cell, count, reason=reason, places=0, **fields)
 
 

@@ -178,8 +178,8 @@ def c002_h5_flat(captured_models: pd.DataFrame) -> Verdict:
 def c002_h5_bottleneck(length_decline: pd.DataFrame, published_lbp: pd.DataFrame) -> Verdict:
     """Ministral-3-3B scores low for want of base capability, not for loss of context.
 
-    The absence of a loss is asked at every length that was scored, within a margin: a fall between two cells is one
-    draw of their questions.
+    The loss must stay within a margin at every scored length, since a fall between two cells is one draw of their
+    questions.
     """
     rows = length_decline[(length_decline["mode"] == "nonthinking") & length_decline["in_source"]].set_index("model")
     ministral, other_models = rows.loc["ministral3-3b"], rows.drop("ministral3-3b")

@@ -33,17 +33,17 @@ def c002_profile_places(stated_002: pd.DataFrame, decile_profiles: pd.DataFrame)
     """Dip, recovery and collapse of the two Llama models of 32 layers lie in the deciles that are named."""
     for key, (model, feature) in PLACES.items():
         row = pick(decile_profiles, model=model)
-        values = [float(row[f"d{decile}"]) for decile in range(10)]
+        values = [float(row[f"d{number}"]) for number in range(10)]
         dip = values.index(min(values[:7]))
-        place = {"dip": dip, "recovery": values.index(max(values[dip:])), "collapse": values.index(min(values))}[
-            feature
-        ]
+        places = {"dip": dip, "recovery": values.index(max(values[dip:])), "collapse": values.index(min(values))}
+        decile = places[feature]
         reported = quote(stated_002, statement=key)
         yield cell_check(
-            reported.interval.low <= 10 * place and 10 * (place + 1) <= reported.interval.high,
-            f"The {feature} of {row['display_name']} is at {10 * place} to {10 * (place + 1)} % ({values[place]:.3f}).",
+            reported.interval.low <= 10 * decile and 10 * (decile + 1) <= reported.interval.high,
+            f"The {feature} of {row['display_name']} is at {10 * decile} to {10 * (decile + 1)} % "
+            f"({values[decile]:.3f}).",
             reported=reported.printed,
-            recomputed=f"{10 * place} to {10 * (place + 1)} %",
+            recomputed=f"{10 * decile} to {10 * (decile + 1)} %",
             key=key,
             statement=f"{row['display_name']}, {pick(stated_002, statement=key)['quantity']}: {reported.printed}.",
         )

@@ -153,14 +153,15 @@ def c002_t4_llama_family(decile_profiles: pd.DataFrame, published_facts: pd.Data
     """Llama-3.1-8B has the same non-monotone pattern as Llama-3.2-11B-Vision, which confirms a trait of the family."""
     origin = pick(published_facts, fact="llama32_vision_text")
     llama = decile_profiles[decile_profiles["family"] == "Llama 3"]
-    vision, text = (pick(llama, model=str(origin[name])) for name in ("subject", "printed"))
-    other_llamas = llama[~llama["model"].isin([vision["model"], text["model"]])]
+    vision, text_model = (pick(llama, model=str(origin[name])) for name in ("subject", "printed"))
+    other_llamas = llama[~llama["model"].isin([vision["model"], text_model["model"]])]
     recovering = other_llamas[other_llamas["recovery"] > 0]
     return judge(
         len(recovering) == len(other_llamas),
-        f"{vision['display_name']} is built on the text weights of {text['display_name']}, so that their recoveries of "
-        f"{vision['recovery']:+.3f} and {text['recovery']:+.3f} are one network seen twice; {len(recovering)} of the "
-        f"{len(other_llamas)} other Llama models ({listed(list(other_llamas['display_name']))}) recover.",
+        f"{vision['display_name']} is built on the text weights of {text_model['display_name']}, so that their "
+        f"recoveries of {vision['recovery']:+.3f} and {text_model['recovery']:+.3f} are one network seen twice; "
+        f"{len(recovering)} of the {len(other_llamas)} other Llama models "
+        f"({listed(list(other_llamas['display_name']))}) recover.",
         otherwise="not supported",
         reported="same, confirmed",
         recomputed=f"{len(recovering)} of {len(other_llamas)} others",

@@ -31,11 +31,11 @@ def c004_rep_length(
 ) -> Verdict:
     """Sequences have 512 tokens."""
     reported = quote(drope_parameters, parameter="sequence_length")
-    other_lengths = drope_protocols[drope_protocols["items"].str.contains("tokens")]
+    runs_in_tokens = drope_protocols[drope_protocols["items"].str.contains("tokens")]
     return judge(
-        other_lengths.empty,
-        f"That is the limit of some runs; experiments {' and '.join(dict.fromkeys(other_lengths['experiment']))} use "
-        f"{'; '.join(other_lengths['items'])}, and Experiment 10 contexts of {context_cells['context'].min()} to "
+        runs_in_tokens.empty,
+        f"That is the limit of some runs; experiments {' and '.join(dict.fromkeys(runs_in_tokens['experiment']))} use "
+        f"{'; '.join(runs_in_tokens['items'])}, and Experiment 10 contexts of {context_cells['context'].min()} to "
         f"{context_cells['context'].max()}.",
         reported=reported.printed,
         recomputed=f"up to {context_cells['context'].max()}",

@@ -13,7 +13,7 @@ from boundpaper.claims.terms import ArtifactCell
 from boundpaper.claims.worded_numbers import stated_number
 
 SHARE = "attention_contribution"
-STATED = Artifact("drope_stated")  # values stated before are named by their section
+STATED = Artifact("drope_stated")  # a value that a section states first is named after that section
 CHANGES = Artifact("drope_massive_counts", "the table of counts").where(metric="change_from_rope")
 AVERAGES = Artifact("drope_knowledge_categories", "the table of averages").where(positional="RoPE")
 BOS_MLP = Artifact("drope_bos_mlp", "the BOS-MLP table").where(metric="ppl_ratio")

@@ -163,7 +163,7 @@ c004_con_figure_e = Cells(
 )
 
 
-# RoPE's key norm is drawn as 52, to which the published 52.2 rounds; the table's 52.0 does not
+# RoPE's key norm is drawn as 52, the published 52.2 without decimals; the table prints 52.0
 c004_con_figure_f = Cells(
     "Figure F draws the query and key norms of the table.",
     "004, 15 Publication Figures, Figure F",

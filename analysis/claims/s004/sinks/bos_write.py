@@ -205,7 +205,7 @@ def c004_no_op_refuted(bos_value_norms: pd.DataFrame, sink_rate_layers: pd.DataF
     rows = {model: pick(bos_value_norms, positional=model, layer=2) for model in PAIR}
     published = sink_rate_layers[sink_rate_layers["layer"].isin(bos_value_norms["layer"])]
     sink_layers = published.loc[published[["rope", "drope"]].min(axis=1) > 90, "layer"].tolist()
-    layer_2 = (
+    share_in_words = (
         "the only one of these"
         if sink_layers == [2]
         else f"one of {len(sink_layers)} of these"
@@ -215,10 +215,10 @@ def c004_no_op_refuted(bos_value_norms: pd.DataFrame, sink_rate_layers: pd.DataF
     return judge(
         min(row["percent"] for row in rows.values()) > 50,
         "A score has no scale without the other tokens' values. Those are published for layers "
-        f"{published['layer'].min()} to {published['layer'].max()}: in layer 2, {layer_2} where nearly all heads are "
-        "sinks, the first token's value norm is "
-        f"{rows['RoPE']['percent']:.0f}% of the mean in RoPE ({rows['RoPE']['bos']:.2f} of "
-        f"{rows['RoPE']['mean']:.1f}) and {rows['DroPE']['percent']:.0f}% in DroPE, as in a sink that gives nothing.",
+        f"{published['layer'].min()} to {published['layer'].max()}: in layer 2, {share_in_words} where nearly all "
+        f"heads are sinks, the first token's value norm is {rows['RoPE']['percent']:.0f}% of the mean in RoPE "
+        f"({rows['RoPE']['bos']:.2f} of {rows['RoPE']['mean']:.1f}) and {rows['DroPE']['percent']:.0f}% in DroPE, as "
+        "in a sink that gives nothing.",
         otherwise="not supported",
         recomputed=f"{rows['RoPE']['percent']:.1f}% and {rows['DroPE']['percent']:.1f}%",
     )

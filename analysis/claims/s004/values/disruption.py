@@ -186,13 +186,13 @@ def c004_text_types(
     differences = [(str(row["text"]), float(row["difference_nats"])) for _, row in disruption_ratios.iterrows()]
     in_every_text = all(nats > 0 for _, nats in differences)
     repeats = drope_text_repeats.loc[drope_text_repeats["experiment"].astype(str) == "2", "repeats"]
-    has_text = bool((repeats == 1).any())
+    has_unrepeated = bool((repeats == 1).any())
     yield judge(
-        in_every_text and has_text,
+        in_every_text and has_unrepeated,
         f"RoPE minus DroPE: {', '.join(f'{nats:.1f} nats ({text})' for text, nats in differences)}."
         + (
             ""
-            if has_text
+            if has_unrepeated
             else f" But the texts of every set are one passage repeated {repeats.min()} to {repeats.max()} times: "
             "these are three sets of repeated sentences, not types of text."
         ),

@@ -42,7 +42,7 @@ def c004_rope_confirms_jin(knowledge_categories: pd.DataFrame, knowledge_tasks: 
     """With rotary positions, disruption costs contextual knowledge more than parametric knowledge, as in Jin et al."""
     parametric, contextual = pick_each(knowledge_categories, positional="RoPE", category=("parametric", "contextual"))
     tasks = rows_where(knowledge_tasks, positional="RoPE", category="contextual")
-    no_better = [
+    at_chance = [
         str(row["task"]).replace("imdb", "IMDB") for _, row in tasks.iterrows() if not row["base_low"] > row["chance"]
     ]
     return judge(
@@ -54,7 +54,7 @@ def c004_rope_confirms_jin(knowledge_categories: pd.DataFrame, knowledge_tasks: 
             if pd.isna(parametric["loss_high"])
             else f" [{parametric['loss_low']:.0f}, {parametric['loss_high']:.0f}]"
         )
-        + f". Of the {len(tasks)} contextual tasks {listed(no_better)} {'have' if len(no_better) > 1 else 'has'} a "
+        + f". Of the {len(tasks)} contextual tasks {listed(at_chance)} {'have' if len(at_chance) > 1 else 'has'} a "
         "baseline not above chance.",
         otherwise="not supported" if contextual["loss"] > parametric["loss"] else "contradicted",
         recomputed=f"{contextual['loss'] - parametric['loss']:.1f} points",

@@ -1,4 +1,4 @@
-"""Claims that repeat the plan's questions at base 10,000 and over both bases; added before its models were measured."""
+"""Claims that repeat the plan's questions at base 10,000 and over both bases, added before its models were measured."""
 
 from collections.abc import Iterator
 

@@ -87,7 +87,7 @@ def thesis_population_cliff(population_distances: pd.DataFrame) -> Iterator[Verd
 def thesis_population_slope(population_distances: pd.DataFrame) -> list[Verdict]:
     """At base 10,000 models with rotation find passkeys past the distance at which those of base 400 find none.
 
-    Post hoc, written when two seeds of that base were in: in prompts of four training lengths, by seed.
+    Post hoc, written when two seeds of that base were measured; by seed, in prompts of four training lengths.
     """
     rows = population_distances[
         (population_distances["base"] == BASES[1])

@@ -71,8 +71,8 @@ def _corrected_p(asked: pd.DataFrame) -> pd.DataFrame:
 def thesis_population_miscounts(population_errors: pd.DataFrame) -> Iterator[Verdict]:
     """Among a model's wrong passkeys, more miscount digits without rotation: digits inserted, or one lost from a run.
 
-    Post hoc, up to twice the training length: the answers that the DroPE report quotes have lost a digit of a run,
-    which is the second part; the first was the one asked at first. Exact sign flips, Holm over both.
+    Post hoc, up to twice the training length. Inserted digits were asked about first; lost digits were added because
+    the answers that the DroPE report quotes have lost a digit of a run. Exact sign flips, Holm over both kinds.
     """
     shares_by_kind = {kind: _share_of_wrong_keys(population_errors, kind) for kind in MISCOUNTED}
     differences = {
