@@ -7,9 +7,7 @@ import pytest
 
 from analysis.claims.s004.patterns.attention import c004_pat_routed_identically
 from analysis.claims.s004.sinks.bos_tasks import c004_no_valid_answers, c004_rope_fails_all_tasks
-from analysis.claims.s004.sinks.bos_write import c004_drope_writes_more
 from analysis.claims.s004.sinks.layer1_tasks import c004_attention_preserves_parametric
-from analysis.claims.s004.sinks.rates import c004_attention_by_hand, c004_sink_rates_high
 from analysis.claims.s004.values.disruption import c004_text_types
 from analysis.claims.s004.values.knowledge_drope import c004_cities_improve
 from analysis.claims.thesis import captures as thesis_captures
@@ -76,63 +74,6 @@ def test_hand_computed_attention_counts_only_when_rotated() -> None:
     assert (unrotated_verdict.verdict, rotated_verdict.verdict) == ("not supported", "contradicted")
     assert "without rotating" in unrotated_verdict.reason
     assert "without rotating" not in rotated_verdict.reason
-
-
-def test_write_scores_count_only_when_rotated() -> None:
-    origins = artifact("drope_attention_origins")
-    tables = [artifact("write_summary"), artifact("write_layers")]
-    assert c004_drope_writes_more(*(*tables, origins)).verdict == "not supported"
-    rotated = with_field("experiment", 5, "rotated", "yes")(origins)
-    assert c004_drope_writes_more(*(*tables, rotated)).verdict == "holds"
-
-
-def test_sink_rates_by_hand_need_the_rotation_or_model_attention() -> None:
-    origins = artifact("drope_attention_origins")
-    rates = [artifact("drope_first_sink_rates"), artifact("sink_rate_layers")]
-    verdict = c004_attention_by_hand(artifact("models"), origins, *rates)
-    assert verdict.verdict == "not supported"
-    assert "91.9% where 97.8% are printed" in verdict.reason
-    rotated = with_field("run", "printed", "rotated", "yes")(origins)
-    assert c004_attention_by_hand(artifact("models"), rotated, *rates).verdict == "holds"
-
-
-def test_sinks_and_perplexities_of_the_first_run_differ() -> None:
-    first, layers = artifact("drope_first_sink_rates"), artifact("sink_rate_layers")
-    assert thesis_scripts.thesis_sinks_first_run(first, layers).verdict == "holds"
-    same = first.assign(value=layers.sort_values("layer")["rope"].to_numpy() / 100)
-    assert thesis_scripts.thesis_sinks_first_run(same, layers).verdict == "contradicted"
-    stored, effects = artifact("drope_first_perplexity"), artifact("bos_mlp_effects")
-    verdict = thesis_scripts.thesis_factor_not_stored(stored, effects)
-    assert (verdict.verdict, verdict.recomputed) == ("holds", "873×")
-    agreeing = stored.copy()
-    baseline = float(stored.loc[stored["condition"] == "baseline", "value"].iloc[0])
-    row = (agreeing["positional"] == "RoPE") & (agreeing["condition"] == "bos_mlp_ablation")
-    agreeing.loc[row, "value"] = 1250 * baseline
-    assert thesis_scripts.thesis_factor_not_stored(agreeing, effects).verdict == "contradicted"
-
-
-def test_unknown_answers_are_claimed_for_most_arms() -> None:
-    stored, protocols = artifact("drope_script_rates"), artifact("drope_protocols")
-    functional = functional_shares(artifact("drope_functional"), stored, protocols)
-    layer1 = layer1_task_shares(artifact("drope_layer1_tasks"), stored, protocols)
-    tests = knowledge_tests(artifact("drope_knowledge"), stored, artifact("drope_stated"), FAMILIES)
-    tasks = knowledge_tasks(artifact("drope_knowledge"), stored, artifact("drope_stated"), tests)
-    verdict = thesis_scripts.thesis_answers_unknown(functional, layer1, tasks)
-    assert verdict.verdict == "holds"
-    known = [table.assign(n_low=table["n_high"]) for table in (functional, layer1)]
-    turned = thesis_scripts.thesis_answers_unknown(*(*known, tasks))
-    assert turned.verdict == "contradicted"
-    assert turned.reason != verdict.reason
-
-
-def test_removal_alone_takes_few_massive_values() -> None:
-    massive, counts = artifact("drope_smollm_massive"), artifact("massive_counts")
-    verdict = thesis_scripts.thesis_removal_alone(massive_removal(massive, counts))
-    assert (verdict.verdict, verdict.recomputed) == ("holds", "-6.4 % and +28.1 %")
-    halved = massive.copy()
-    rows = halved["variant"] == "rotation removed"
-    halved["value"] = halved["value"].where(~rows, halved["value"] / 2)
-    assert thesis_scripts.thesis_removal_alone(massive_removal(halved, counts)).verdict == "contradicted"
 
 
 def test_massive_value_totals_and_changes_are_computed() -> None:
@@ -211,25 +152,6 @@ def test_sampled_heads_are_counted_without_cross_attention() -> None:
     assert table.loc["qwen3-1.7b", "beyond"] == 75
 
 
-def test_capture_noise_exceeds_the_spread_of_the_models() -> None:
-    twins, models = artifact("nope_twins"), artifact("matched_models")
-    verdict = thesis_captures.thesis_capture_noise(twins, models)
-    assert (verdict.verdict, verdict.recomputed) == ("holds", "0.027 against 0.019")
-    quiet = with_field("quantity", "decile_mean", "value", 0.005)(twins)
-    assert thesis_captures.thesis_capture_noise(quiet, models).verdict == "contradicted"
-    apart = models.assign(ap_overall=range(len(models)))
-    assert thesis_captures.thesis_capture_noise(twins, apart).verdict == "contradicted"
-
-
-def test_flat_family_is_the_scaled_one() -> None:
-    captured = artifact("captured_models")
-    assert thesis_captures.thesis_flat_family_scaled(heads(), captured).verdict == "holds"
-    unscaled = heads().assign(scaling="none")
-    assert thesis_captures.thesis_flat_family_scaled(unscaled, captured).verdict == "contradicted"
-    steep = with_field("family", "Ministral 3", "ap_drop", 0.3)(captured)
-    assert thesis_captures.thesis_flat_family_scaled(heads(), steep).verdict == "contradicted"
-
-
 def rates(**cells: tuple[str, object]) -> pd.DataFrame:
     frame = artifact("drope_script_rates")
     for condition, (field, value) in cells.items():
@@ -291,14 +213,3 @@ def test_cities_task_is_not_testable_without_answer_counts() -> None:
     )
     known = stored.assign(value=stored["value"].where(~row, 132 / 167))
     assert judged(known).verdict != "not testable"
-
-
-def test_high_sink_rates_need_the_attention_of_the_model() -> None:
-    tables = [artifact("sink_summary"), artifact("sink_rate_layers")]
-    first, pattern = artifact("drope_first_sink_rates"), artifact("drope_attention")
-    verdict = c004_sink_rates_high(*(*tables, first, pattern))
-    assert (verdict.verdict, verdict.recomputed) == ("holds", "29 of 32")
-    low = first.assign(value=first["value"].where(first["layer"] < 20, 0.5))
-    turned = c004_sink_rates_high(*(*tables, low, pattern))
-    assert turned.verdict == "contradicted"
-    assert turned.reason != verdict.reason
