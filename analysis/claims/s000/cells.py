@@ -213,16 +213,16 @@ def c000_background_period(
     nope_facts: pd.DataFrame, nope_layer_kinds: pd.DataFrame, published_facts: pd.DataFrame
 ) -> Verdict:
     """The cross-attention layers are every fifth from 3 on, which is the default of the configuration."""
-    cross = set(nope_layer_kinds.loc[nope_layer_kinds["kind"] == CROSS, "layer"])
+    cross_layers = set(nope_layer_kinds.loc[nope_layer_kinds["kind"] == CROSS, "layer"])
     period, start = (int(quote(nope_facts, fact=f"cross_attention_{name}").number) for name in ("period", "first"))
     by_rule = set(range(start, len(nope_layer_kinds), period))
     default, published = (
         _indices(str(pick(facts, fact=fact)["printed"]))
         for facts, fact in ((nope_facts, "cross_attention_default"), (published_facts, "cross_attention_layers"))
     )
-    layers_in_words = [", ".join(map(str, sorted(layers))) for layers in (by_rule, cross, default, published)]
+    layers_in_words = [", ".join(map(str, sorted(layers))) for layers in (by_rule, cross_layers, default, published)]
     return judge(
-        by_rule == cross == default == published,
+        by_rule == cross_layers == default == published,
         f"Every {period}th layer from {start} on gives {layers_in_words[0]}; the list and the default printed beside "
         f"it have {layers_in_words[1]} and {layers_in_words[2]}, the configuration that the model's library ships "
         f"{layers_in_words[3]}.",

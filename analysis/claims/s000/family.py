@@ -147,20 +147,20 @@ def c000_f3_intersection(
     llama = rows[rows["family"] == "Llama 3"]
     large = llama[llama["text_layers"] >= depth]
     shallower = list(llama.loc[llama["recovers"] & (llama["text_layers"] < depth), "display_name"])
-    networks, deeper = large["network"].nunique(), int((large["text_layers"] > depth).sum())
+    network_count, deeper = large["network"].nunique(), int((large["text_layers"] > depth).sum())
     tests = nope_family_tests[nope_family_tests["unit"] == "network"].set_index("comparison")["p_value"]
     p = float(tests["Llama against others, all captured"])
     return judge(
-        networks > 1 and deeper > 0 and not shallower,
+        network_count > 1 and deeper > 0 and not shallower,
         f"Models with fewer than {depth} layers that recover: {listed(shallower)}."
         if shallower
-        else f"The cell holds {networks} network{'s' if networks > 1 else ''} under {len(large)} names, {deeper} of "
-        f"them deeper than {depth} layers; family alone gives Fisher p = {p:.2f} over {rows['network'].nunique()} "
-        "networks, and the smaller Llama models differ in size, width and training too.",
+        else f"The cell holds {network_count} network{'s' if network_count > 1 else ''} under {len(large)} names, "
+        f"{deeper} of them deeper than {depth} layers; family alone gives Fisher p = {p:.2f} over "
+        f"{rows['network'].nunique()} networks, and the smaller Llama models differ in size, width and training too.",
         otherwise="contradicted" if shallower else "not supported",
         failure="reading" if shallower else "",
         reported=condition.printed,
-        recomputed=f"{networks} network",
-        n=networks,
+        recomputed=f"{network_count} network",
+        n=network_count,
         p_value=p,
     )

@@ -48,14 +48,14 @@ def c002_gap_published(reported_lbp_lengths: pd.DataFrame, published_lbp: pd.Dat
     scores = reported_lbp_lengths[reported_lbp_lengths["metric"] == "lbp"]
     absent = scores[scores["low"].isna()]
     published = absent.merge(published_lbp[published_lbp["mode"] == "nonthinking"], on=["model", "length"])
-    models, open_models = scores["model"].nunique(), absent["model"].nunique()
+    model_count, open_count = scores["model"].nunique(), absent["model"].nunique()
     return judge(
-        open_models == models - 1,
-        f"Table 3 lacks the scores of {open_models} of {models} models. They were published elsewhere: of the "
+        open_count == model_count - 1,
+        f"Table 3 lacks the scores of {open_count} of {model_count} models. They were published elsewhere: of the "
         f"{len(absent)} cells the benchmark's own summaries fill {len(published)}.",
         reported="not in Figure 7",
-        recomputed=f"{open_models} of {models} models",
-        n=models,
+        recomputed=f"{open_count} of {model_count} models",
+        n=model_count,
     )
 
 

@@ -157,10 +157,10 @@ def c002_drop_ministral_order(stated_002: pd.DataFrame, reported_observations: p
         f"{size} ({pick(stated_002, statement='drop_' + name.replace('-', '_'))['printed']})"
         for name, size in sizes.items()
     )
-    scores = ", ".join(f"{sizes[name]} {cells[name][0].printed}" for name in order)
+    listing = ", ".join(f"{sizes[name]} {cells[name][0].printed}" for name in order)
     return judge(
         ranking == printed,
-        f"By score the order is {ranking} ({scores}); by the drop itself it would be another.",
+        f"By score the order is {ranking} ({listing}); by the drop itself it would be another.",
         reported=printed,
         recomputed=ranking,
         n=len(sizes),

@@ -68,12 +68,12 @@ def c002_generations_distance(captured_models: pd.DataFrame) -> Verdict:
 @claim("002, RULER analysis: generational comparison")
 def c002_generations_size(stated_002: pd.DataFrame, models: pd.DataFrame) -> Verdict:
     """The difference may reflect 8B against 3B parameters."""
-    stated = [pick(stated_002, statement=f"generations_{key}_size") for key in ("llama31_8b", "llama32_3b")]
+    rows = [pick(stated_002, statement=f"generations_{key}_size") for key in ("llama31_8b", "llama32_3b")]
     sizes = [float(pick(models, model=model)["parameters_nominal_b"]) for model in (OLD, NEW)]
     return untestable(
         f"The models have {sizes[0]:g}B and {sizes[1]:g}B parameters and differ in depth, training and size at once; "
         "captures of one generation in several sizes would tell them apart.",
-        reported=" against ".join(str(row["printed"]) for row in stated),
+        reported=" against ".join(str(row["printed"]) for row in rows),
     )
 
 

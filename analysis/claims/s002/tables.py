@@ -74,10 +74,10 @@ c002_all_models_scores = Cells(
 def c002_all_models_sorted(reported_plasticity: pd.DataFrame) -> Verdict:
     """The table of all models is sorted by aggregate plasticity, highest first."""
     column = reported_plasticity.loc[reported_plasticity["metric"] == "ap_overall", "value"]
-    rises = int((column.diff() > 0).sum())
+    rise_count = int((column.diff() > 0).sum())
     return judge(
-        rises == 0,
-        f"The {len(column)} values run from {column.iloc[0]:.4f} to {column.iloc[-1]:.4f} with {rises} rises.",
+        rise_count == 0,
+        f"The {len(column)} values run from {column.iloc[0]:.4f} to {column.iloc[-1]:.4f} with {rise_count} rises.",
         n=len(column),
     )
 
@@ -124,9 +124,9 @@ def c002_t3_reference(reported_reference_models: pd.DataFrame) -> Verdict:
     """Nine models that were not captured serve as references, with scores by length read off a figure of the
     benchmark.
     """
-    names = reported_reference_models["name"].nunique()
+    model_count = reported_reference_models["name"].nunique()
     return untestable(
-        f"The benchmark's summaries of these {names} models would decide on the {len(reported_reference_models)} "
+        f"The benchmark's summaries of these {model_count} models would decide on the {len(reported_reference_models)} "
         "cells; they are not among the sources, and no statement rests on them.",
         reported="Reference models",
     )

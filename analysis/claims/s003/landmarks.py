@@ -165,9 +165,9 @@ def c003_lowest_in_trough(delta_p_landmarks: pd.DataFrame) -> Iterator[Verdict]:
 def c003_points(delta_p_landmarks: pd.DataFrame) -> Iterator[Verdict]:
     """Where the curves start, reach their trough and end, and how low."""
     for (model, anchoring, landmark), rows in delta_p_landmarks.groupby(["model", "anchoring", "landmark"], sort=False):
-        values = ", ".join(f"{str(row['metric']).replace('_', ' ')} {row['printed']}" for _, row in rows.iterrows())
+        listing = ", ".join(f"{str(row['metric']).replace('_', ' ')} {row['printed']}" for _, row in rows.iterrows())
         yield untestable(
-            f"Read off by eye ({values}); no series is given. The points of the curves with their intervals would "
+            f"Read off by eye ({listing}); no series is given. The points of the curves with their intervals would "
             "decide it.",
             reported=", ".join(str(text) for text in rows["printed"]),
             key=f"{model}-{anchoring}-{landmark}".replace(" ", "-"),

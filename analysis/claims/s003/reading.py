@@ -17,11 +17,11 @@ def c003_size_severity(delta_p_landmarks: pd.DataFrame) -> list[Verdict]:
     rows = delta_p_landmarks[delta_p_landmarks["landmark"] == "lowest"]
     values = rows[rows["metric"] == "delta_p"].set_index("model")
     small, large = (values.loc[model] for model in SIZES.values())
-    models = len(values)
+    model_count = len(values)
     fields: dict[str, Any] = {
         "reported": f"{large['printed']} against {small['printed']}",
         "recomputed": f"{large['value'] - small['value']:+.0f} points",
-        "n": models,
+        "n": model_count,
     }
     lower = bool(large["value"] < small["value"])
     return [
@@ -34,9 +34,9 @@ def c003_size_severity(delta_p_landmarks: pd.DataFrame) -> list[Verdict]:
             **fields,
         ),
         judge(
-            lower and models > 2,
-            f"{models} models that differ in more than size, without an interval and with different samples in the "
-            "groups, support no statement on scale; the heading asserts what the sentence below it calls possible.",
+            lower and model_count > 2,
+            f"{model_count} models that differ in more than size, without an interval and with different samples in "
+            "the groups, support no statement on scale; the heading asserts what the sentence below it calls possible.",
             otherwise="not supported" if lower else "contradicted",
             key="scale",
             statement="The effect grows with the size of the model.",
@@ -168,9 +168,9 @@ def c003_mid_vulnerability(delta_p_stated: pd.DataFrame) -> Verdict:
     """The middle layers are a bottleneck where question-anchored representations become less useful for the
     prediction.
     """
-    models = pick(delta_p_stated, statement="overview_models")["as_number"]
+    model_count = pick(delta_p_stated, statement="overview_models")["as_number"]
     return untestable(
-        f"The curves come from probes of {models:.0f} models whose quality by layer is not stated: a probe near chance "
-        "cannot fall. The probes' AUROC by layer and a knockout of as many tokens that are not of the question would "
-        "decide it."
+        f"The curves come from probes of {model_count:.0f} models whose quality by layer is not stated: a probe near "
+        "chance cannot fall. The probes' AUROC by layer and a knockout of as many tokens that are not of the question "
+        "would decide it."
     )

@@ -51,11 +51,11 @@ def c004_rep_texts(drope_parameters: pd.DataFrame, drope_protocols: pd.DataFrame
     for _, row in drope_protocols.iterrows():
         if match := re.match(r"(\d+) (?:\w+ )?(?:texts|prompts|paragraphs|sentences)", str(row["items"])):
             counts[str(row["section"])] = int(match[1])
-    different = {section: count for section, count in counts.items() if count != reported.number}
+    other_counts = {section: count for section, count in counts.items() if count != reported.number}
     return judge(
-        not different,
-        f"Ten in {len(counts) - len(different)} of {len(counts)} runs on texts; otherwise "
-        f"{', '.join(f'{count} in section {section}' for section, count in different.items())}.",
+        not other_counts,
+        f"Ten in {len(counts) - len(other_counts)} of {len(counts)} runs on texts; otherwise "
+        f"{', '.join(f'{count} in section {section}' for section, count in other_counts.items())}.",
         reported=reported.printed,
         recomputed=f"{min(counts.values())} to {max(counts.values())}",
         n=len(counts),

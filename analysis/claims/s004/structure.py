@@ -13,11 +13,13 @@ from boundpaper.claims.words import listed
 def c004_sections_numbered_once(headings: pd.DataFrame) -> Verdict:
     """Each number names one section."""
     rows = headings[(headings["document"] == "004") & (headings["kind"] == "section") & (headings["number"] != "")]
-    repeated = [number for number, count in rows["number"].value_counts().items() if count > 1]
-    names = listed([f"{number} ({listed(list(rows.loc[rows['number'] == number, 'heading']))})" for number in repeated])
+    repeated_numbers = [number for number, count in rows["number"].value_counts().items() if count > 1]
+    listing = listed(
+        [f"{number} ({listed(list(rows.loc[rows['number'] == number, 'heading']))})" for number in repeated_numbers]
+    )
     return judge(
-        not repeated,
-        (f"All {len(rows)} numbers differ.", f"Of {len(rows)} numbered sections two share {names}."),
+        not repeated_numbers,
+        (f"All {len(rows)} numbers differ.", f"Of {len(rows)} numbered sections two share {listing}."),
         recomputed=f"{rows['number'].nunique()} numbers",
         n=len(rows),
     )

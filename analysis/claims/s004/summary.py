@@ -193,13 +193,13 @@ def c004_sum_only_rope_depends(drope_stated: pd.DataFrame, drope_bos_mlp: pd.Dat
     """Only one of the two models depends on the first token's MLP output."""
     row = pick(drope_stated, statement="s12_1_dependent_models")
     ratios = {model: quote(drope_bos_mlp, positional=model, metric="ppl_ratio") for model in PAIR}
-    depend = [model for model, ratio in ratios.items() if ratio.number > 2]
+    dependent_models = [model for model, ratio in ratios.items() if ratio.number > 2]
     listing = " and ".join(f"{ratio.printed} ({model})" for model, ratio in ratios.items())
     verdict = judge(
-        len(depend) == stated_number(row) and depend == ["RoPE"],
+        len(dependent_models) == stated_number(row) and dependent_models == ["RoPE"],
         f"Perplexity ratios in the layers that were ablated: {listing}.",
         reported=str(row["printed"]),
-        recomputed=f"{len(depend)} of {len(ratios)}",
+        recomputed=f"{len(dependent_models)} of {len(ratios)}",
         n=len(ratios),
     )
     return mark_repeat(verdict, "c004_only_rope_stores")

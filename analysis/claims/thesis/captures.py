@@ -169,13 +169,13 @@ def thesis_flat_family_scaled(capture_heads: pd.DataFrame, captured_models: pd.D
 def thesis_shared_texts(capture_heads: pd.DataFrame) -> Verdict:
     """Plasticity was captured on documents of the benchmark that it is correlated with."""
     texts = sorted(set(capture_heads["texts"]))
-    named = [text for text in texts if "longbench-pro" in text]
+    benchmark_texts = [text for text in texts if "longbench-pro" in text]
     return judge(
-        texts == named,
+        texts == benchmark_texts,
         f"All {len(capture_heads)} captures read {listed(texts)}; a text that is hard for the benchmark is hard for "
         "the capture as well."
-        if texts == named
-        else f"{len(named)} of {len(texts)} datasets are of the benchmark.",
-        recomputed=f"{len(named)} of {len(texts)}",
+        if texts == benchmark_texts
+        else f"{len(benchmark_texts)} of {len(texts)} datasets are of the benchmark.",
+        recomputed=f"{len(benchmark_texts)} of {len(texts)}",
         n=len(capture_heads),
     )

@@ -30,13 +30,13 @@ def thesis_plasticity_falls(decile_profiles: pd.DataFrame) -> Verdict:
 def thesis_profiles_that_rise(decile_profiles: pd.DataFrame) -> Verdict:
     """Of the thirteen profiles four rise somewhere by more than rounding explains, three of them in Llama 3."""
     rising = decile_profiles[decile_profiles["shape"] == "rises"]
-    names = ", ".join(
+    listing = ", ".join(
         f"{name} (+{rise:.3f})" for name, rise in zip(rising["display_name"], rising["draw_up"], strict=True)
     )
     still_open = decile_profiles[decile_profiles["shape"] == "open"]["display_name"]
     return judge(
         len(decile_profiles) == 13 and len(rising) == 4 and int((rising["family"] == "Llama 3").sum()) == 3,
-        f"{names}; rounding leaves open whether {', '.join(still_open)} rises",
+        f"{listing}; rounding leaves open whether {', '.join(still_open)} rises",
         recomputed=str(len(rising)),
         n=len(decile_profiles),
     )
@@ -103,12 +103,12 @@ def thesis_bias_rank(captured_models: pd.DataFrame) -> Verdict:
     mistral = pick(captured_models, model="mistral-v0.2-7b")
     rank = int((captured_models["bias_strength"] > mistral["bias_strength"]).sum()) + 1
     below = captured_models[captured_models["bias_window"] < largest["bias_window"]]
-    families = ", ".join(dict.fromkeys(below["family"]))
+    family_names = ", ".join(dict.fromkeys(below["family"]))
     return judge(
-        largest["model"] == mistral["model"] and families == "Ministral 3",
+        largest["model"] == mistral["model"] and family_names == "Ministral 3",
         f"{largest['display_name']} has {largest['bias_strength']:.2e} per token, the most of {len(captured_models)}, "
         f"and {largest['bias_window']:.0f} per window of {int(largest['captured_context']):,} tokens; "
-        f"{len(below)} models have less ({families or 'none'}, up to {below['bias_window'].max():.0f})",
+        f"{len(below)} models have less ({family_names or 'none'}, up to {below['bias_window'].max():.0f})",
         recomputed=f"rank {rank} by token, {len(below) + 1} by window",
         n=len(captured_models),
     )

@@ -43,14 +43,14 @@ def thesis_answers_unknown(
     tasks = knowledge_tasks[knowledge_tasks["category"] == "parametric"]
     ranges += [tasks[[f"{arm}_n_low", f"{arm}_n_high"]].to_numpy() for arm in ("base", "disrupted")]
     pairs = [(int(low), int(high)) for rows in ranges for low, high in rows.tolist()]
-    unknown = [pair for pair in pairs if pair[0] != pair[1]]
+    open_pairs = [pair for pair in pairs if pair[0] != pair[1]]
     unreadable = sum(high == 0 for _, high in pairs)
     return judge(
-        2 * len(unknown) > len(pairs),
+        2 * len(open_pairs) > len(pairs),
         f"The scripts leave out answers that read as neither yes nor no. Of {len(pairs)} arms of cities and sports in "
-        f"Experiments 3, 4 and 6 the stored share leaves the number of answers open in {len(unknown)}, and in "
+        f"Experiments 3, 4 and 6 the stored share leaves the number of answers open in {len(open_pairs)}, and in "
         f"{unreadable} no answer could be read.",
-        recomputed=f"{len(unknown)} of {len(pairs)}",
+        recomputed=f"{len(open_pairs)} of {len(pairs)}",
         n=len(pairs),
     )
 

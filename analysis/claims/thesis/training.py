@@ -28,14 +28,14 @@ def thesis_key_drift_kept(training_changes: pd.DataFrame) -> Verdict:
 def thesis_bias_window_grows(training_trajectory: pd.DataFrame, training_changes: pd.DataFrame) -> Verdict:
     """Per window the bias never falls from one phase to the next."""
     rows = training_trajectory.sort_values("order")
-    most = [rows[rows["phase"] == name]["bias_window_high"].max() for name in dict.fromkeys(rows["phase"])]
-    least = [rows[rows["phase"] == name]["bias_window_low"].min() for name in dict.fromkeys(rows["phase"])]
+    highs = [rows[rows["phase"] == name]["bias_window_high"].max() for name in dict.fromkeys(rows["phase"])]
+    lows = [rows[rows["phase"] == name]["bias_window_low"].min() for name in dict.fromkeys(rows["phase"])]
     row = pick(training_changes, span="extensions", metric="bias_window")
     return judge(
-        all(earlier < later for earlier, later in zip(most, least[1:], strict=False)),
+        all(earlier < later for earlier, later in zip(highs, lows[1:], strict=False)),
         f"from {rows['bias_window'].iloc[0]:.0f} at the first checkpoint to {row['before']:.0f} at annealing and "
         f"{row['after']:.0f} at the last; given the rounding of the bias the phases reach from "
-        f"{', '.join(f'{low:.0f} to {high:.0f}' for low, high in zip(least, most, strict=True))}",
+        f"{', '.join(f'{low:.0f} to {high:.0f}' for low, high in zip(lows, highs, strict=True))}",
         recomputed=float(row["ratio"]),
         n=len(rows),
     )

@@ -233,10 +233,10 @@ def c004_rank_alignment(drope_verification: pd.DataFrame) -> Verdict:
 @claim("004, 11.4 Investigating Failure Modes")
 def c004_rank_mechanisms(drope_verification: pd.DataFrame) -> Verdict:
     """Generating and verifying a number use different mechanisms."""
-    cells = len(drope_verification)
+    cell_count = len(drope_verification)
     return untestable(
-        f"The {cells} yes/no cells and the copies come from different prompts and no internal measurement; ablating "
-        "the same heads in both tasks would decide it."
+        f"The {cell_count} yes/no cells and the copies come from different prompts and no internal measurement; "
+        "ablating the same heads in both tasks would decide it."
     )
 
 

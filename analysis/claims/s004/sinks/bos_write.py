@@ -172,9 +172,9 @@ def c004_bos_value_four(
             statement=f"{model}'s perplexity rises about fourfold.",
         )
     contrast = pick(bos_ablation_contrasts, ablation="bos_value_all_layers")
-    lines = pick(drope_protocols, section="6")["items"]
+    texts = pick(drope_protocols, section="6")["items"]
     yield untestable(
-        f"One perplexity per model ({lines}) and no spread: they differ by {contrast['gap_nats']:.2f} nats, a factor "
+        f"One perplexity per model ({texts}) and no spread: they differ by {contrast['gap_nats']:.2f} nats, a factor "
         f"of {contrast['ratio']:.2f}. Perplexities by line would decide whether that is similar.",
         key="similar",
         statement="Both models are similarly sensitive to losing the first token's values.",

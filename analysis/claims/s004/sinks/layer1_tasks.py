@@ -32,7 +32,7 @@ def c004_attention_preserves_parametric(
         )
         tests = layer1_task_tests[layer1_task_tests["comparison"] == f"RoPE, {task}, layer1_attn against baseline"]
         change = float(after["share"] - before["share"])
-        rates = (
+        change_in_words = (
             f"{task.capitalize()} goes from {before['share']:.0f} to {after['share']:.1f}% of the answers that can be "
             f"read, {_answers_read(before)} before and {_answers_read(after)} after, with chance at "
             f"{before['chance']:.0f}%: {max(float(after['lost']), 0):.0f}% of what lay above chance is lost"
@@ -46,7 +46,7 @@ def c004_attention_preserves_parametric(
         if tests.empty:
             yield Verdict(
                 verdict="not supported" if abs(change) <= EQUIVALENT else "contradicted",
-                reason=f"{rates}. Without the number of answers there is no test.",
+                reason=f"{change_in_words}. Without the number of answers there is no test.",
                 **fields,
             )
             continue
@@ -54,8 +54,8 @@ def c004_attention_preserves_parametric(
         yield equivalent(
             (100 * float(test["ci_low"]), 100 * float(test["ci_high"])),
             EQUIVALENT,
-            f"{rates}; the change lies between {100 * test['ci_low']:.0f} and {100 * test['ci_high']:+.0f} points "
-            f"({p(test['p_value'])}, Fisher).",
+            f"{change_in_words}; the change lies between {100 * test['ci_low']:.0f} and {100 * test['ci_high']:+.0f} "
+            f"points ({p(test['p_value'])}, Fisher).",
             **numbers_of(test, "n", "p_value", "p_adjusted"),
             **fields,
         )

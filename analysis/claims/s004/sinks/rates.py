@@ -26,13 +26,13 @@ def c004_sink_threshold_strict(drope_stated: pd.DataFrame) -> Verdict:
     later_mentions = [pick(drope_stated, statement=key) for key in keys]
     is_equal = all(source["qualifier"] == prose["qualifier"] for source in later_mentions)
     words = {"more_than": "more than", "at_least": "at least"}
-    printed = {"more_than": "exceeds", "at_least": ">="}
+    symbols = {"more_than": "exceeds", "at_least": ">="}
     return judge(
         is_equal,
         "The formula, a comment and the code take "
         f"{listed([words[source['qualifier']] + ' ' + source['printed'] for source in later_mentions])}; it matters "
         "only for a head exactly at the threshold.",
-        reported=f"{printed[prose['qualifier']]} and {prose['printed']}",
+        reported=f"{symbols[prose['qualifier']]} and {prose['printed']}",
         recomputed=f"{words[later_mentions[0]['qualifier']]} {later_mentions[0]['printed']}",
     )
 

@@ -70,7 +70,7 @@ def c004_seeds_as_unit(disruption_trials: pd.DataFrame, disruption_tests: pd.Dat
     """Tests over ten seeds show that massive disruption differs from random disruption, and the models from each
     other.
     """
-    texts = pick(
+    text_test = pick(
         disruption_tests, comparison=BOUNDS["independent_t_p", "RoPE against DroPE"], test="log_perplexity_contrast"
     )
     values = [int(count) for count in disruption_trials["massive_values"]]
@@ -78,11 +78,12 @@ def c004_seeds_as_unit(disruption_trials: pd.DataFrame, disruption_tests: pd.Dat
         min(values) > 1,
         f"In the massive arm the {int(disruption_trials['seeds'].iloc[0])} seeds have {min(values)} distinct "
         f"{'value, a copied one,' if min(values) == 1 else 'values'} a model, on the text set that chose the "
-        f"dimensions; the unit is the text set, n = {texts['n']}, where Student's t gives p = {texts['p_value']:.3f} "
-        f"for normal changes and the signs alone allow none below {2 / 2 ** int(texts['n']):.2f}.",
+        f"dimensions; the unit is the text set, n = {text_test['n']}, where Student's t gives p = "
+        f"{text_test['p_value']:.3f} for normal changes and the signs alone allow none below "
+        f"{2 / 2 ** int(text_test['n']):.2f}.",
         otherwise="not supported",
-        recomputed=f"{texts['estimate']:.1f} nats",
-        **numbers_of(texts, "n", "p_value", "ci"),
+        recomputed=f"{text_test['estimate']:.1f} nats",
+        **numbers_of(text_test, "n", "p_value", "ci"),
     )
 
 

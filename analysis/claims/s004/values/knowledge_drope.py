@@ -153,14 +153,14 @@ def c004_interference(knowledge_tasks: pd.DataFrame) -> Verdict:
     rows = knowledge_tasks[knowledge_tasks["positional"] == "DroPE"]
     better = rows[(rows["change"] > 0) & (rows["p_holm"] < ALPHA)]
     risen = rows[rows["change"] > 0]
-    raised = [f"{row['task']} {row['change']:+.1f}" for _, row in rows.iterrows()]
+    phrases = [f"{row['task']} {row['change']:+.1f}" for _, row in rows.iterrows()]
     untested = risen.loc[risen["p_holm"].isna(), "task"].tolist()
-    changes = f"Changes in points: {', '.join(raised)}"
+    listing = f"Changes in points: {', '.join(phrases)}"
     return candidate(
         risen.empty,
         (
-            f"{changes}: nothing improves.",
-            f"{changes}; {len(better)} of {len(risen)} rises are significant after Holm"
+            f"{listing}: nothing improves.",
+            f"{listing}; {len(better)} of {len(risen)} rises are significant after Holm"
             + (f" ({', '.join(untested)} has no known number of answers to test)" if untested else "")
             + f", and {int((rows['change'] < 0).sum())} tasks fall. As many other dimensions replaced, on counted "
             "items, would tell interference from chance.",

@@ -78,10 +78,10 @@ def c004_massive_fewer(massive_counts: pd.DataFrame, massive_tests: pd.DataFrame
     for tensor in ("query", "key"):
         test = pick(massive_tests, comparison=tensor)
         runs = massive_counts[massive_counts["tensor"] == tensor]
-        changes = " and ".join(f"{row['change']:.1f} % ({row['texts']} texts)" for _, row in runs.iterrows())
+        listing = " and ".join(f"{row['change']:.1f} % ({row['texts']} texts)" for _, row in runs.iterrows())
         yield judge(
             bool(test["p_adjusted"] < 0.05 and test["estimate"] < 0 and (runs["drope_mean"] > 0).all()),
-            f"Changes of {changes}; Welch's t over texts from printed means and deviations, Holm over three tensors.",
+            f"Changes of {listing}; Welch's t over texts from printed means and deviations, Holm over three tensors.",
             otherwise="not supported",
             recomputed=f"{test['estimate']:.1f} values",
             **numbers_of(test, "n", "p_value", "p_adjusted", "ci"),

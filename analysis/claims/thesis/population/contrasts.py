@@ -47,14 +47,14 @@ def thesis_population_planned(
     population_head_damage: pd.DataFrame,
 ) -> Verdict:
     """The tests on the population that the thesis reports as planned are exactly those of the plan."""
-    planned = set(population_plan["item"])
-    reported = {*population_contrasts["item"], *population_relations["item"], *population_head_damage["item"]}
+    planned_items = set(population_plan["item"])
+    reported_items = {*population_contrasts["item"], *population_relations["item"], *population_head_damage["item"]}
     return judge(
-        planned == reported,
-        f"{len(planned & reported)} tests are planned and reported, {len(planned - reported)} planned only, "
-        f"{len(reported - planned)} reported only.",
-        recomputed=f"{len(planned & reported)} of {len(planned | reported)}",
-        n=len(planned),
+        planned_items == reported_items,
+        f"{len(planned_items & reported_items)} tests are planned and reported, {len(planned_items - reported_items)} "
+        f"planned only, {len(reported_items - planned_items)} reported only.",
+        recomputed=f"{len(planned_items & reported_items)} of {len(planned_items | reported_items)}",
+        n=len(planned_items),
     )
 
 

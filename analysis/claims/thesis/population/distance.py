@@ -66,18 +66,18 @@ def thesis_population_cliff(population_distances: pd.DataFrame) -> Iterator[Verd
             "training lengths off or farther."
         )
         at_base = far[far["base"] == base]
-        models = at_base.groupby("model")[["right", "n"]].sum()
+        counts = at_base.groupby("model")[["right", "n"]].sum()
         if (seeds := at_base["seed"].nunique()) < FEWEST:
             reason = f"Seeds with a model at this base: {seeds}; the others of the plan would decide it."
             yield untestable(reason, key=str(base), statement=statement)
             continue
-        share = models["right"] / models["n"]
+        share = counts["right"] / counts["n"]
         yield judge(
             bool((share < STRAY).all()),
-            f"Of the farther keys {len(models)} models with rotation find {int(models['right'].sum()):,} of "
-            f"{int(models['n'].sum()):,}; the one that finds most finds {share.max():.1%}.",
-            recomputed=f"{int(models['right'].sum()):,} of {int(models['n'].sum()):,}",
-            n=len(models),
+            f"Of the farther keys {len(counts)} models with rotation find {int(counts['right'].sum()):,} of "
+            f"{int(counts['n'].sum()):,}; the one that finds most finds {share.max():.1%}.",
+            recomputed=f"{int(counts['right'].sum()):,} of {int(counts['n'].sum()):,}",
+            n=len(counts),
             key=str(base),
             statement=statement,
         )

@@ -33,10 +33,10 @@ def thesis_rotation_left_out(
     """
     changes = pretrained_rotation[pretrained_rotation["computed"] == "change"]
     for quantity, words in (("first", "the first token"), ("local", "the five tokens before")):
-        asked = [("", "", row) for _, row in _rows_of_quantity(pretrained_beginning, f"{quantity}_change", "token")]
+        cases = [("", "", row) for _, row in _rows_of_quantity(pretrained_beginning, f"{quantity}_change", "token")]
         rows = changes[changes["quantity"] == quantity]
-        asked += [("_own", ", on texts as its tokeniser begins them", row) for _, row in rows.iterrows()]
-        for ending, where, row in asked:
+        cases += [("_own", ", on texts as its tokeniser begins them", row) for _, row in rows.iterrows()]
+        for ending, where, row in cases:
             name = f"{row['display_name']}{where}"
             statement = f"In {name}, leaving the rotation out of the computation lowers the attention to {words}."
             phrase = "the change, in percent of attention, is"

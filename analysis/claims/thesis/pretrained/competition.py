@@ -80,7 +80,7 @@ def thesis_pretrained_exchange(pretrained_exchange_levels: pd.DataFrame) -> Iter
             for quantity in ("gap", "spread")
         }
         fall, sway = float(all_pairs.loc["plasticity", "change"]), all_pairs.loc["sway"]
-        asked = (
+        cases = (
             ("spread", changes["spread"], bool((changes["spread"] > -MARGIN).all()), f"{totals['spread']:+.0%}",
              f"At one position the spread of {name} falls by a tenth at no fixed distance of the keys."),
             ("gap", far, bool((far < 0).all() and totals["gap"] > 0), f"{totals['gap']:+.0%}",
@@ -90,7 +90,7 @@ def thesis_pretrained_exchange(pretrained_exchange_levels: pd.DataFrame) -> Iter
              f"{fall:+.3f}",
              f"At one position plasticity of {name} falls over all pairs and at no fixed distance of the keys."),
         )  # fmt: skip
-        for key, values, true, total, statement in asked:
+        for key, values, true, total, statement in cases:
             form = "+.3f" if key == "distance" else "+.0%"
             limits = dict.fromkeys(f"{value:{form}}" for value in (values.min(), values.max()))
             range_ = " to ".join(limits)

@@ -179,8 +179,10 @@ def thesis_pretrained_draws(pretrained_draws: pd.DataFrame) -> Iterator[Verdict]
             f"if heads differ as those of {row['display_name']}."
         )
         if int(row["key_heads"]) < FEW:
-            few = f"{int(row['key_heads'])} key heads are too few for an interval; a model with more would decide it."
-            yield untestable(few, key=key, statement=statement)
+            reason = (
+                f"{int(row['key_heads'])} key heads are too few for an interval; a model with more would decide it."
+            )
+            yield untestable(reason, key=key, statement=statement)
             continue
         reported = float(row["twin_difference"])
         least, most = (NORMAL * float(row[end]) for end in ("twice_low", "twice_high"))

@@ -53,14 +53,14 @@ def thesis_heads_change_class(pretrained_head_agreement: pd.DataFrame) -> Iterat
             yield untestable(absent, key=str(model), statement=statement)
             continue
         removed, started = by_contrast[REMOVED], by_contrast[STARTED]
-        shares = ", ".join(
+        listing = ", ".join(
             f"{int(row['same'])} of {int(row['heads'])} with {words} ({row['expected']:.0f} by chance; kappa "
             f"{row['kappa']:.2f} [{row['low']:.2f}, {row['high']:.2f}])"
             for words, row in (("the rotation removed", removed), ("the token in front", started))
         )
         yield judge(
             float(removed["low"]) > 0 and float(removed["high"]) < float(started["low"]),
-            f"heads of one class in both states: {shares}",
+            f"heads of one class in both states: {listing}",
             otherwise="contradicted"
             if float(removed["high"]) < 0 or float(removed["low"]) > float(started["high"])
             else "not supported",

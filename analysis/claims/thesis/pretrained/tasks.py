@@ -152,11 +152,11 @@ def thesis_pretrained_levelled(
             f"{rows['display_name'].iloc[0]}, asked {QUESTIONS[str(task)]}, is right less often with the largest "
             "dimension of each head levelled than with a random one."
         )
-        key, comparison = f"{model}_{task}", (model, f"{task}, largest against random")
-        if not {"top1", "random-0"} <= set(by_condition) or comparison not in tests.index:
+        key, test_key = f"{model}_{task}", (model, f"{task}, largest against random")
+        if not {"top1", "random-0"} <= set(by_condition) or test_key not in tests.index:
             yield untestable("one of both was not asked; both would decide it.", key=key, statement=statement)
             continue
-        top, random, test = by_condition["top1"], by_condition["random-0"], tests.loc[comparison]
+        top, random, test = by_condition["top1"], by_condition["random-0"], tests.loc[test_key]
         phrase = ", ".join(
             f"{words} {100 * row['share']:.0f} %"
             for words, row in (("the largest levelled", top), ("a random one levelled", random))

@@ -64,20 +64,20 @@ def thesis_plasticity_kinds(pretrained_plasticity_kinds: pd.DataFrame) -> Iterat
     """
     for _, row in pretrained_plasticity_kinds[pretrained_plasticity_kinds["metric"].isin(list(METRICS))].iterrows():
         margin = MARGIN * abs(float(row["prose"]))
-        numbers = f"{row['code']:.3f} on source code and {row['prose']:.3f} on prose over {int(row['heads'])} heads"
+        phrase = f"{row['code']:.3f} on source code and {row['prose']:.3f} on prose over {int(row['heads'])} heads"
         key = f"{row['model']}_{row['metric']}"
         statement = (
             f"The {METRICS[str(row['metric'])]} of {row['display_name']} is on source code what it is on prose, to "
             f"within {100 * MARGIN:.0f} %."
         )
         if pd.isna(row["low"]):
-            yield untestable(f"{numbers}, without an interval; more heads give one.", key=key, statement=statement)
+            yield untestable(f"{phrase}, without an interval; more heads give one.", key=key, statement=statement)
             continue
         low, high = float(row["low"]), float(row["high"])
         outside = low > margin or high < -margin
         yield judge(
             -margin < low and high < margin,
-            f"{numbers}; the difference is {row['difference']:.3f} [{low:.3f}, {high:.3f}], a tenth of the value on "
+            f"{phrase}; the difference is {row['difference']:.3f} [{low:.3f}, {high:.3f}], a tenth of the value on "
             f"prose {margin:.3f}; over heads the two correlate with rho = {row['r']:.2f}",
             otherwise="contradicted" if outside else "not supported",
             recomputed=float(row["difference"]),
