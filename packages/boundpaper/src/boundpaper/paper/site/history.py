@@ -159,7 +159,7 @@ def _summary_of_changes(changes: Sequence[Change]) -> str:
             phrases.append(f"{counted(removed, noun)} removed")
     if cells:
         largest = max(cells, key=lambda change: change.weight)
-        phrases.append((f"{len(cells)} cells, the largest change " if len(cells) > 1 else "") + largest.words)
+        phrases.append((f"{len(cells)} cells, the largest change " if len(cells) > 1 else "") + largest.description)
     return "; ".join(phrases)
 
 
