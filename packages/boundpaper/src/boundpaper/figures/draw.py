@@ -173,7 +173,7 @@ def draw_bars(canvas: Canvas, prepared: PreparedSeries) -> list[Plot]:
     labels = bar_labels(s)
     is_rotated = not is_horizontal and any(width(text, "scriptsize") > thickness * 1.08 for text in labels)
     # a reference line is interrupted at a number
-    options = {"size": "scriptsize", "fill": "white" if canvas.panel.panel.rules else ""}
+    options: dict[str, Any] = {"size": "scriptsize", "fill": "white" if canvas.panel.panel.rules else ""}
     options |= {"rotate": "90"} if is_rotated else {}
     for i, text in enumerate(labels):
         is_negative = values[i] < 0 and has_bars

@@ -147,9 +147,9 @@ def _change_in_words(name: str, old: str | None, new: str | None) -> str:
 def _summary_of_changes(changes: Sequence[Change]) -> str:
     if not changes:
         return "no number by more than rounding"
-    rows = [change for change in changes if change.place.startswith("row ")]
-    columns = [change for change in changes if change.place.startswith("column ")]
-    cells = [change for change in changes if not change.place.startswith(("row ", "column "))]
+    rows = [change for change in changes if change.location.startswith("row ")]
+    columns = [change for change in changes if change.location.startswith("column ")]
+    cells = [change for change in changes if not change.location.startswith(("row ", "column "))]
     parts = []
     for axis_name, names_of in (("row", rows), ("column", columns)):
         for word, count in (
@@ -161,7 +161,7 @@ def _summary_of_changes(changes: Sequence[Change]) -> str:
     if cells:
         largest = max(cells, key=lambda change: change.weight)
         many = f"{len(cells)} cells, the largest change " if len(cells) > 1 else ""
-        parts.append(many + largest.words)
+        parts.append(many + largest.description)
     return "; ".join(parts)
 
 
