@@ -259,3 +259,9 @@ def draw_forest(canvas: Canvas, prepared: PreparedSeries) -> list[Plot]:
             at = (canvas.x.length + 2.0, canvas.y.at(y))
             canvas.add_text(*at, cell(str(s.texts[i])), "west", size="scriptsize")
     return [{"kind": "forest", "look": look, "rows": rows} for look, rows in rows_by_look.items()]
+
+
+DRAW = {
+    Line: draw_line, Fit: draw_line, Points: draw_points, Bars: draw_bars, Bundle: draw_bundle, Forest: draw_forest,
+}  # fmt: skip
+"""Functions that draw a series, by its type; stacks are drawn together."""
