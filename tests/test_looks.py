@@ -15,7 +15,7 @@ GROUPS = [*(group.split() for group in f"rope drope,attention mlp,{ALIKE}".split
 def test_no_two_entities_look_alike_even_in_grey(group):
     looks = [styles()[key] for key in group]
     assert len(looks) > 1
-    assert len({each.color for each in looks}) == len({look(each, Series()).text for each in looks}) == len(looks)
+    assert len({each.color for each in looks}) == len({look(each, Series()).text_color for each in looks}) == len(looks)
     assert len({(each.mark, each.dash) for each in looks}) == len(looks)
 
 
@@ -37,7 +37,7 @@ def contrast(color):
 def test_looks_are_seen_on_white_and_rotation_is_solid_with_circles_its_absence_broken():
     looks = {**styles(), **LOOKS}
     assert min(contrast(each.color) for each in looks.values()) >= 3
-    assert min(contrast(look(each, Series()).text) for each in looks.values()) >= 4.5
+    assert min(contrast(look(each, Series()).text_color) for each in looks.values()) >= 4.5
     code = {key: (each.dash == "solid", each.mark == "*") for key, each in looks.items()}
     assert all(code[key] == (True, True) for key in ("rope", "A", "B"))
     assert all(code[key] == (False, False) for key in ("drope", "C", "D", "E"))

@@ -38,8 +38,8 @@ class Closures:
 
     def of_module(self, name: str) -> frozenset[str]:
         """Return the closure of a module by dotted name; empty for a module outside the project and its packages."""
-        first, _, rest = name.partition(".")
-        return self.of(f"{self.folders.get(first, first)}/{rest.replace('.', '/')}.py")
+        first, _, submodule = name.partition(".")
+        return self.of(f"{self.folders.get(first, first)}/{submodule.replace('.', '/')}.py")
 
     def _imported(self, file: str) -> tuple[str, ...]:
         """Return the project's files that `file` imports directly."""

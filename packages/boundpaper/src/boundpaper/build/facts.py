@@ -196,8 +196,8 @@ class FactReader:
                 facts = parse((self.root / path).read_text(encoding="utf-8-sig"))
             except UnicodeDecodeError as error:
                 line = error.object.count(b"\n", 0, error.start) + 1
-                place = str(line) if reader else f"line {line}"
-                fault = f"{place}: not UTF-8 (byte {error.start}); save the file in that encoding"
+                location = str(line) if reader else f"line {line}"
+                fault = f"{location}: not UTF-8 (byte {error.start}); save the file in that encoding"
                 facts = {"imports": [], "functions": [], "declared": [], "calls": [], "error": fault}
             entry = self._facts[path] = {"stamp": stamp, **facts}
             self._changed = True
@@ -221,10 +221,10 @@ def _is_entry(entry: Any) -> bool:
             for function, name, line in entry["calls"]
         )
     return all(isinstance(name, str) for name in entry["imports"]) and all(
-        isinstance(item["name"], str)
-        and isinstance(item["doc"], str)
-        and isinstance(item["line"], int)
-        and all(isinstance(name, str) for name in (*item["artifacts"], *item["options"]))
-        and isinstance(item.get("by", ""), str)
-        for item in (*entry["functions"], *entry["declared"])
+        isinstance(definition["name"], str)
+        and isinstance(definition["doc"], str)
+        and isinstance(definition["line"], int)
+        and all(isinstance(name, str) for name in (*definition["artifacts"], *definition["options"]))
+        and isinstance(definition.get("by", ""), str)
+        for definition in (*entry["functions"], *entry["declared"])
     )

@@ -12,6 +12,7 @@ from pathlib import Path
 from boundpaper.build.closure import Closures
 from boundpaper.build.facts import FactReader, Facts
 from boundpaper.build.kinds import KINDS, VOCABULARY_TABLES, Kind
+from boundpaper.build.outline import Node
 from boundpaper.errors import SpecError
 from boundpaper.places import file_of
 from boundpaper.store.paths import DOCUMENTS, PLACES, SCHEMA, SUFFIXES, TABLES, VOCABULARY
@@ -113,6 +114,24 @@ def load(root: Path, reader: FactReader) -> Graph:
     steps = {key: loader._connect(step) for key, step in loader.steps.items()}
     reader.save()
     return Graph(steps=steps, artifacts=loader.artifacts, faults=tuple(loader.faults))
+
+
+def outline_nodes(steps: Iterable[Step]) -> list[Node]:
+    """Return nodes for a graph's steps; a step that follows another (a figure's picture) shares its node."""
+    return [
+        Node(
+            key=step.key,
+            kind=step.kind.name,
+            name=step.name,
+            file=step.file,
+            line=step.line,
+            doc=step.doc,
+            makes=bool(step.kind.artifact),
+            reads=tuple(step.artifacts),
+        )
+        for step in steps
+        if not step.kind.follows
+    ]
 
 
 class _Loader:

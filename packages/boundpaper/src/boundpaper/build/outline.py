@@ -1,44 +1,9 @@
-"""Convert the graph of steps to plain nodes, which the site can show and traverse without the engine."""
+"""Define the graph of steps as plain nodes, which the site can show and traverse without the engine."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Protocol
 
 from boundpaper.errors import SpecError
-
-
-class _Kind(Protocol):
-    @property
-    def name(self) -> str: ...
-
-    @property
-    def artifact(self) -> str: ...
-
-    @property
-    def follows(self) -> str: ...
-
-
-class _Step(Protocol):
-    @property
-    def key(self) -> str: ...
-
-    @property
-    def kind(self) -> _Kind: ...
-
-    @property
-    def name(self) -> str: ...
-
-    @property
-    def file(self) -> str: ...
-
-    @property
-    def line(self) -> int: ...
-
-    @property
-    def doc(self) -> str: ...
-
-    @property
-    def artifacts(self) -> Mapping[str, str]: ...
 
 
 @dataclass(frozen=True)
@@ -97,21 +62,3 @@ class Outline:
             reachable.update(dict.fromkeys(front))
             front = [target for source in front for target in edges[source] if target not in reachable]
         return tuple(reachable)
-
-
-def outline_nodes(steps: Iterable[_Step]) -> list[Node]:
-    """Return nodes for a graph's steps; a step that follows another (a figure's picture) shares its node."""
-    return [
-        Node(
-            key=step.key,
-            kind=step.kind.name,
-            name=step.name,
-            file=step.file,
-            line=step.line,
-            doc=step.doc,
-            makes=bool(step.kind.artifact),
-            reads=tuple(step.artifacts),
-        )
-        for step in steps
-        if not step.kind.follows
-    ]

@@ -11,7 +11,7 @@ from boundpaper.cli.project import jobs_option, root, session, show_waiting
 @jobs_option
 def site(jobs: int | None) -> None:
     """Build the site in out/site: pages of the ledger, exhibits, artifacts, chapters and the graph."""
-    from boundpaper.build.outline import outline_nodes
+    from boundpaper.build.graph import outline_nodes
     from boundpaper.paper.site import EXHIBITS, SiteProject, write_site
 
     kinds = {"source", "measurement", "result", "table", "picture", "chapter"}

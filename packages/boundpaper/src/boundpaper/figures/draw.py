@@ -173,7 +173,7 @@ def draw_bars(canvas: Canvas, prepared: PreparedSeries) -> list[Plot]:
     labels = bar_labels(s)
     is_rotated = not is_horizontal and any(width(text, "scriptsize") > thickness * 1.08 for text in labels)
     # a reference line is interrupted at a number
-    options = {"size": "scriptsize", "fill": "white" if canvas.panel.panel.rules else ""}
+    options: dict[str, Any] = {"size": "scriptsize", "fill": "white" if canvas.panel.panel.rules else ""}
     options |= {"rotate": "90"} if is_rotated else {}
     for i, text in enumerate(labels):
         is_negative = values[i] < 0 and has_bars
@@ -259,3 +259,9 @@ def draw_forest(canvas: Canvas, prepared: PreparedSeries) -> list[Plot]:
             at = (canvas.x.length + 2.0, canvas.y.at(y))
             canvas.add_text(*at, cell(str(s.texts[i])), "west", size="scriptsize")
     return [{"kind": "forest", "look": look, "rows": rows} for look, rows in rows_by_look.items()]
+
+
+DRAW = {
+    Line: draw_line, Fit: draw_line, Points: draw_points, Bars: draw_bars, Bundle: draw_bundle, Forest: draw_forest,
+}  # fmt: skip
+"""Functions that draw a series, by its type; stacks are drawn together."""

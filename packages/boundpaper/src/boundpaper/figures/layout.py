@@ -8,16 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from boundpaper.errors import SpecError
+from boundpaper.figures import margins
 from boundpaper.figures.draw import bar_labels
-from boundpaper.figures.margins import (
-    SMALL,
-    TickLabels,
-    has_names_above,
-    space_below,
-    space_left,
-    space_right,
-    x_tick_labels,
-)
 from boundpaper.figures.metrics import width
 from boundpaper.figures.ready import PreparedPanel, categories, prepare, stack_tops, values_along
 from boundpaper.figures.scale import Scale, range_scale
@@ -47,7 +39,7 @@ class PlacedPanel:
     left: float
     low: float
     space_left: float
-    x_ticks: TickLabels
+    x_ticks: margins.TickLabels
     x_outer: bool
     y_outer: bool
     title: str
@@ -84,8 +76,8 @@ def lay_out(figure: Figure, name: str, legend_height: float) -> PageLayout:
     for _ in range(2):  # the last tick label determines the right margin, which determines the ticks
         for i, panel in enumerate(panels):
             c = i % columns
-            lefts[c] = max(lefts[c], space_left(panel, ys[i], c == 0 or not figure.share_y))
-            rights[c] = max(rights[c], space_right(panel, xs[i], ys[i]))
+            lefts[c] = max(lefts[c], margins.space_left(panel, ys[i], c == 0 or not figure.share_y))
+            rights[c] = max(rights[c], margins.space_right(panel, xs[i], ys[i]))
         axes_width = (figure.width - sum(lefts) - sum(rights) - GAP_MM * (columns - 1)) / columns
         if axes_width < 12:
             raise SpecError(
@@ -93,16 +85,17 @@ def lay_out(figure: Figure, name: str, legend_height: float) -> PageLayout:
                 "set columns= to fewer, or shorten labels"
             )
         xs = _scales_along(figure, panels, "x", [axes_width] * count)
-    ticks = [x_tick_labels(panel, x) for panel, x in zip(panels, xs, strict=True)]
+    ticks = [margins.x_tick_labels(panel, x) for panel, x in zip(panels, xs, strict=True)]
     low = legend_height if figure.legend == "below" else 0.0
     placed: dict[int, PlacedPanel] = {}
     for r in reversed(range(rows)):
         members = range(r * columns, min((r + 1) * columns, count))
         outers = [not figure.share_x or i + columns >= count for i in members]
         low += max(
-            space_below(panels[i], ticks[i], outer, axes_width) for i, outer in zip(members, outers, strict=True)
+            margins.space_below(panels[i], ticks[i], outer, axes_width)
+            for i, outer in zip(members, outers, strict=True)
         )
-        space_above = SMALL + 0.4 if any(has_names_above(panels[i]) for i in members) else 0.0
+        space_above = margins.SMALL + 0.4 if any(margins.has_names_above(panels[i]) for i in members) else 0.0
         for i, outer in zip(members, outers, strict=True):
             c = i % columns
             placed[i] = PlacedPanel(

@@ -83,7 +83,8 @@ def bar_scale(s: Heatmap, length: float) -> Scale:
 
 def has_names_above(panel: PreparedPanel) -> bool:
     """Return whether names of ranges or rules are printed above the axes."""
-    return any(mark.label and mark.axis == "x" for mark in (*panel.panel.shades, *panel.panel.rules))
+    p = panel.panel
+    return any(s.label and s.axis == "x" for s in p.shades) or any(r.label and r.axis == "x" for r in p.rules)
 
 
 def space_below(panel: PreparedPanel, ticks: TickLabels, outer: bool, axes_width: float) -> float:

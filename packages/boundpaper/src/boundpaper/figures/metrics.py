@@ -33,16 +33,16 @@ _OTHER = 550
 def width(text: str, size: Size = "footnotesize", bold: bool = False) -> float:
     """Return the width in mm of one line of a figure's text (plain text with `$math$` and `*emphasis*`)."""
     thousandths = 0.0
-    for i, part in enumerate(text.split("$")):
+    for i, segment in enumerate(text.split("$")):
         if i % 2:
-            letters = re.sub(r"\\[,;: ]", "", part)
+            letters = re.sub(r"\\[,;: ]", "", segment)
             letters = re.sub(r"\\[a-zA-Z]+", "m", letters)
             scripts = len(re.findall(r"[_^](\{[^{}]*\}|.)", letters))
             letters = re.sub(r"[_^{}\\ ]", "", letters)
             thousandths += sum(_MINUS if c == "-" else _character_width(c) for c in letters) - 150 * scripts
             thousandths += 60 * sum(c.isalpha() for c in letters) + 700 * len(re.findall(r"[=<>]", letters))
         else:
-            thousandths += sum(_character_width(c) for c in part.replace("*", ""))
+            thousandths += sum(_character_width(c) for c in segment.replace("*", ""))
     return thousandths / 1000 * POINTS[size] * MM_PER_POINT * (1.06 if bold else 1.0)
 
 

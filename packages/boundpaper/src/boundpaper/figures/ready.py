@@ -73,9 +73,11 @@ def prepare(
     forests = [s for s in panel.series if isinstance(s, Forest)]
     all_prepared = []
     for series, entity in series_entities(panel):
-        place = f"{location}, {series.title}"
-        looks = tuple(look(style(e, entities, place), series) for e in getattr(series, "entities", None) or ())
-        series_look = look(style(entity, entities, place), series)
+        series_location = f"{location}, {series.title}"
+        looks = tuple(
+            look(style(e, entities, series_location), series) for e in getattr(series, "entities", None) or ()
+        )
+        series_look = look(style(entity, entities, series_location), series)
         prepared = PreparedSeries(series=_with_positions(series, empty_panel), look=series_look, looks=looks)
         if isinstance(series, Bars):
             axis = "y" if series.horizontal else "x"
@@ -168,9 +170,9 @@ def values_along(prepared: PreparedSeries, axis: str) -> list[float]:
     if isinstance(s, Points):
         return values + list(getattr(s, f"{axis}_low") or ()) + list(getattr(s, f"{axis}_high") or ())
     if isinstance(s, Bars) and axis != ("x" if s.horizontal else "y"):
-        return [v + side * prepared.thickness / 2 + prepared.shift for v in values for side in (-1.3, 1.3)]
+        return [v + factor * prepared.thickness / 2 + prepared.shift for v in values for factor in (-1.3, 1.3)]
     if isinstance(s, Stacked) and axis == "x":
-        return [v + side * prepared.thickness * 0.8 for v in values for side in (-1, 1)]
+        return [v + factor * prepared.thickness for v in values for factor in (-0.8, 0.8)]
     if isinstance(s, Line | Fit | Bars) and axis == ("x" if isinstance(s, Bars) and s.horizontal else "y"):
         values += [*(s.low or ()), *(s.high or ())]
         if isinstance(s, Bars):

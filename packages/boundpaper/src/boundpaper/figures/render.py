@@ -122,8 +122,8 @@ def _fill_template(template: str, fields: dict[str, Any]) -> str:
         ) from None
     except (jinja2.UndefinedError, TypeError, ValueError, KeyError, AttributeError) as error:
         frames = [f for f in traceback.extract_tb(error.__traceback__) if f.filename.endswith(".j2")]
-        place = f"{_template_path(frames[-1].filename)}:{frames[-1].lineno}" if frames else template
-        raise SpecError(f"{place}: {error}") from None
+        location = f"{_template_path(frames[-1].filename)}:{frames[-1].lineno}" if frames else template
+        raise SpecError(f"{location}: {error}") from None
 
 
 def _template_path(file: str) -> str:

@@ -49,12 +49,12 @@ def contradicted_unit(
     tables: Mapping[str, pd.DataFrame] | None = None
     for i, panel in enumerate(figure.panels, start=1):
         for name, axis in (("x", panel.x), ("y", panel.y)):
-            shown: list[_ShownColumn] = []
+            columns: list[_ShownColumn] = []
             for column in _number_columns(panel.series, name):
                 if column.field in all_units:
                     tables = frames() if tables is None else tables
-                    shown += _origins(column, all_units[column.field], tables)
-            if fault := _axis_fault(shown, axis, unit_names):
+                    columns += _origins(column, all_units[column.field], tables)
+            if fault := _axis_fault(columns, axis, unit_names):
                 return f"panel {i}, axis {name}: {fault}"
     return ""
 
@@ -90,10 +90,10 @@ def _origins(
     return [] if any(origin.unit.startswith(units.NONE) for origin in origins) else origins
 
 
-def _axis_fault(shown: list[_ShownColumn], axis: Axis, unit_names: set[str]) -> str:
+def _axis_fault(columns: list[_ShownColumn], axis: Axis, unit_names: set[str]) -> str:
     """Describe a contradiction between the units of columns, or between them and the axis' label; empty if none."""
     by_field: dict[str, list[_ShownColumn]] = {}
-    for column in shown:
+    for column in columns:
         by_field.setdefault(column.field, []).append(column)
     groups = list(by_field.values())
     for first, second in ((groups[0], group) for group in groups[1:]):

@@ -4,16 +4,7 @@ import math
 from typing import Any
 
 from boundpaper.errors import SpecError
-from boundpaper.figures.draw import (
-    Canvas,
-    Plot,
-    draw_bars,
-    draw_bundle,
-    draw_forest,
-    draw_line,
-    draw_points,
-    draw_stacks,
-)
+from boundpaper.figures.draw import DRAW, Canvas, Plot, draw_stacks
 from boundpaper.figures.layout import PlacedPanel, lay_out
 from boundpaper.figures.legend import make_legend, placed_entries
 from boundpaper.figures.margins import FOOT, bar_scale
@@ -29,10 +20,6 @@ from boundpaper.figures.text import latex
 RASTER_FROM = 32  # a heat map of so many rows or columns becomes a picture: LaTeX would take seconds to draw it
 
 STRUT = r"\vphantom{Ag}"  # before each name at an axis, since names without ascenders would be set higher than others
-
-_DRAW = {
-    Line: draw_line, Fit: draw_line, Points: draw_points, Bars: draw_bars, Bundle: draw_bundle, Forest: draw_forest,
-}  # fmt: skip
 
 
 def figure_view(figure: Figure, name: str) -> dict[str, Any]:
@@ -141,7 +128,7 @@ def _panel_plots(canvas: Canvas, picture: str) -> list[Plot]:
         if isinstance(prepared.series, Heatmap):
             plots.append(_heat_map_plot(prepared.series, canvas, picture))
         elif not isinstance(prepared.series, Stacked):
-            plots += _DRAW[type(prepared.series)](canvas, prepared)
+            plots += DRAW[type(prepared.series)](canvas, prepared)
     return plots
 
 

@@ -64,17 +64,19 @@ def corrected(
 
 def _declared_family(row: Estimate, declared: list[dict[Hashable, Any]], result: str) -> dict[Hashable, Any]:
     """Return the row of `test_families` that selects a test, after a check of its role against the test's guard."""
-    place = f"artifacts/sources/test_families.csv, result {result}"
+    location = f"artifacts/sources/test_families.csv, result {result}"
     fields = ("study", "comparison", "test", "unit")
     matches = [family for family in declared if all(fnmatchcase(getattr(row, name), family[name]) for name in fields)]
     test = " / ".join(repr(getattr(row, name)) for name in fields)
     if len(matches) != 1:
-        raise DataError(f"{place}: {len(matches)} rows match the test {test}; exactly one must: change their patterns")
+        raise DataError(
+            f"{location}: {len(matches)} rows match the test {test}; exactly one must: change their patterns"
+        )
     role, share = matches[0]["role"], independent_share(row.note)
     if role in CORRECTED_ROLES and share is not None and share < LEAST_INDEPENDENT:
         raise DataError(
-            f"{place}: the test {test} is {role}, but its units are dependent; give it the role {DEPENDENT!r}"
+            f"{location}: the test {test} is {role}, but its units are dependent; give it the role {DEPENDENT!r}"
         )
     if role == DEPENDENT and share is None:
-        raise DataError(f"{place}: the test {test} is {role} without a guard; attach dependent_units in the study")
+        raise DataError(f"{location}: the test {test} is {role} without a guard; attach dependent_units in the study")
     return matches[0]

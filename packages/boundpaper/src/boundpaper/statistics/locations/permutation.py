@@ -87,17 +87,17 @@ def _extremity(values: FloatArray, alternative: Alternative) -> FloatArray:
     return np.abs(values) if alternative == "two-sided" else values if alternative == "greater" else -values
 
 
-def _exact_p(extremities: FloatArray, threshold: float, tie: float, what: str) -> PermutationP:
-    """Return the p of all relabelings or flips, which `what` names; `extremities` has one value for each."""
+def _exact_p(extremities: FloatArray, threshold: float, tie: float, noun: str) -> PermutationP:
+    """Return the p of all relabelings or flips; `noun` names them, and `extremities` has a value for each."""
     count = extremities.size
     as_extreme = int(np.count_nonzero(extremities >= threshold))
     most_extreme = int(np.count_nonzero(extremities >= extremities.max() - tie))
-    return PermutationP(as_extreme / count, most_extreme / count, f"exact p over {count} {what}")
+    return PermutationP(as_extreme / count, most_extreme / count, f"exact p over {count} {noun}")
 
 
-def _monte_carlo_p(as_extreme: int, draws: int, seed: int, what: str) -> PermutationP:
-    """Return the p of random relabelings or flips, which `what` names, by Phipson and Smyth (2010)."""
-    note = f"Monte-Carlo p over {draws} {what} with seed {seed}"
+def _monte_carlo_p(as_extreme: int, draws: int, seed: int, noun: str) -> PermutationP:
+    """Return the p of random relabelings or flips, which `noun` names, by Phipson and Smyth (2010)."""
+    note = f"Monte-Carlo p over {draws} {noun} with seed {seed}"
     return PermutationP((as_extreme + 1) / (draws + 1), 1 / (draws + 1), note)
 
 
