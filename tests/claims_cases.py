@@ -12,7 +12,7 @@ from conftest import ROOT
 
 @cache
 def function(claim):
-    """Return a claim, a function or a declaration of cells; no module but the claim's own is imported."""
+    """Return the claim of this name, a function or a declaration of cells; only the claim's own module is imported."""
     files = (ROOT / "analysis/claims").glob("[!_]*/**/[!_]*.py")
     (path,) = (path for path in files if re.search(rf"^(def {claim}\(|{claim} = )", path.read_text(), re.M))
     return getattr(importlib.import_module(".".join(path.relative_to(ROOT).with_suffix("").parts)), claim)

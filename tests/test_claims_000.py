@@ -117,9 +117,9 @@ def test_adjacency_groups_are_compared_with_the_listed_layers():
     table = prints("group metric printed", ("after", "layers", "1"), ("before", "layers", "2"), ("far", "layers", "2"))
     answers = say("c000_adjacency_groups", groups, table)
     assert answers == {"after": "contradicted: 1", "before": "contradicted: 1", "far": "contradicted: 2"}
-    right = groups.assign(listed=groups["group"])
-    assert say("c000_adjacency_groups", right, table)["after"] == "holds: 1"
-    assert say("c000_adjacency_groups", right, table)["before"] == "contradicted: 1"
+    as_listed = groups.assign(listed=groups["group"])
+    assert say("c000_adjacency_groups", as_listed, table)["after"] == "holds: 1"
+    assert say("c000_adjacency_groups", as_listed, table)["before"] == "contradicted: 1"
 
 
 def test_mean_over_adjacency_groups_is_weighted_by_layers():
@@ -238,11 +238,11 @@ def counts(recovering, layers, **more):
 
 
 def test_claim_on_nearly_every_layer_needs_nine_tenths_of_the_layers():
-    every = {"finding_2_llama31_contributing": ("nearly every", None), "finding_2_threshold": "0.005"}
+    nearly_every = {"finding_2_llama31_contributing": ("nearly every", None), "finding_2_threshold": "0.005"}
     still, noisy = (rows("quantity value", ("recovery", noise)) for noise in (0.004, 0.006))
-    assert says("c000_f2_every_layer", counts(29, 32, **every), still) == "holds: 29 of 32"
-    assert says("c000_f2_every_layer", counts(29, 32, **every), noisy) == "not supported: 29 of 32"
-    assert says("c000_f2_every_layer", counts(28, 32, **every), still) == "contradicted: 28 of 32"
+    assert says("c000_f2_every_layer", counts(29, 32, **nearly_every), still) == "holds: 29 of 32"
+    assert says("c000_f2_every_layer", counts(29, 32, **nearly_every), noisy) == "not supported: 29 of 32"
+    assert says("c000_f2_every_layer", counts(28, 32, **nearly_every), still) == "contradicted: 28 of 32"
 
 
 def test_few_layers_claim_is_tested_without_the_largest_layers():
@@ -319,9 +319,9 @@ def recovery(*changes):
 def test_claim_that_only_two_llamas_recover_is_counted():
     stated = states(finding_3_positive_models=("only two", 2))
     assert says("c000_f3_only_two", stated, recovery()) == "holds: 2 of 6"
-    third = recovery(("llama3.2-3b", {"recovery": 0.5}))
-    assert says("c000_f3_only_two", stated, third) == "contradicted: 3 of 6"
-    assert "none of the" not in reason("c000_f3_only_two", stated, third)
+    third_recovers = recovery(("llama3.2-3b", {"recovery": 0.5}))
+    assert says("c000_f3_only_two", stated, third_recovers) == "contradicted: 3 of 6"
+    assert "none of the" not in reason("c000_f3_only_two", stated, third_recovers)
     assert (
         says("c000_f3_only_two", states(finding_3_positive_models=("only three", 3)), recovery())
         == "contradicted: 2 of 6"
@@ -349,37 +349,37 @@ def test_models_of_stated_depth_are_checked_for_no_recovery(claim, model, stated
     assert verdict(claim, nope_stated=states(**stated), nope_recovery_recomputed=recovery()) == "holds"
     risen = recovery((model, {"recovery": 0.1}))
     assert verdict(claim, nope_stated=states(**stated), nope_recovery_recomputed=risen) == "contradicted"
-    other = dict.fromkeys(stated, "36")
-    assert verdict(claim, nope_stated=states(**other), nope_recovery_recomputed=recovery()) == "contradicted"
+    at_36_layers = dict.fromkeys(stated, "36")
+    assert verdict(claim, nope_stated=states(**at_36_layers), nope_recovery_recomputed=recovery()) == "contradicted"
 
 
 def test_depth_is_excluded_only_by_a_shallow_model_that_recovers():
     tests = rows("comparison p_value", ("depth within Llama, all captured", 0.33))
     # the Llama models share three networks, each counted once
     assert says("c000_f3_depth_excluded", recovery(), tests) == "not supported: 0 Llama deeper than 32"
-    shallow = recovery(("llama3.2-3b", {"recovers": True}))
-    assert verdict("c000_f3_depth_excluded", shallow, tests) == "holds"
-    assert "not that it plays no part" not in reason("c000_f3_depth_excluded", shallow, tests)
+    shallow_recovers = recovery(("llama3.2-3b", {"recovers": True}))
+    assert verdict("c000_f3_depth_excluded", shallow_recovers, tests) == "holds"
+    assert "not that it plays no part" not in reason("c000_f3_depth_excluded", shallow_recovers, tests)
 
 
 def test_intersection_claim_is_not_supported_by_one_network():
     tests = rows("comparison unit p_value", ("Llama against others, all captured", "network", 0.5))
     stated = states(finding_3_depth_condition="≥32")
     assert says("c000_f3_intersection", stated, recovery(), tests) == "not supported: 1 network"
-    other = recovery((BIG, {"network": "f", "text_layers": 48}))
-    assert verdict("c000_f3_intersection", stated, other, tests) == "holds"
-    assert "none deeper" not in reason("c000_f3_intersection", stated, other, tests)
-    deeper = states(finding_3_depth_condition="≥52")
-    assert verdict("c000_f3_intersection", deeper, recovery(), tests) == "contradicted"
-    assert "fewer than 52 layers that recover: " in reason("c000_f3_intersection", deeper, recovery(), tests)
+    other_network = recovery((BIG, {"network": "f", "text_layers": 48}))
+    assert verdict("c000_f3_intersection", stated, other_network, tests) == "holds"
+    assert "none deeper" not in reason("c000_f3_intersection", stated, other_network, tests)
+    deeper_condition = states(finding_3_depth_condition="≥52")
+    assert verdict("c000_f3_intersection", deeper_condition, recovery(), tests) == "contradicted"
+    assert "fewer than 52 layers that recover: " in reason("c000_f3_intersection", deeper_condition, recovery(), tests)
     assert verdict("c000_f3_intersection", stated, recovery((BIG, {"network": "f"})), tests) == "not supported"
 
 
 def test_claim_on_deep_models_needs_most_networks_of_two_depths():
     stated = states(conclusion_depth="≥32")
     assert says("c000_conclusion_deep", stated, recovery()) == "not supported: 1 of 3 networks"
-    most = recovery(("llama3.2-3b", {"recovers": True}))
-    assert says("c000_conclusion_deep", stated, most) == "holds: 2 of 3 networks"
+    most_recover = recovery(("llama3.2-3b", {"recovers": True}))
+    assert says("c000_conclusion_deep", stated, most_recover) == "holds: 2 of 3 networks"
 
 
 # --- hypotheses
@@ -388,16 +388,16 @@ def test_claim_on_deep_models_needs_most_networks_of_two_depths():
 def test_rope_base_is_compared_for_all_models():
     assert says("c000_hypotheses_base", states(hypotheses_rope_base="500,000"), models()) == "holds: 500000"
     assert verdict("c000_hypotheses_base", states(hypotheses_rope_base="10,000"), models()) == "contradicted"
-    mixed = models(rope_theta=[500000.0, 500000.0, 500000.0, 10000.0])
-    assert "3 of 4" in reason("c000_hypotheses_base", states(hypotheses_rope_base="500,000"), mixed)
+    mixed_bases = models(rope_theta=[500000.0, 500000.0, 500000.0, 10000.0])
+    assert "3 of 4" in reason("c000_hypotheses_base", states(hypotheses_rope_base="500,000"), mixed_bases)
 
 
 def test_frequency_hypothesis_is_contradicted_by_an_equal_base_without_recovery():
     factors = prints("fact printed", *[(f"rope_factor_{model}", "8") for model in models()["model"]])
     answers = says("c000_hypotheses_frequency", models(), recovery(), factors)
     assert answers == "contradicted: 1 model with the same frequencies falls"
-    other = models(rope_theta=[500000.0, 500000.0, 10000.0, 10000.0])
-    assert verdict("c000_hypotheses_frequency", other, recovery(), factors) == "not testable"
+    other_base = models(rope_theta=[500000.0, 500000.0, 10000.0, 10000.0])
+    assert verdict("c000_hypotheses_frequency", other_base, recovery(), factors) == "not testable"
     scaled = prints(
         "fact printed",
         *[
@@ -411,11 +411,11 @@ def test_frequency_hypothesis_is_contradicted_by_an_equal_base_without_recovery(
 
 def test_wavelengths_in_a_range_are_counted_before_and_after_scaling():
     # base 10,000 and 2 pairs: wavelengths 2 pi (6.28) and 2 pi 100 (628)
-    small = models(rope_theta=10_000.0, head_dim=4)
+    small_model = models(rope_theta=10_000.0, head_dim=4)
 
     def found(range_, factor):
         facts_ = prints("fact printed", (f"rope_factor_{SMALL}", factor))
-        return says("c000_hypotheses_cycles", states(hypotheses_interference_range=(range_, None)), small, facts_)
+        return says("c000_hypotheses_cycles", states(hypotheses_interference_range=(range_, None)), small_model, facts_)
 
     assert found("0–1K", "1") == "holds: 2 and 2 of 2"
     assert found("0–1K", "4") == "holds: 2 and 1 of 2"
@@ -485,10 +485,10 @@ EXTREMES = extremes(
 
 def test_least_plastic_layer_must_be_the_most_sensitive():
     assert says("c000_extremes_sensitivity", EXTREMES) == "holds: R2 0.500, 0.020"
-    other = extremes(
+    other_layer = extremes(
         (16, MOST, "0.9", "0.001", "0.02"), (17, MOST, "0.8", "0.010", "0.03"), (4, LEAST, "0.2", "0.009", "0.5")
     )
-    assert verdict("c000_extremes_sensitivity", other) == "contradicted"
+    assert verdict("c000_extremes_sensitivity", other_layer) == "contradicted"
 
 
 def test_outlier_claim_needs_two_layers_apart_in_three_measures():

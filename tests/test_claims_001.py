@@ -74,10 +74,10 @@ def test_claim_that_keys_follow_position_more_is_checked_in_every_model():
 
 
 def test_plasticity_limits_are_zero_for_position_and_one_for_content():
-    right = states(complementary_limit_position="0", complementary_limit_content="1")
-    assert say("c001_plasticity_limits", right) == {"position": "holds: 0.0", "content": "holds: 1.0"}
-    wrong = states(complementary_limit_position="1", complementary_limit_content="0")
-    assert set(verdicts("c001_plasticity_limits", wrong).values()) == {"contradicted"}
+    right_statements = states(complementary_limit_position="0", complementary_limit_content="1")
+    assert say("c001_plasticity_limits", right_statements) == {"position": "holds: 0.0", "content": "holds: 1.0"}
+    wrong_statements = states(complementary_limit_position="1", complementary_limit_content="0")
+    assert set(verdicts("c001_plasticity_limits", wrong_statements).values()) == {"contradicted"}
 
 
 def test_gap_claim_is_contradicted_by_a_profile_that_does_not_fall():
@@ -90,10 +90,10 @@ def test_numbers_that_the_second_study_states_too_are_compared_one_by_one():
     from analysis.claims.s001.restated import RESTATED
 
     restated = states(**dict.fromkeys(RESTATED, "0.17"))
-    other = states(**{second: "0.17" for second, _ in RESTATED.values()})
-    assert set(verdicts("c001_stated_again", restated, other).values()) == {"holds"}
+    second_study = states(**{second: "0.17" for second, _ in RESTATED.values()})
+    assert set(verdicts("c001_stated_again", restated, second_study).values()) == {"holds"}
     off = states(**{**dict.fromkeys(RESTATED, "0.17"), "decomposition_excess": "0.27"})
-    judged = verdicts("c001_stated_again", off, other)
+    judged = verdicts("c001_stated_again", off, second_study)
     assert [key for key, answer in judged.items() if answer != "holds"] == ["decomposition_excess"]
 
 
@@ -107,8 +107,8 @@ def test_longbench_lengths_are_those_with_a_bin():
     )
     stated = states(longbench_ministral3_14b_first_length="8K", longbench_ministral3_14b_last_length="128K")
     assert set(verdicts("c001_longbench_lengths", stated, lengths).values()) == {"holds"}
-    wrong = states(longbench_ministral3_14b_first_length="4K", longbench_ministral3_14b_last_length="256K")
-    assert set(verdicts("c001_longbench_lengths", wrong, lengths).values()) == {"contradicted"}
+    wrong_statements = states(longbench_ministral3_14b_first_length="4K", longbench_ministral3_14b_last_length="256K")
+    assert set(verdicts("c001_longbench_lengths", wrong_statements, lengths).values()) == {"contradicted"}
 
 
 # --- models
@@ -116,10 +116,10 @@ def test_longbench_lengths_are_those_with_a_bin():
 
 def test_models_and_families_of_the_section_are_counted():
     # the section does not name llama3.1-8b and mistral
-    right = states(profile_models="6", profile_families="3")
-    assert say("c001_profile_counts", right, captured()) == {"models": "holds: 6", "families": "holds: 3"}
-    wrong = states(profile_models="8", profile_families="4")
-    assert set(verdicts("c001_profile_counts", wrong, captured()).values()) == {"contradicted"}
+    right_statements = states(profile_models="6", profile_families="3")
+    assert say("c001_profile_counts", right_statements, captured()) == {"models": "holds: 6", "families": "holds: 3"}
+    wrong_statements = states(profile_models="8", profile_families="4")
+    assert set(verdicts("c001_profile_counts", wrong_statements, captured()).values()) == {"contradicted"}
 
 
 def test_monotone_decline_is_judged_beyond_rounding():
@@ -180,19 +180,19 @@ def test_a_second_factor_needs_every_corrected_test():
         table = [
             ("pearson", f"ap_drop, mode {index}", 0.8, adjusted / 2, adjusted, 7) for index, adjusted in enumerate(p)
         ]
-        other = ("spearman", "ap_drop, mode 0", 0.1, 0.9, 0.9, 7)
-        return rows("test comparison estimate p_value p_adjusted n", *table, other)
+        spearman = ("spearman", "ap_drop, mode 0", 0.1, 0.9, 0.9, 7)
+        return rows("test comparison estimate p_value p_adjusted n", *table, spearman)
 
     assert verdict("c001_second_factor", tests(0.01, 0.04)) == "holds"
     assert verdict("c001_second_factor", tests(0.01, 0.06)) == "not supported"
 
 
 def test_recovery_deciles_are_checked_to_exceed_the_dip():
-    place = prints("landmark printed", ("narrative_llama_recovery", "60K–100K"))
+    landmarks = prints("landmark printed", ("narrative_llama_recovery", "60K–100K"))
     # context of 100,000 tokens: the last four deciles have their middles in 60-100K
-    two = deciles().iloc[[4]].assign(d4=0.3)
-    assert says("c001_heads_recovery", place, two) == "holds: 4 of 4"
-    assert says("c001_heads_recovery", place, two.assign(d9=0.2)) == "contradicted: 3 of 4"
+    with_higher_dip = deciles().iloc[[4]].assign(d4=0.3)
+    assert says("c001_heads_recovery", landmarks, with_higher_dip) == "holds: 4 of 4"
+    assert says("c001_heads_recovery", landmarks, with_higher_dip.assign(d9=0.2)) == "contradicted: 3 of 4"
 
 
 # --- benchmarks
@@ -216,7 +216,7 @@ def test_claim_of_the_only_scored_model_needs_exactly_one():
 
 
 def test_declines_are_recomputed_from_their_end_values():
-    ends = prints(
+    table = prints(
         "model length metric printed",
         (MINISTRAL, "8k", "plasticity", "0.80"),
         (MINISTRAL, "128k", "plasticity", "0.60"),
@@ -224,10 +224,10 @@ def test_declines_are_recomputed_from_their_end_values():
         (MINISTRAL, "128k", "lbp", "40.0"),
     )
     keys = [f"longbench_ministral3_14b_{metric}_decline" for metric in ("plasticity", "lbp")]
-    right = states(**dict(zip(keys, ("25%", "20%"), strict=True)))
-    assert say("c001_longbench_declines", right, ends) == {"plasticity": "holds: 25.0", "lbp": "holds: 20.0"}
-    wrong = states(**dict(zip(keys, ("33%", "25%"), strict=True)))  # divided by the later value
-    assert set(verdicts("c001_longbench_declines", wrong, ends).values()) == {"contradicted"}
+    correct = states(**dict(zip(keys, ("25%", "20%"), strict=True)))
+    assert say("c001_longbench_declines", correct, table) == {"plasticity": "holds: 25.0", "lbp": "holds: 20.0"}
+    incorrect = states(**dict(zip(keys, ("33%", "25%"), strict=True)))  # divided by the later value
+    assert set(verdicts("c001_longbench_declines", incorrect, table).values()) == {"contradicted"}
 
 
 def test_shallower_plasticity_decline_is_compared_with_both_modes():
@@ -250,9 +250,9 @@ def test_places_are_compared_with_those_of_the_second_study():
         "ruler_llama31_8b_context": "t8_llama31_8b_coverage",
         "ruler_mistral_window": "h7_window",
     }
-    other = states(**dict.fromkeys(pairs.values(), "40–50%"))
-    assert set(verdicts("c001_restated_places", states(**dict.fromkeys(pairs, "40–50%")), other).values()) == {"holds"}
-    judged = verdicts("c001_restated_places", states(**dict.fromkeys(pairs, "50–60%")), other)
+    places = states(**dict.fromkeys(pairs.values(), "40–50%"))
+    assert set(verdicts("c001_restated_places", states(**dict.fromkeys(pairs, "40–50%")), places).values()) == {"holds"}
+    judged = verdicts("c001_restated_places", states(**dict.fromkeys(pairs, "50–60%")), places)
     assert set(judged.values()) == {"contradicted"}
     assert set(judged) == set(pairs)
 
@@ -262,10 +262,10 @@ def test_places_are_compared_with_those_of_the_second_study():
 
 def test_ruler_models_lengths_and_rows_are_counted():
     frames = (rows("model", ("a",), ("b",)), rows("length", ("4k",), ("8k",), ("8k",)), rows("model", ("a",)))
-    right = states(ruler_models="2", ruler_bins="2", ruler_all_models="1")
-    assert set(verdicts("c001_ruler_counts", right, *frames).values()) == {"holds"}
-    wrong = states(ruler_models="3", ruler_bins="3", ruler_all_models="3")
-    assert set(verdicts("c001_ruler_counts", wrong, *frames).values()) == {"contradicted"}
+    right_statements = states(ruler_models="2", ruler_bins="2", ruler_all_models="1")
+    assert set(verdicts("c001_ruler_counts", right_statements, *frames).values()) == {"holds"}
+    wrong_statements = states(ruler_models="3", ruler_bins="3", ruler_all_models="3")
+    assert set(verdicts("c001_ruler_counts", wrong_statements, *frames).values()) == {"contradicted"}
 
 
 @pytest.mark.parametrize(("drop", "expected"), [(0.17, "holds"), (0.15, "contradicted"), (0.21, "contradicted")])
@@ -339,9 +339,9 @@ def test_bias_near_zero_must_be_below_one_logit():
     stated = states(training_bias_left=word("≈0", 0))
     models = rows("model head_dim", ("smollm3-3b", 100))
     assert verdict("c001_bias_near_zero", stated, trajectory(), models) == "contradicted"  # 50 / 10 = 5
-    small = trajectory(bias_window=[1.0, 2.0, 3.0, 4.0, 9.0])
-    assert verdict("c001_bias_near_zero", stated, small, models) == "holds"  # .9
-    assert verdict("c001_bias_near_zero", stated, small, models.assign(head_dim=64)) == "contradicted"  # 9 / 8
+    biases = trajectory(bias_window=[1.0, 2.0, 3.0, 4.0, 9.0])
+    assert verdict("c001_bias_near_zero", stated, biases, models) == "holds"  # .9
+    assert verdict("c001_bias_near_zero", stated, biases, models.assign(head_dim=64)) == "contradicted"  # 9 / 8
 
 
 def test_residual_claim_needs_a_reduced_bias():
@@ -386,13 +386,13 @@ def test_similar_scale_is_within_a_factor_of_two():
 
 def test_a_longer_context_is_judged_by_the_captured_window():
     stated = states(decomposition_longer="4×")
-    other = states(cross_longer="3×")
-    assert says("c001_ministral_longer", stated, other, comparison()) == "not supported: 2 times"
-    assert "source 002 says 3× of the same pair" in reason("c001_ministral_longer", stated, other, comparison())
+    threefold = states(cross_longer="3×")
+    assert says("c001_ministral_longer", stated, threefold, comparison()) == "not supported: 2 times"
+    assert "source 002 says 3× of the same pair" in reason("c001_ministral_longer", stated, threefold, comparison())
     longer = comparison(claimed_context=[65536, 131072, 131072, 196608])
-    assert "the makers state are in a ratio of 3, but" in reason("c001_ministral_longer", stated, other, longer)
+    assert "the makers state are in a ratio of 3, but" in reason("c001_ministral_longer", stated, threefold, longer)
     four = comparison(captured_context=[65536, 131072, 131072, 262144])
-    assert says("c001_ministral_longer", stated, other, four) == "holds: 4 times"
+    assert says("c001_ministral_longer", stated, threefold, four) == "holds: 4 times"
 
 
 @pytest.mark.parametrize(

@@ -33,8 +33,8 @@ def test_highest_aggregate_must_have_the_sixth_score():
     assert says("c002_aggregate_highest", table, everyone) == "holds: 0.900"
     fifth = observed("aggregate", "ap_overall", {"ministral3-3b": "0.9", **names})
     assert verdict("c002_aggregate_highest", fifth, everyone) == "contradicted"
-    lower = observed("aggregate", "ap_overall", {**names, "ministral3-3b": "0.3", "last": "0.05"})
-    assert verdict("c002_aggregate_highest", lower, everyone) == "contradicted"
+    lower_aggregate = observed("aggregate", "ap_overall", {**names, "ministral3-3b": "0.3", "last": "0.05"})
+    assert verdict("c002_aggregate_highest", lower_aggregate, everyone) == "contradicted"
 
 
 def test_separation_of_families_is_compared_for_both_measures_and_sets():
@@ -147,6 +147,6 @@ def test_typical_drops_are_compared_with_family_means():
 def test_family_order_is_not_supported_when_a_lower_drop_scores_worse():
     means = rows("scope family ap_drop lbp", ("source", "Ministral 3", 0.05, 35.0), ("source", "Qwen3", 0.17, 34.0))
     assert verdict("c002_drop_family_order", means, scored()) == "holds"  # 0.17 is not below every Qwen3 value
-    late = scored(ap_drop=[0.06, 0.05, 0.16, 0.18, 0.23, 0.15])
-    assert verdict("c002_drop_family_order", means, late) == "not supported"
+    lower_drop = scored(ap_drop=[0.06, 0.05, 0.16, 0.18, 0.23, 0.15])
+    assert verdict("c002_drop_family_order", means, lower_drop) == "not supported"
     assert verdict("c002_drop_family_order", means.assign(lbp=[33.0, 34.0]), scored()) == "not supported"

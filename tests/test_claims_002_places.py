@@ -44,8 +44,8 @@ def test_the_dip_is_the_lowest_of_the_first_eight_deciles():
     assert says("c002_profile_11b_dip", landmarks(llama32_11b_dip="40K-50K"), profiles(vision=first)).endswith(
         "39K-52K"
     )
-    late = [*BUMP[:7], 0.4, *BUMP[8:]]
-    answers = says("c002_profile_11b_dip", landmarks(llama32_11b_dip="92K-105K"), profiles(vision=late))
+    late_dip = [*BUMP[:7], 0.4, *BUMP[8:]]
+    answers = says("c002_profile_11b_dip", landmarks(llama32_11b_dip="92K-105K"), profiles(vision=late_dip))
     assert answers == "holds: 92K-105K"
 
 
@@ -60,9 +60,9 @@ def test_recovery_level_is_the_mean_of_the_named_deciles(level, expected):
 
 def test_recovery_must_exceed_the_dip():
     stated = landmarks(llama32_11b_recovery_level="0.54", llama32_11b_recovery="70K-100K")
-    higher = [*BUMP[:4], 0.53, *BUMP[5:]]
-    assert verdict("c002_profile_11b_recovery", stated, profiles(vision=higher)) == "contradicted"
-    assert "not all above the dip of 0.530" in reason("c002_profile_11b_recovery", stated, profiles(vision=higher))
+    higher_dip = [*BUMP[:4], 0.53, *BUMP[5:]]
+    assert verdict("c002_profile_11b_recovery", stated, profiles(vision=higher_dip)) == "contradicted"
+    assert "not all above the dip of 0.530" in reason("c002_profile_11b_recovery", stated, profiles(vision=higher_dip))
     narrow = landmarks(llama32_11b_recovery_level="0.54", llama32_11b_recovery="80K-90K")
     assert reason("c002_profile_11b_recovery", narrow, profiles()).startswith(
         "The deciles whose middle lies there (0.540)"
@@ -72,10 +72,10 @@ def test_recovery_must_exceed_the_dip():
 def test_a_collapse_is_the_lowest_value_after_the_largest_step():
     stated = landmarks(llama32_11b_collapse="120K+")
     assert says("c002_profile_11b_collapse", stated, profiles()) == "holds: 0.300"
-    late = [*BUMP[:8], 0.29, 0.30]
-    assert verdict("c002_profile_11b_collapse", stated, profiles(vision=late)) == "contradicted"
-    earlier = [0.90, 0.70, *BUMP[2:9], 0.29]  # -.20 first, -.19 last
-    assert verdict("c002_profile_11b_collapse", stated, profiles(vision=earlier)) == "contradicted"
+    late_collapse = [*BUMP[:8], 0.29, 0.30]
+    assert verdict("c002_profile_11b_collapse", stated, profiles(vision=late_collapse)) == "contradicted"
+    early_collapse = [0.90, 0.70, *BUMP[2:9], 0.29]  # -.20 first, -.19 last
+    assert verdict("c002_profile_11b_collapse", stated, profiles(vision=early_collapse)) == "contradicted"
 
 
 def test_dimensions_named_by_a_cluster_must_exist_in_every_model():
@@ -176,8 +176,8 @@ def test_notes_on_deciles_are_compared_with_their_cells():
     table = prints("model decile printed", *cells)
     assert set(verdicts("c002_restated_deciles", states(**STATED), table).values()) == {"holds"}
     for key, text in STATED.items():
-        other = states(**{**STATED, key: f"{float(text) + 0.01:.3f}"})
-        judged = verdicts("c002_restated_deciles", other, table)
+        off_by_a_hundredth = states(**{**STATED, key: f"{float(text) + 0.01:.3f}"})
+        judged = verdicts("c002_restated_deciles", off_by_a_hundredth, table)
         assert {name for name, answer in judged.items() if answer != "holds"} == {key}
     near = say("c002_restated_deciles", states(**{**STATED, "t4_llama32_3b_drop": "-0.601"}), table)
     assert near["t4_llama32_3b_drop"].startswith("holds after rounding")
@@ -263,12 +263,12 @@ def test_identical_patterns_share_the_deciles_of_dip_peak_and_low():
     )
     assert says("c002_h8_identical", profiles(vision=swapped(7, 6))) == "contradicted: other deciles"
     assert says("c002_h8_identical", profiles(vision=swapped(8, 9))) == "contradicted: other deciles"
-    both = swapped(4, 5)
-    assert says("c002_h8_identical", profiles(both, both)) == "contradicted: same deciles"
-    lower = [value - 0.01 for value in BUMP[:9]] + [0.27]
-    assert "differ by up to 0.030" in reason("c002_h8_identical", profiles(vision=lower))
-    late = [*BUMP[:7], 0.49, 0.48, 0.30]  # a decrease after the seventh decile is not a dip
-    assert says("c002_h8_identical", profiles(late, late)) == "contradicted: same deciles"
+    shifted = swapped(4, 5)
+    assert says("c002_h8_identical", profiles(shifted, shifted)) == "contradicted: same deciles"
+    lower_end = [value - 0.01 for value in BUMP[:9]] + [0.27]
+    assert "differ by up to 0.030" in reason("c002_h8_identical", profiles(vision=lower_end))
+    late_decrease = [*BUMP[:7], 0.49, 0.48, 0.30]  # a decrease after the seventh decile is not a dip
+    assert says("c002_h8_identical", profiles(late_decrease, late_decrease)) == "contradicted: same deciles"
 
 
 def spread(llama31, llama32, layers="32"):
@@ -350,5 +350,5 @@ def test_pattern_specific_to_deep_models_needs_two_networks(printed, recovery, e
     stated = states(h8_layers_least="≥32")
     assert says("c002_h8_specific", stated, profile, fact) == expected
     assert "from the 1 smaller ones" in reason("c002_h8_specific", stated, profile, fact)
-    deeper = says("c002_h8_specific", states(h8_layers_least="≥33"), profile, fact)
-    assert deeper == "not supported: 1 network"
+    stated_deeper = says("c002_h8_specific", states(h8_layers_least="≥33"), profile, fact)
+    assert stated_deeper == "not supported: 1 network"

@@ -44,10 +44,10 @@ def overlap(**changed):
 
 
 def test_matches_are_counted():
-    right = states(overlap_matched="2", overlap_captured="3")
-    assert say("c002_overlap_count", right, overlap()) == {"matched": "holds: 2", "captured": "holds: 3"}
-    wrong = states(overlap_matched="3", overlap_captured="2")
-    assert set(verdicts("c002_overlap_count", wrong, overlap()).values()) == {"contradicted"}
+    right_statements = states(overlap_matched="2", overlap_captured="3")
+    assert say("c002_overlap_count", right_statements, overlap()) == {"matched": "holds: 2", "captured": "holds: 3"}
+    wrong_statements = states(overlap_matched="3", overlap_captured="2")
+    assert set(verdicts("c002_overlap_count", wrong_statements, overlap()).values()) == {"contradicted"}
 
 
 def test_a_match_is_exact_if_the_scored_checkpoint_was_captured():
@@ -62,8 +62,8 @@ def test_a_match_is_exact_if_the_scored_checkpoint_was_captured():
 
 def test_context_windows_are_compared_with_the_claims_of_the_makers():
     assert says("c002_overlap_windows", overlap(), FAMILIES) == "holds: 2 of 2"
-    wrong = overlap(benchmark_model=["M3 (128k)", "Q4 (128k)", ""])
-    assert says("c002_overlap_windows", wrong, FAMILIES) == "contradicted: 1 of 2"
+    wrong_windows = overlap(benchmark_model=["M3 (128k)", "Q4 (128k)", ""])
+    assert says("c002_overlap_windows", wrong_windows, FAMILIES) == "contradicted: 1 of 2"
 
 
 def test_models_said_to_have_no_match_must_lack_a_score():
@@ -99,10 +99,10 @@ def test_the_flattest_family_is_below_every_other_over_the_whole_context_and_the
 
 def test_claim_that_larger_models_are_flatter_is_checked_by_drop_and_profile():
     known = rows("model family parameters_nominal_b ap_drop", ("qwen3-4b", "Qwen3", 4, 0.18), ("b", "Qwen3", 8, 0.16))
-    two = rows("model whole", ("qwen3-4b", 0.25), ("b", 0.2))
-    assert says("c002_t4_qwen_scale", two, known) == "holds: 4B 0.180; 8B 0.160"
-    assert verdict("c002_t4_qwen_scale", two, known.assign(ap_drop=[0.18, 0.19])) == "contradicted"
-    assert verdict("c002_t4_qwen_scale", two.assign(whole=[0.25, 0.3]), known) == "contradicted"
+    shapes = rows("model whole", ("qwen3-4b", 0.25), ("b", 0.2))
+    assert says("c002_t4_qwen_scale", shapes, known) == "holds: 4B 0.180; 8B 0.160"
+    assert verdict("c002_t4_qwen_scale", shapes, known.assign(ap_drop=[0.18, 0.19])) == "contradicted"
+    assert verdict("c002_t4_qwen_scale", shapes.assign(whole=[0.25, 0.3]), known) == "contradicted"
 
 
 def bump(*values, shown=True):
@@ -115,10 +115,10 @@ def bump(*values, shown=True):
 
 @pytest.mark.parametrize("claim", ["c002_t4_llama31_8b_rises", "c002_t4_llama32_11b_rises"])
 def test_bump_claim_needs_fall_rise_at_its_place_and_lowest_end(claim):
-    right = (0.9, 0.8, 0.7, 0.6, 0.5, 0.51, 0.55, 0.6, 0.4, 0.3)
-    assert says(claim, bump(*right)) == "holds: draw-up 0.100"
-    assert verdict(claim, bump(*right, shown=False)) == "contradicted"
-    assert verdict(claim, bump(*right[:9], 0.45)) == "contradicted"  # the last value is not the lowest
+    with_bump = (0.9, 0.8, 0.7, 0.6, 0.5, 0.51, 0.55, 0.6, 0.4, 0.3)
+    assert says(claim, bump(*with_bump)) == "holds: draw-up 0.100"
+    assert verdict(claim, bump(*with_bump, shown=False)) == "contradicted"
+    assert verdict(claim, bump(*with_bump[:9], 0.45)) == "contradicted"  # the last value is not the lowest
     assert verdict(claim, bump(0.9, 0.8, 0.7, 0.4, 0.5, 0.51, 0.55, 0.6, 0.4, 0.3)) == "contradicted"  # an earlier dip
     assert verdict(claim, bump(0.9, 0.8, 0.7, 0.6, 0.5, 0.61, 0.55, 0.6, 0.4, 0.3)) == "contradicted"  # an earlier top
 
@@ -133,11 +133,11 @@ def test_nope_cause_is_contradicted_by_a_bump_without_such_layers():
 
 def test_family_trait_is_not_supported_when_other_models_lack_it():
     origin = rows("fact subject printed", ("llama32_vision_text", "llama3.2-11b", "llama3.1-8b"))
-    two = bump(*[0.5] * 10)
-    other = two.iloc[:1].assign(model="llama3.2-1b", recovery=-0.1)
+    profiles = bump(*[0.5] * 10)
+    other_model = profiles.iloc[:1].assign(model="llama3.2-1b", recovery=-0.1)
 
     def family(recovery):
-        return pd.concat([two, other.assign(recovery=recovery)], ignore_index=True)
+        return pd.concat([profiles, other_model.assign(recovery=recovery)], ignore_index=True)
 
     assert says("c002_t4_llama_family", family(-0.1), origin) == "not supported: 0 of 1 others"
     assert says("c002_t4_llama_family", family(0.1), origin) == "holds: 1 of 1 others"

@@ -191,8 +191,8 @@ def test_only_gap_claim_needs_no_other_empty_cell():
     assert says("c002_gap_only", stated, table("30"), published, published) == "holds: 0 more empty cells"
     assert says("c002_gap_only", stated, table(""), published, published) == "contradicted: 1 more empty cells"
     assert "of which 1 are published (a)" in reason("c002_gap_only", stated, table(""), published, published)
-    none = reason("c002_gap_only", stated, table(""), rows("model", ("b",)), published)
-    assert "1 of 3 benchmark cells empty, of which 0 are published (none)" in none
+    no_gap = reason("c002_gap_only", stated, table(""), rows("model", ("b",)), published)
+    assert "1 of 3 benchmark cells empty, of which 0 are published (none)" in no_gap
 
 
 def test_score_counts_as_missing_unless_published():
@@ -234,8 +234,8 @@ def test_option_b_protocol_is_compared_with_the_authors():
 
     stated = states(instructions_output_budget="1024")
     assert set(verdicts("c002_option_b_protocol", stated, facts()).values()) == {"holds"}
-    other = verdicts("c002_option_b_protocol", stated, facts("8192", "end", "x/y"))
-    assert set(other.values()) == {"contradicted"}
+    other_protocol = verdicts("c002_option_b_protocol", stated, facts("8192", "end", "x/y"))
+    assert set(other_protocol.values()) == {"contradicted"}
 
 
 @pytest.mark.parametrize(("score", "expected"), [("", "holds: 2"), ("30", "contradicted: 1")])

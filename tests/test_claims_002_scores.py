@@ -25,8 +25,8 @@ def test_flatter_claim_needs_every_ministral_below_every_steep_model():
     assert verdict("c002_t2_ministral_flatter", stated, bins(), FAMILIES) == "holds"
     crossing = bins(**{"ministral3-8b": "-0.18"})
     assert verdict("c002_t2_ministral_flatter", stated, crossing, FAMILIES) == "contradicted"
-    other = states(**{f"t2_{key}": text for key, text in {**ends, "other_drop_most": "-0.250"}.items()})
-    assert verdict("c002_t2_ministral_flatter", other, bins(), FAMILIES) == "contradicted"
+    other_ends = states(**{f"t2_{key}": text for key, text in {**ends, "other_drop_most": "-0.250"}.items()})
+    assert verdict("c002_t2_ministral_flatter", other_ends, bins(), FAMILIES) == "contradicted"
 
 
 def test_spread_exceeds_its_bound_only_beyond_rounding():
@@ -49,8 +49,8 @@ def test_mode_of_scores_is_identified_by_equal_values():
     stated = states(t3_prompt_mode=word("thinking"))
     table = prints("model mode length printed", *published)
     assert says("c002_t3_mode", stated, scores, table, overall) == "holds: thinking"
-    other = prints("model mode length printed", *published[:2], ("m", "nonthinking", "8k", "50.1"))
-    assert verdict("c002_t3_mode", stated, scores, other, overall) == "contradicted"
+    other_scores = prints("model mode length printed", *published[:2], ("m", "nonthinking", "8k", "50.1"))
+    assert verdict("c002_t3_mode", stated, scores, other_scores, overall) == "contradicted"
 
 
 def test_a_metric_is_simpler_than_counting_parameters_only_if_it_goes_closer():

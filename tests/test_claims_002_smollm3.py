@@ -149,10 +149,10 @@ def test_stated_excess_is_the_difference_of_two_drops():
 
 def test_numbers_of_hypothesis_4_are_recomputed_from_the_changes():
     drops = rows("family ap_drop", ("Ministral 3", 0.06), ("Ministral 3", 0.08))
-    right = states(h4_bias_ratio="10×", h4_drop_ratio="0.5", h6_bias_ratio="10×", h4_ministral_drop="0.07")
-    assert set(verdicts("c002_h4_numbers", right, changes(), drops).values()) == {"holds"}
-    wrong = states(h4_bias_ratio="7×", h4_drop_ratio="0.9", h6_bias_ratio="7×", h4_ministral_drop="0.17")
-    assert set(verdicts("c002_h4_numbers", wrong, changes(), drops).values()) == {"contradicted"}
+    right_statements = states(h4_bias_ratio="10×", h4_drop_ratio="0.5", h6_bias_ratio="10×", h4_ministral_drop="0.07")
+    assert set(verdicts("c002_h4_numbers", right_statements, changes(), drops).values()) == {"holds"}
+    wrong_statements = states(h4_bias_ratio="7×", h4_drop_ratio="0.9", h6_bias_ratio="7×", h4_ministral_drop="0.17")
+    assert set(verdicts("c002_h4_numbers", wrong_statements, changes(), drops).values()) == {"contradicted"}
 
 
 def test_independence_claim_is_not_supported_when_a_relation_is_significant():

@@ -81,8 +81,8 @@ def factors(*cells):
 )
 def test_stated_factor_is_compared_with_the_ratio_over_its_span(claim, statement, text, span, metric, key):
     """A factor of 4 in words may mean 3.5 to 4.5; 3.45 is within that range when its own rounding is included."""
-    others = {"phase2_bias_ratio": ("five", 5), "phase2_alpha_k_ratio": ("five", 5)}
-    stated = states(**{**others, statement: (text, 4)})
+    five_fold = {"phase2_bias_ratio": ("five", 5), "phase2_alpha_k_ratio": ("five", 5)}
+    stated = states(**{**five_fold, statement: (text, 4)})
     for fold, expected in ((4.0, "holds"), (3.45, "holds after rounding"), (3.35, "contradicted")):
         cells = dict.fromkeys(product(("pretraining", "onset", "second"), ("ap_drop", "bias_strength")), 9.0)
         cells |= {("onset", "alpha_k"): 9.0, (span, metric): fold}
@@ -187,15 +187,14 @@ def test_first_fifth_recovery_is_compared_with_the_first_stage(after, expected):
     stated = states(phase2_first_20_level=("stage 1 level", None))
     equal = near_positions(at_0_1k=(0.9, 0.8, 0.85))
     assert verdict("c002_onset_first_fifth_recovers", stated, frame, equal) == expected
-    above = near_positions(at_0_1k=(0.9, 0.8, 0.95))  # only the fifths differ
+    above_stage = near_positions(at_0_1k=(0.9, 0.8, 0.95))  # only the fifths differ
     unlike = "not supported" if expected == "holds" else "contradicted"
-    assert verdict("c002_onset_first_fifth_recovers", stated, frame, above) == unlike
-    explanation = reason("c002_onset_first_fifth_recovers", stated, frame, above)
+    assert verdict("c002_onset_first_fifth_recovers", stated, frame, above_stage) == unlike
+    explanation = reason("c002_onset_first_fifth_recovers", stated, frame, above_stage)
     assert "819 tokens there and 6,554 here" in explanation
     assert "it is 0.9500 against 0.9000, above 2 of 2 checkpoints before" in explanation
     assert ("lies within the 0.800 to 0.900 of the first stage" in explanation) == (expected == "holds")
-    lower = equal.assign(at_0_1k=(0.9, 0.8, 0.85))
-    assert "above 1 of 2 checkpoints" in reason("c002_onset_first_fifth_recovers", stated, frame, lower)
+    assert "above 1 of 2 checkpoints" in reason("c002_onset_first_fifth_recovers", stated, frame, equal)
 
 
 @pytest.mark.parametrize(("far", "expected"), [(0.70, "holds"), (0.71, "not supported"), (0.75, "not supported")])

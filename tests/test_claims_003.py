@@ -30,8 +30,8 @@ def both(answers):
 
 def test_middle_layers_claim_needs_later_layers():
     assert verdicts("c003_middle_layers", landmarks(), MODELS) == both("holds")
-    late = landmarks(both={"degraded-layer_high": "14"})
-    assert verdicts("c003_middle_layers", late, MODELS) == both("contradicted")
+    ends_late = landmarks(both={"degraded-layer_high": "14"})
+    assert verdicts("c003_middle_layers", ends_late, MODELS) == both("contradicted")
 
 
 def test_partial_recovery_needs_a_gain_of_every_curve():
@@ -100,8 +100,8 @@ def test_axis_ends_must_be_multiples_of_ten():
 
 def test_an_approximate_layer_may_be_off_by_one():
     assert verdicts("c003_layers", axes(), MODELS) == both("holds")
-    wrong = axes(axes_1b_layer_first="2", axes_3b_layer_first="1")
-    assert verdicts("c003_layers", wrong, MODELS) == both("contradicted")
+    wrong_axes = axes(axes_1b_layer_first="2", axes_3b_layer_first="1")
+    assert verdicts("c003_layers", wrong_axes, MODELS) == both("contradicted")
     assert verdicts("c003_layers", axes(axes_1b_layer_last="16"), MODELS)["1b"] == "contradicted"
 
 
@@ -140,5 +140,5 @@ def test_curve_ends_are_compared_with_the_axis():
     stated = states(**dict(zip(keys, ("0", "14", "0", "15"), strict=True)))
     judged = verdicts("c003_drawn_ends", stated, landmarks(both={"start-layer": "0"}))
     assert judged == {"1b-start": "holds", "1b-end": "holds", "3b-start": "holds", "3b-end": "contradicted"}
-    later = verdicts("c003_drawn_ends", stated, landmarks(both={"start-layer": "4"}))
-    assert (later["1b-start"], later["1b-end"]) == ("contradicted", "holds")
+    starts_late = verdicts("c003_drawn_ends", stated, landmarks(both={"start-layer": "4"}))
+    assert (starts_late["1b-start"], starts_late["1b-end"]) == ("contradicted", "holds")

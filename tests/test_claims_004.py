@@ -96,10 +96,10 @@ def test_trade_off_rows_are_compared_with_the_cells_of_a_model():
         ("within_training_accuracy", "RoPE", "100%", None),
         ("beyond_training_accuracy", "RoPE", "fails", 0.0),
     )
-    right = cells(("RoPE", "lengths", 1, "any", 100.0, False), ("RoPE", "lengths", 9, "any", 0.0, True))
-    assert verdicts("c004_fmt_rope_rows", table, right) == {"within": "holds", "beyond": "holds"}
-    wrong = cells(("RoPE", "lengths", 1, "any", 80.0, False), ("RoPE", "lengths", 9, "any", 20.0, True))
-    assert verdicts("c004_fmt_rope_rows", table, wrong) == {"within": "contradicted", "beyond": "contradicted"}
+    right_cells = cells(("RoPE", "lengths", 1, "any", 100.0, False), ("RoPE", "lengths", 9, "any", 0.0, True))
+    assert verdicts("c004_fmt_rope_rows", table, right_cells) == {"within": "holds", "beyond": "holds"}
+    wrong_cells = cells(("RoPE", "lengths", 1, "any", 80.0, False), ("RoPE", "lengths", 9, "any", 20.0, True))
+    assert verdicts("c004_fmt_rope_rows", table, wrong_cells) == {"within": "contradicted", "beyond": "contradicted"}
 
 
 def test_ranking_ends_are_limited_to_the_training_length():
@@ -122,8 +122,8 @@ def test_ranking_ends_are_limited_to_the_training_length():
         "DroPE-low": "holds: 30",
         "DroPE-high": "holds: 50",
     }
-    later = ranking.assign(context=[2048, 4096, 4096, 4096, 16384])
-    answers = say("c004_fmt_ranges", table, later)
+    long_contexts = ranking.assign(context=[2048, 4096, 4096, 4096, 16384])
+    answers = say("c004_fmt_ranges", table, long_contexts)
     assert answers["RoPE-low"] == "contradicted: 0"
     assert answers["DroPE-high"] == "holds: 30"  # within the printed range
 

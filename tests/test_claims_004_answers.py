@@ -61,8 +61,8 @@ def test_share_of_errors_is_distinguished_from_share_of_trials(claim, key, texts
 
 def test_dominant_error_is_the_most_frequent_inexact_class():
     assert says("c004_ans_dominant", SHORT) == "holds: 64.2857"
-    other = SHORT.assign(count=[15, 4, 2, 3])
-    assert verdict("c004_ans_dominant", other) == "contradicted"
+    other_counts = SHORT.assign(count=[15, 4, 2, 3])
+    assert verdict("c004_ans_dominant", other_counts) == "contradicted"
     assert verdict("c004_ans_dominant", SHORT.assign(count=[15, 2, 3, 1])) == "holds"
 
 
@@ -93,8 +93,8 @@ def test_two_answer_kinds_must_cover_all_answers():
     table = shares(("RoPE", 8192, "no_number", 12, 20), ("RoPE", 8192, "wrong_length", 8, 20))
     assert says("c004_ans_rope", stated, table) == "holds: 100 %"
     assert verdict("c004_ans_rope", stated, table.assign(count=[12, 7])) == "contradicted"
-    less = states(s11_5_rope_beyond_no_number="60%", s11_5_rope_beyond_wrong_length="30%")
-    assert says("c004_ans_rope", less, table) == "contradicted: 90 %"
+    smaller_shares = states(s11_5_rope_beyond_no_number="60%", s11_5_rope_beyond_wrong_length="30%")
+    assert says("c004_ans_rope", smaller_shares, table) == "contradicted: 90 %"
 
 
 def test_figure_i_wrong_share_sums_the_error_classes():

@@ -43,10 +43,10 @@ def test_near_identity_is_contradicted_by_a_layer_five_points_apart():
     captions = prints(
         "statement printed", ("fig_23_identical_layers", "2-31"), ("fig_22_identical_after", "2"), ("other", "9")
     )
-    for above, expected in ((0, "holds: 1.0000"), (1, "not supported: 1.0000")):
-        later_layers = summary_row(layers_above_five_points=above)
+    for count, expected in ((0, "holds: 1.0000"), (1, "not supported: 1.0000")):
+        later_layers = summary_row(layers_above_five_points=count)
         assert says("c004_bal_nearly_identical", later_layers, tests, captions) == expected
-        assert says("c004_bal_after_layer2", summary_row("3-31", layers_above_five_points=above), captions) == expected
+        assert says("c004_bal_after_layer2", summary_row("3-31", layers_above_five_points=count), captions) == expected
 
 
 @pytest.mark.parametrize(("gap", "expected"), [(0.5, "holds: 0.5000"), (-0.6, "contradicted: 0.6000")])
@@ -88,8 +88,8 @@ def test_inverted_layers_are_compared_between_both_captions():
     assert says("c004_bal_inverted_layers", single, captions("0-1", "0-1")) == "not supported: layer 1"
     # shares of 50 and 20 % hold, shares of 49 and 20 % do not
     assert "larger part in 1 of 2 models" in reason("c004_bal_inverted_layers", single, captions("0-1", "0-1"))
-    lower = single.assign(share_rope=49.0)
-    assert "larger part in 2 of 2 models" in reason("c004_bal_inverted_layers", lower, captions("0-1", "0-1"))
+    lower_rope = single.assign(share_rope=49.0)
+    assert "larger part in 2 of 2 models" in reason("c004_bal_inverted_layers", lower_rope, captions("0-1", "0-1"))
 
 
 @pytest.mark.parametrize(

@@ -210,7 +210,7 @@ def test_figure_16_caption_counts_conditions_tasks_and_range():
         ("DroPE", "bos_mlp_ablation", "sports", "71%"),
         ("DroPE", "baseline", "passkey", "5%"),
     )
-    right = states(fig_16_conditions="2", fig_16_tasks="3", fig_16_drope_parametric="60-71%")
-    assert set(verdicts("c004_fig16_panels", table, right).values()) == {"holds"}
-    wrong = states(fig_16_conditions="4", fig_16_tasks="4", fig_16_drope_parametric="60-73%")
-    assert set(verdicts("c004_fig16_panels", table, wrong).values()) == {"contradicted"}
+    right_caption = states(fig_16_conditions="2", fig_16_tasks="3", fig_16_drope_parametric="60-71%")
+    assert set(verdicts("c004_fig16_panels", table, right_caption).values()) == {"holds"}
+    wrong_caption = states(fig_16_conditions="4", fig_16_tasks="4", fig_16_drope_parametric="60-73%")
+    assert set(verdicts("c004_fig16_panels", table, wrong_caption).values()) == {"contradicted"}

@@ -13,8 +13,8 @@ def cells(*values):
     for model, protocol, context, share in values:
         trials = 20 if protocol == "errors" else 5
         low, high = max(share - 10, 0.0), min(share + 10, 100.0)
-        beyond, right = context > 4096, round(share * trials / 100)
-        table.append((model, protocol, context, context / 4096, beyond, share, right, trials, low, high, "section 11"))
+        beyond, count = context > 4096, round(share * trials / 100)
+        table.append((model, protocol, context, context / 4096, beyond, share, count, trials, low, high, "section 11"))
     return rows("positional protocol context multiple beyond share correct trials ci_low ci_high section", *table)
 
 
@@ -88,10 +88,10 @@ def drawn(*values):
 
 def test_figure_h_points_are_compared_with_the_protocol_of_that_length():
     table = cells(("RoPE", "lengths", 8192, 20.0), ("RoPE", "errors", 8192, 95.0), ("RoPE", "errors", 2048, 100.0))
-    right = drawn(("RoPE", "8192", "20"), ("RoPE", "2048", "100"))
-    assert set(verdicts("c004_ctx_figure_h", right, table).values()) == {"holds"}
-    wrong = drawn(("RoPE", "8192", "95"), ("RoPE", "2048", "100"))
-    assert verdicts("c004_ctx_figure_h", wrong, table) == {"RoPE-8192": "contradicted", "RoPE-2048": "holds"}
+    right_points = drawn(("RoPE", "8192", "20"), ("RoPE", "2048", "100"))
+    assert set(verdicts("c004_ctx_figure_h", right_points, table).values()) == {"holds"}
+    wrong_points = drawn(("RoPE", "8192", "95"), ("RoPE", "2048", "100"))
+    assert verdicts("c004_ctx_figure_h", wrong_points, table) == {"RoPE-8192": "contradicted", "RoPE-2048": "holds"}
 
 
 def test_figure_h_line_must_join_points_of_one_protocol():

@@ -177,7 +177,7 @@ def test_uniform_dependence_claim_needs_additive_effects(share, expected):
     sums = contrast("additivity", "DroPE", nats_ratio=share)
     tasks = rows(
         "condition positional right_high",
-        *[("layer1_mlp", "DroPE", right) for right in (0, 0, 4)],
+        *[("layer1_mlp", "DroPE", right_count) for right_count in (0, 0, 4)],
         *[("layer1_attn", "DroPE", 0), ("layer1_both", "DroPE", 0), ("layer1_mlp", "RoPE", 0)],
     )
     stated = states(s7_4_drope_either="~201x")
@@ -193,8 +193,8 @@ def test_uniform_dependence_claim_needs_additive_effects(share, expected):
 
 def test_resilience_claim_is_contradicted_by_a_task_at_zero():
     stated = states(s7_4_resilience_ratio="9x")
-    for right, expected in ((1, "holds"), (0, "not supported")):
-        tasks = rows("condition right_high", ("layer1_mlp", 4), ("layer1_mlp", right), ("layer1_attn", 0))
+    for right_count, expected in ((1, "holds"), (0, "not supported")):
+        tasks = rows("condition right_high", ("layer1_mlp", 4), ("layer1_mlp", right_count), ("layer1_attn", 0))
         judged = verdicts("c004_drope_more_resilient", contrast("mlp_rope_over_drope"), tasks, stated)
         assert judged == {"number": "holds", "meaning": expected}
 
@@ -211,5 +211,5 @@ def test_total_gap_is_recomputed_from_the_stated_contrast():
 def test_position_in_mlp_claim_needs_less_than_half_at_the_first_token(rope, drope, expected):
     shares = [contrast("bos_only_over_mlp", m, nats_ratio=v) for m, v in (("RoPE", rope), ("DroPE", drope))]
     table = shares[0].merge(shares[1], how="outer")
-    both = effects(rope_layer1_both=900.0, rope_layer1_mlp=1000.0)
-    assert says("c004_position_in_mlp", table, both) == expected
+    ablated_both = effects(rope_layer1_both=900.0, rope_layer1_mlp=1000.0)
+    assert says("c004_position_in_mlp", table, ablated_both) == expected

@@ -61,10 +61,10 @@ def test_larger_contextual_loss_needs_disjoint_intervals(loss, high, expected):
 def test_a_mean_over_tasks_needs_that_each_is_above_chance():
     stated = states(s4_4_rope_contextual="94.3%", paradox_contextual_fall="25%")
     tasks = both(task("DroPE", "imdb"), task("DroPE", "passkey"))
-    for above, expected in ((2, "holds: 90.0%"), (1, "not supported: 90.0%")):
-        rope = category("RoPE", "contextual", tasks_above_chance=above)
+    for count_above, expected in ((2, "holds: 90.0%"), (1, "not supported: 90.0%")):
+        rope = category("RoPE", "contextual", tasks_above_chance=count_above)
         assert says("c004_rope_contextual", stated, rope, task("RoPE", "imdb")) == expected
-        drope = category("DroPE", "contextual", tasks_above_chance=above)
+        drope = category("DroPE", "contextual", tasks_above_chance=count_above)
         assert says("c004_drope_contextual", stated, drope, tasks) == expected
 
 
@@ -173,8 +173,8 @@ def test_category_cells_are_averages_of_two_tasks_and_their_ratio():
     assert set(verdicts("c004_category_cells", averages, table).values()) == {"holds"}
     lines[0] = ("RoPE", "parametric_average", "10.0%")
     averages = prints("positional metric printed", *lines, ("RoPE", "contextual_over_parametric", "3.3x"))
-    wrong = verdicts("c004_category_cells", averages, table)
-    assert {key for key, answer in wrong.items() if answer != "holds"} == {"RoPE-parametric", "RoPE-ratio"}
+    wrong_cells = verdicts("c004_category_cells", averages, table)
+    assert {key for key, answer in wrong_cells.items() if answer != "holds"} == {"RoPE-parametric", "RoPE-ratio"}
 
 
 def test_knowledge_settings_are_compared_with_the_script():
@@ -237,9 +237,9 @@ def test_unaffected_passkey_changes_by_at_most_ten_points(ci, expected):
 
 def test_nonfunctional_claim_is_contradicted_by_a_tenfold_perplexity():
     columns = "positional massive_ratio random_increase"
-    for worst, expected in ((9.4, "holds: 2 to 9 times"), (10.0, "contradicted: 2 to 10 times")):
+    for largest_ratio, expected in ((9.4, "holds: 2 to 9 times"), (10.0, "contradicted: 2 to 10 times")):
         # only DroPE's texts count
-        texts = rows(columns, ("DroPE", 2.0, 1.0), ("DroPE", worst, 1.0), ("RoPE", 999.0, 1.0))
+        texts = rows(columns, ("DroPE", 2.0, 1.0), ("DroPE", largest_ratio, 1.0), ("RoPE", 999.0, 1.0))
         assert says("c004_drope_nonfunctional", texts, task("DroPE", "imdb")) == expected
 
 

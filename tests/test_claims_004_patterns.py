@@ -128,8 +128,8 @@ def test_phase_cells_are_compared_with_the_layer_series():
 
 def test_delayed_spike_needs_a_later_largest_rise():
     layers = rows("layer ratio_drope ratio_sd_drope", (0, 1.0, 0.1), (1, 90.0, 0.1), (2, 95.0, 0.1))
-    same = {"norm_layer_0": (1, 1), "norm_layer_1": (9, 9), "spike_largest_ratio": (1, 2)}
-    answers = {drope: phases(spike_largest_rise=(1, drope), **same) for drope in (1, 2)}
+    shared_metrics = {"norm_layer_0": (1, 1), "norm_layer_1": (9, 9), "spike_largest_ratio": (1, 2)}
+    answers = {drope: phases(spike_largest_rise=(1, drope), **shared_metrics) for drope in (1, 2)}
     assert says("c004_spike_delayed", answers[2], layers) == "holds: largest rise in layer 2 against 1"
     assert says("c004_spike_delayed", answers[1], layers) == "not supported: largest rise in layer 1 against 1"
 

@@ -18,9 +18,9 @@ def test_precision_must_be_equal_in_all_runs():
     nf4 = ("1", "2", "4-bit (NF4)", "10 texts", "")
     stated = states(s13_bits="4")
     assert says("c004_rep_precision", stated, protocols(nf4, nf4)) == "holds: 2 of 2 in NF4"
-    for other in ("fp16", "4-bit (FP4)", "4-bit"):
-        mixed = protocols(nf4, ("4", "5", other, "10 texts", ""))
-        assert says("c004_rep_precision", stated, mixed) == "contradicted: 1 of 2 in NF4"
+    for other_precision in ("fp16", "4-bit (FP4)", "4-bit"):
+        mixed_runs = protocols(nf4, ("4", "5", other_precision, "10 texts", ""))
+        assert says("c004_rep_precision", stated, mixed_runs) == "contradicted: 1 of 2 in NF4"
 
 
 def test_number_of_texts_must_be_equal_in_all_runs():
@@ -76,21 +76,21 @@ def test_range_beyond_training_runs_from_first_to_last_tested_length():
 
 
 def test_error_bars_must_be_one_standard_deviation():
-    drawn = prints("figure metric series x printed", *[("A", "count_sd", model, "Query", "6") for model in MODELS])
+    error_bars = prints("figure metric series x printed", *[("A", "count_sd", model, "Query", "6") for model in MODELS])
     for deviation, expected in (("6.0", "holds: 1.00"), ("3.0", "contradicted: 2.00")):
         counts = prints(
             "tensor positional metric printed", *[("query", model, "count_sd", deviation) for model in MODELS]
         )
-        assert says("c004_error_bars", states(fig_1_error_bars="1"), drawn, counts) == expected
+        assert says("c004_error_bars", states(fig_1_error_bars="1"), error_bars, counts) == expected
 
 
 def test_claim_of_no_errors_needs_a_count_of_zero():
     stated = states(s11_5_rope_within_errors=("no", 0), s11_5_rope_within_context="4096")
-    for wrong, expected in ((0, "holds: 0"), (1, "contradicted: 1")):
+    for error_count, expected in ((0, "holds: 0"), (1, "contradicted: 1")):
         table = rows(
             "positional context category count trials",
-            ("RoPE", 4096, "exact", 20 - wrong, 20),
-            ("RoPE", 4096, "near_miss", wrong, 20),
+            ("RoPE", 4096, "exact", 20 - error_count, 20),
+            ("RoPE", 4096, "near_miss", error_count, 20),
             ("RoPE", 8192, "no_number", 20, 20),
             ("DroPE", 4096, "near_miss", 9, 20),
         )
@@ -186,8 +186,8 @@ def test_balance_shares_and_differences_are_compared_with_the_layers():
     assert says(claim, balance(), layers, summary, tests) == "holds: 10.00"
     assert verdict(claim, balance(difference="+9.0"), layers, summary, tests) == "contradicted"
     assert "layers 0 and 1 of the same series agree with" in reason(claim, balance(), layers, summary, tests)
-    other = layers.assign(share_drope=[40.02, 40.06, 9.0])
-    assert "layers 0 and 1 of the same series do not agree" in reason(claim, balance(), other, summary, tests)
+    other_layers = layers.assign(share_drope=[40.02, 40.06, 9.0])
+    assert "layers 0 and 1 of the same series do not agree" in reason(claim, balance(), other_layers, summary, tests)
 
 
 def test_figure_g_mean_is_compared_with_the_table_band():

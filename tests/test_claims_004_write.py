@@ -59,17 +59,17 @@ def test_write_location_must_have_massive_norms(norms, layer, expected):
     table = [
         ("DroPE", index, metric, norm) for index, norm in enumerate(norms) for metric in ("q_norm_mean", "k_norm_mean")
     ]
-    content = rows("positional layer metric value", *table, ("RoPE", 0, "q_norm_mean", 1e6), ("DroPE", 0, "else", 1e6))
+    norms = rows("positional layer metric value", *table, ("RoPE", 0, "q_norm_mean", 1e6), ("DroPE", 0, "else", 1e6))
     table = summary(max_write_layer=(0, layer))
-    assert verdict("c004_write_where_massive", content, table) == expected
-    assert "none is published after layer 2." in reason("c004_write_where_massive", content, table)
+    assert verdict("c004_write_where_massive", norms, table) == expected
+    assert "none is published after layer 2." in reason("c004_write_where_massive", norms, table)
 
 
 def test_write_location_needs_massive_queries_and_keys():
     table = [("DroPE", index, "q_norm_mean", norm) for index, norm in enumerate((1.0, 99.0, 2.0))]
     table += [("DroPE", index, "k_norm_mean", norm) for index, norm in enumerate((1.0, 2.0, 99.0))]
-    content = rows("positional layer metric value", *table)
-    assert verdict("c004_write_where_massive", content, summary(max_write_layer=(0, 1))) == "contradicted"
+    norms = rows("positional layer metric value", *table)
+    assert verdict("c004_write_where_massive", norms, summary(max_write_layer=(0, 1))) == "contradicted"
 
 
 CONTRAST = "ablation matched rope_nats drope_nats gap_nats ratio rope_layers drope_layers"
@@ -165,5 +165,5 @@ def test_comparison_cells_are_those_of_the_earlier_tables():
         "RoPE-bos_mlp_spike_layer": "holds: 1249",
         "DroPE-bos_mlp_spike_layer": "holds: 1.0",
     }
-    wrong = verdicts("c004_ablation_comparison_cells", comparison("1294x"), value_table, mlp_table)
-    assert wrong["RoPE-bos_mlp_spike_layer"] == "contradicted"
+    swapped_digits = verdicts("c004_ablation_comparison_cells", comparison("1294x"), value_table, mlp_table)
+    assert swapped_digits["RoPE-bos_mlp_spike_layer"] == "contradicted"

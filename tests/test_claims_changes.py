@@ -92,8 +92,8 @@ def test_check_compares_with_the_committed_ledger_after_rebuilds(committed):
 
     assert run(committed, "claims", "--against", "HEAD").returncode == 2
     assert run(committed, "claims", "--check", "c002_drop_is_large").returncode == 2
-    lost = run(committed, "claims", "--check", "--against", "nowhere")
-    assert (lost.returncode, "no revision 'nowhere'" in lost.stderr) == (1, True)
+    unknown_revision = run(committed, "claims", "--check", "--against", "nowhere")
+    assert (unknown_revision.returncode, "no revision 'nowhere'" in unknown_revision.stderr) == (1, True)
 
     shown = run(committed, "claims", "c002_drop_is_large.below").stdout
     for words in (

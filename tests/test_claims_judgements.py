@@ -37,8 +37,8 @@ def test_extreme_layer_is_not_testable_when_layers_are_unprinted():
     extremes = printed("nope_extremes", "0.400", layer=16, metric="ap_overall")
     assert verdict("c000_extremes_most", nope_extremes=extremes) == "contradicted"
     kinds = source("nope_layer_kinds")
-    few = kinds[kinds["layer"].isin([0, 4, 5, 6, 7, 11, 15, 16, 17, 29, 32])]
-    assert verdict("c000_extremes_most", nope_layer_kinds=few) == "holds"
+    printed_kinds = kinds[kinds["layer"].isin([0, 4, 5, 6, 7, 11, 15, 16, 17, 29, 32])]
+    assert verdict("c000_extremes_most", nope_layer_kinds=printed_kinds) == "holds"
 
 
 def test_confined_amplification_is_judged_at_layer_1_only():
@@ -130,8 +130,8 @@ def test_shares_explain_ablations_only_when_consistent_in_both_models():
 
 def test_weight_pairs_are_never_confirmed_by_two_figure_ranges():
     assert verdict("c002_weights_pairs") == "not testable"
-    other = printed("reported_landmarks", "80–90", landmark="weights_second_cluster")
-    assert verdict("c002_weights_pairs", reported_landmarks=other) == "not supported"
+    other_cluster = printed("reported_landmarks", "80–90", landmark="weights_second_cluster")
+    assert verdict("c002_weights_pairs", reported_landmarks=other_cluster) == "not supported"
 
 
 def test_preservation_is_contradicted_when_anchored_answers_lose_points():
@@ -155,8 +155,8 @@ def test_score_bound_is_that_of_one_head_with_the_whole_norm():
 def test_profile_values_order_and_cause_get_separate_rows():
     parts = {key: each.verdict for key, each in verdicts("c003_size_severity").items()}
     assert parts == {"order": "holds", "scale": "not supported"}
-    higher = printed("delta_p_landmarks", "-40", model="llama3.2-3b", landmark="lowest", metric="delta_p")
-    turned = {key: each.verdict for key, each in verdicts("c003_size_severity", delta_p_landmarks=higher).items()}
+    raised = printed("delta_p_landmarks", "-40", model="llama3.2-3b", landmark="lowest", metric="delta_p")
+    turned = {key: each.verdict for key, each in verdicts("c003_size_severity", delta_p_landmarks=raised).items()}
     assert turned == {"order": "contradicted", "scale": "contradicted"}
     assert {each.verdict for each in verdicts("c003_points").values()} == {"not testable"}
     flat = {key: each.verdict for key, each in verdicts("c002_h3_ministral_flat").items()}
@@ -169,8 +169,8 @@ def test_profile_values_order_and_cause_get_separate_rows():
 
 def test_u_shape_reason_states_the_recovery_of_half():
     assert "come back 50 % of it or more" in verdicts("c003_u_shape")["3b"].reason
-    higher = printed("delta_p_landmarks", "-20", model="llama3.2-3b", landmark="end", metric="delta_p_high")
-    assert verdicts("c003_u_shape", delta_p_landmarks=higher)["3b"].verdict == "holds"
+    less_negative = printed("delta_p_landmarks", "-20", model="llama3.2-3b", landmark="end", metric="delta_p_high")
+    assert verdicts("c003_u_shape", delta_p_landmarks=less_negative)["3b"].verdict == "holds"
 
 
 def test_each_figure_is_compared_in_its_own_section():

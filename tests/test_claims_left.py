@@ -129,8 +129,8 @@ def test_narrative_numbers_are_compared_with_the_checkpoint_table():
     assert list(judged) == keys
     assert set(judged.values()) == {"holds"}
     for key in keys:
-        other = verdicts("c001_training_repeated", *narrative(**{key: "77K"}))
-        assert [name for name, answer in other.items() if answer != "holds"] == [key]
+        misstated = verdicts("c001_training_repeated", *narrative(**{key: "77K"}))
+        assert [name for name, answer in misstated.items() if answer != "holds"] == [key]
 
 
 # --- document 003
@@ -264,8 +264,8 @@ def test_claim_that_only_one_model_depends_is_contradicted_by_the_other(ratio, e
 def test_model_that_depends_must_be_rope():
     table = prints("positional metric printed", ("RoPE", "ppl_ratio", "1.0"), ("DroPE", "ppl_ratio", "9"))
     assert verdict("c004_sum_only_rope_depends", states(s12_1_dependent_models=("only", None)), table) == "contradicted"
-    both = prints("positional metric printed", ("RoPE", "ppl_ratio", "9"), ("DroPE", "ppl_ratio", "1"))
-    assert verdict("c004_sum_only_rope_depends", states(s12_1_dependent_models=("two", None)), both) == "contradicted"
+    table = prints("positional metric printed", ("RoPE", "ppl_ratio", "9"), ("DroPE", "ppl_ratio", "1"))
+    assert verdict("c004_sum_only_rope_depends", states(s12_1_dependent_models=("two", None)), table) == "contradicted"
 
 
 @pytest.mark.parametrize(("right", "expected"), [(0, "holds: 2"), (1, "contradicted: 1")])
@@ -354,8 +354,8 @@ def test_reason_states_whether_a_line_joins_one_protocol(share, words):
         (module["ERRORS"], 8192, share, 20),
         (module["LENGTHS"], 8192, 80.0, 5),
     ]
-    drawn = rows("figure x", ("H", 2048), ("H", 8192), ("G", 4))
-    table = reason("c004_ctx_figure_h_one_line", drawn, rows("protocol context share trials", *cells))
+    points = rows("figure x", ("H", 2048), ("H", 8192), ("G", 4))
+    table = reason("c004_ctx_figure_h_one_line", points, rows("protocol context share trials", *cells))
     assert table.startswith(words)
 
 

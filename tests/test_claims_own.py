@@ -32,8 +32,8 @@ def test_rising_profiles_are_counted_with_their_family():
         return rows("display_name family shape draw_up", *lines)
 
     assert says("thesis_profiles_that_rise", table(4, 3)) == "holds: 4"
-    for other in (table(5, 3), table(4, 2), table(4, 3, 12)):
-        assert verdict("thesis_profiles_that_rise", other) == "contradicted"
+    for other_table in (table(5, 3), table(4, 2), table(4, 3, 12)):
+        assert verdict("thesis_profiles_that_rise", other_table) == "contradicted"
 
 
 def test_crossing_profiles_must_change_order_between_the_ends():
@@ -80,11 +80,11 @@ def test_sampled_heads_must_be_fewer_than_all_and_equal_per_kind():
 
 
 def test_models_captured_beyond_their_window_are_counted():
-    two = heads(captured=[131072, 131072, 524288], beyond=[0.0, 75.0, 75.0])
-    assert says("thesis_captured_beyond", two) == "holds: 2 models"
+    two_beyond = heads(captured=[131072, 131072, 524288], beyond=[0.0, 75.0, 75.0])
+    assert says("thesis_captured_beyond", two_beyond) == "holds: 2 models"
     assert says("thesis_captured_beyond", heads()) == "contradicted: 1 models"
-    other = two.assign(stated=[262144, 65536, 131072])
-    assert verdict("thesis_captured_beyond", other) == "contradicted"
+    other_windows = two_beyond.assign(stated=[262144, 65536, 131072])
+    assert verdict("thesis_captured_beyond", other_windows) == "contradicted"
 
 
 def test_flat_family_must_be_the_one_scaled_to_the_longest_context():
@@ -99,8 +99,8 @@ def test_flat_family_must_be_the_one_scaled_to_the_longest_context():
 
 def test_shared_texts_must_all_come_from_the_benchmark():
     assert says("thesis_shared_texts", heads()) == "holds: 1 of 1"
-    mixed = heads(texts=["x/longbench-pro", "x/longbench-pro", "books"])
-    assert says("thesis_shared_texts", mixed) == "contradicted: 1 of 2"
+    mixed_texts = heads(texts=["x/longbench-pro", "x/longbench-pro", "books"])
+    assert says("thesis_shared_texts", mixed_texts) == "contradicted: 1 of 2"
 
 
 def test_noise_is_larger_than_the_spread_of_the_scored_models():
@@ -257,8 +257,8 @@ def test_removal_must_reduce_massive_values_less_than_recalibration():
         )
 
     assert says("thesis_removal_alone", table(-5.0)) == "holds: -5.0 % and +5.0 %"
-    for other in (table(-40.0), table(5.0), table(-5.0, -1.0), table(-5.0, key=1.0)):
-        assert verdict("thesis_removal_alone", other) == "contradicted"
+    for other_table in (table(-40.0), table(5.0), table(-5.0, -1.0), table(-5.0, key=1.0)):
+        assert verdict("thesis_removal_alone", other_table) == "contradicted"
 
 
 @pytest.mark.parametrize(("fewest", "expected"), [(1.1, "holds: 1.1 billion"), (0.9, "contradicted: 0.9 billion")])
@@ -327,10 +327,10 @@ def test_drop_over_equal_positions_grows_by_at_most_a_fifth(drop, expected):
     explanation = reason("thesis_equal_positions_drop", table)
     assert "in LC 4K-32K, a factor" in explanation
     assert explanation.endswith("LC 32K-64K has no value at 0-1K")
-    later = rows("phase order drop ap_drop", ("LC 32K-64K", 4, 0.11, 0.3))
-    both = reason("thesis_equal_positions_drop", pd.concat([table, later]))
-    assert "in LC 4K-32K and LC 32K-64K, a factor" in both
-    assert "no value" not in both
+    later_row = rows("phase order drop ap_drop", ("LC 32K-64K", 4, 0.11, 0.3))
+    from_both = reason("thesis_equal_positions_drop", pd.concat([table, later_row]))
+    assert "in LC 4K-32K and LC 32K-64K, a factor" in from_both
+    assert "no value" not in from_both
 
 
 def test_steeper_drop_must_exceed_every_other_beyond_rounding():

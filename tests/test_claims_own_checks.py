@@ -20,9 +20,9 @@ def decline_frames(apart=0.2, inside=(0.0, 0.01, 0.02, 0.03), overall=(8, 7, 6, 
         for name, family, drop, decline in zip(names, families, drops, declines, strict=True)
     ]
     table += [("m0", "Ministral 3", "thinking", True, 9.0, -9.0), ("x", "Llama 3", "nonthinking", False, 9.0, -9.0)]
-    lost = drops if later is None else later
+    losses = drops if later is None else later
     scores = [(name, "nonthinking", "16k", 50.0) for name in names]
-    scores += [(name, "nonthinking", "128k", 50.0 * (1 - loss)) for name, loss in zip(names, lost, strict=True)]
+    scores += [(name, "nonthinking", "128k", 50.0 * (1 - loss)) for name, loss in zip(names, losses, strict=True)]
     scores += [(name, "thinking", length, 1.0) for name in names for length in ("16k", "128k")]
     return (
         rows("model family mode in_source ap_drop decline", *table),

@@ -112,12 +112,12 @@ def test_circular_groups_and_needing_samples_are_judged():
 
 
 def bias(low, p):
-    same = "per token, models over the same window"
+    comparison = "per token, models over the same window"
     return rows(
         "comparison test estimate ci_low ci_high p_value n",
-        (same, "pearson", 0.8, low, 0.95, 0.001, 12),
-        (same, "pearson_within_family", 0.1, -0.5, 0.6, p, 10),
-        (same, "pearson_leave_one_out", 0.7, 0.1, 0.9, 0.02, 12),
+        (comparison, "pearson", 0.8, low, 0.95, 0.001, 12),
+        (comparison, "pearson_within_family", 0.1, -0.5, 0.6, p, 10),
+        (comparison, "pearson_leave_one_out", 0.7, 0.1, 0.9, 0.02, 12),
         ("per token, captured models", "pearson", 0.2, -0.4, 0.7, 0.5, 12),
     )
 
@@ -151,6 +151,6 @@ def test_gathered_bias_is_compared_with_position(gathered, expected, share, comp
 @pytest.mark.parametrize(("far", "expected"), [(-0.018, "holds: 0.0180"), (-0.03, "contradicted: 0.0300")])
 def test_extension_bins_must_lie_within_nine_tenths_of_base_bins(far, expected):
     base = [("early", False, 0, 0.02), ("early", False, 8192, -0.02), ("early", False, 1024, 0.02)]
-    later = [("late", True, 8192, far), ("late", True, 1024, 0.5), ("late", True, 16384, None)]
-    table = rows("checkpoint extension start gap", *base, *later)
+    later_bins = [("late", True, 8192, far), ("late", True, 1024, 0.5), ("late", True, 16384, None)]
+    table = rows("checkpoint extension start gap", *base, *later_bins)
     assert says("thesis_gathered_bias_transfers", table) == expected

@@ -89,8 +89,8 @@ def test_figure_readings_are_reported_by_place_and_kind(claim, place, kind):
 
 
 def test_weight_claims_cover_peaks_and_the_first_cluster():
-    place = "002 component weights"
-    cells = [(name, "", "", "k", place) for name in ("narrow_peaks", "qwen_first_cluster", "tail")]
+    section = "002 component weights"
+    cells = [(name, "", "", "k", section) for name in ("narrow_peaks", "qwen_first_cluster", "tail")]
     judged = verdicts("c002_weights_families", landmarks(*cells), MODELS)
     assert judged == {"narrow_peaks": "not testable", "qwen_first_cluster": "not testable"}
     assert function("c002_weights_families")(landmarks(*cells), MODELS)[0].statement.startswith("All models, ")

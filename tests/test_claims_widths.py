@@ -120,12 +120,12 @@ def test_early_queries_are_turned_to_the_places_of_late_ones() -> None:
 
     rotary = kq.rotary.Rotary(frequencies=(0.01, 0.3))
     places = np.tile(SPACING * np.arange(8) + SPACING // 2, 3)
-    content = np.random.default_rng(0).normal(size=(24, 4))
+    unrotated = np.random.default_rng(0).normal(size=(24, 4))
     texts = np.repeat(np.arange(3), 8)
-    vectors = rotary.turned(content, places)
+    vectors = rotary.turned(unrotated, places)
     head = kq.Head(queries=vectors, query_positions=places, query_documents=texts, keys=vectors, key_positions=places,
                    key_documents=texts, context=8 * SPACING, buckets=8, rotary=rotary)  # fmt: skip
     early = _early_queries(head)
     assert early.query_positions.tolist() == places.tolist()
-    taken = content.reshape(3, 8, 4)[:, [0, 1] * 4].reshape(24, 4)
-    assert early.queries == pytest.approx(rotary.turned(taken, places), abs=1e-9)
+    tiled = unrotated.reshape(3, 8, 4)[:, [0, 1] * 4].reshape(24, 4)
+    assert early.queries == pytest.approx(rotary.turned(tiled, places), abs=1e-9)

@@ -24,12 +24,12 @@ def judge_change(
 ) -> Verdict:
     """Compare the stated `factor` with that by which a metric changes over a span; `arguments` go to `compare`."""
     row = pick(changes, span=span, metric=metric)
-    within = Interval(float(row["fold_low"]), float(row["fold_high"]))
+    interval = Interval(float(row["fold_low"]), float(row["fold_high"]))
     reason = (
         f"{metric} goes from {row['before']:.4g} to {row['after']:.4g}, "
-        f"a factor of {row['fold']:.2f} ({within.low:.2f} to {within.high:.2f} given the rounding of the two)"
+        f"a factor of {row['fold']:.2f} ({interval.low:.2f} to {interval.high:.2f} given the rounding of the two)"
     )
-    return compare(stated(prose, factor), float(row["fold"]), within, reason=reason, places=2, **arguments)
+    return compare(stated(prose, factor), float(row["fold"]), interval, reason=reason, places=2, **arguments)
 
 
 def in_phases(trajectory: pd.DataFrame, phases: Iterable[str]) -> pd.DataFrame:
@@ -54,15 +54,15 @@ def captured_windows(prose: pd.DataFrame, checkpoints: pd.DataFrame, statements:
 
 def judge_span(reported: QuotedCell, values: pd.Series, decimals: int, words: str, **arguments: Any) -> Verdict:
     """Judge whether the smallest and the largest of some values round to the ends of a printed range."""
-    least, most = float(values.min()), float(values.max())
-    half = 0.5 * 10.0**-decimals
+    smallest, largest = float(values.min()), float(values.max())
+    half_unit = 0.5 * 10.0**-decimals
     slack = 1e-9
-    low, high = reported.interval.low + half, reported.interval.high - half
+    low, high = reported.interval.low + half_unit, reported.interval.high - half_unit
     return judge(
-        abs(least - low) <= half + slack and abs(most - high) <= half + slack,
-        f"{words}: the {len(values)} values run from {least:.3f} to {most:.3f}",
+        abs(smallest - low) <= half_unit + slack and abs(largest - high) <= half_unit + slack,
+        f"{words}: the {len(values)} values run from {smallest:.3f} to {largest:.3f}",
         reported=reported.printed,
-        recomputed=f"{least:.3f} to {most:.3f}",
+        recomputed=f"{smallest:.3f} to {largest:.3f}",
         n=len(values),
         **arguments,
     )

@@ -169,12 +169,12 @@ def c000_adjacency_mean(nope_adjacency: pd.DataFrame, nope_models: pd.DataFrame)
     sizes = [quote(nope_adjacency, group=group, metric="layers").number for group in groups]
     means = [quote(nope_adjacency, group=group, metric="mean_recovery") for group in groups]
     total = sum(sizes)
-    within = rounding.mean(mean.interval for mean, size in zip(means, sizes, strict=True) for _ in range(int(size)))
+    interval = rounding.mean(mean.interval for mean, size in zip(means, sizes, strict=True) for _ in range(int(size)))
     value = sum(size * mean.number for mean, size in zip(means, sizes, strict=True)) / total
     return compare(
         quote(nope_models, model="llama3.2-11b", metric="recovery"),
         value,
-        within,
+        interval,
         reason=f"The weighted mean over {total:.0f} layers is {value:.4f}.",
         places=4,
         n=int(total),

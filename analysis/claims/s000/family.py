@@ -85,23 +85,25 @@ def c000_f3_not_depth(nope_recovery_recomputed: pd.DataFrame, nope_stated: pd.Da
 def c000_f3_depth_excluded(nope_recovery_recomputed: pd.DataFrame, nope_family_tests: pd.DataFrame) -> Verdict:
     """That two deep models of other families do not recover shows that depth is not what matters."""
     rows = nope_recovery_recomputed
-    deep = rows[rows["text_layers"] >= DEEP].drop_duplicates("network")
+    deep_networks = rows[rows["text_layers"] >= DEEP].drop_duplicates("network")
     llama = rows[rows["family"] == "Llama 3"].drop_duplicates("network")
     llama_test = pick(nope_family_tests, comparison="depth within Llama, all captured")
-    deeper = llama[llama["text_layers"] > DEEP]
-    shallow = int((llama["recovers"] & (llama["text_layers"] < DEEP)).sum())
-    deep_words = f"{int(deep['recovers'].sum())} of {len(deep)} networks of {DEEP} layers or more recovers"
+    deeper_llama = llama[llama["text_layers"] > DEEP]
+    shallow_count = int((llama["recovers"] & (llama["text_layers"] < DEEP)).sum())
+    deep_words = (
+        f"{int(deep_networks['recovers'].sum())} of {len(deep_networks)} networks of {DEEP} layers or more recovers"
+    )
     return judge(
-        shallow > 0,
+        shallow_count > 0,
         (
-            f"{shallow} of {len(llama)} Llama networks recover with fewer than {DEEP} layers, and {deep_words}.",
+            f"{shallow_count} of {len(llama)} Llama networks recover with fewer than {DEEP} layers, and {deep_words}.",
             f"It shows that depth is not enough ({deep_words}), not that it plays no part: within Llama the deepest of "
             f"{len(llama)} networks recovers and no other (p = {llama_test['p_value']:.2f}, the smallest possible), "
             f"and the study itself asks for {DEEP} layers.",
         ),
         otherwise="not supported",
         reported="NOT a depth effect",
-        recomputed=f"{len(deeper)} Llama deeper than {DEEP}",
+        recomputed=f"{len(deeper_llama)} Llama deeper than {DEEP}",
         n=len(llama),
         p_value=float(llama_test["p_value"]),
     )
@@ -147,15 +149,15 @@ def c000_f3_intersection(
     llama = rows[rows["family"] == "Llama 3"]
     large = llama[llama["text_layers"] >= depth]
     shallower = list(llama.loc[llama["recovers"] & (llama["text_layers"] < depth), "display_name"])
-    network_count, deeper = large["network"].nunique(), int((large["text_layers"] > depth).sum())
+    network_count, deeper_count = large["network"].nunique(), int((large["text_layers"] > depth).sum())
     tests = nope_family_tests[nope_family_tests["unit"] == "network"].set_index("comparison")["p_value"]
     p = float(tests["Llama against others, all captured"])
     return judge(
-        network_count > 1 and deeper > 0 and not shallower,
+        network_count > 1 and deeper_count > 0 and not shallower,
         f"Models with fewer than {depth} layers that recover: {listed(shallower)}."
         if shallower
         else f"The cell holds {network_count} network{'s' if network_count > 1 else ''} under {len(large)} names, "
-        f"{deeper} of them deeper than {depth} layers; family alone gives Fisher p = {p:.2f} over "
+        f"{deeper_count} of them deeper than {depth} layers; family alone gives Fisher p = {p:.2f} over "
         f"{rows['network'].nunique()} networks, and the smaller Llama models differ in size, width and training too.",
         otherwise="contradicted" if shallower else "not supported",
         failure="reading" if shallower else "",

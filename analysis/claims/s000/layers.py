@@ -115,15 +115,16 @@ def c000_extremes_sensitivity(nope_extremes: pd.DataFrame) -> Verdict:
     """The least plastic layer has the highest sensitivity to position, the most plastic one next to none."""
     table = wide(nope_extremes, by=["layer"]).set_index("layer")
     ranked = table.sort_values("ap_overall")
-    least, highest = int(ranked.index[0]), int(ranked.index[-1])
+    least_plastic, most_plastic = int(ranked.index[0]), int(ranked.index[-1])
     beta, r2 = table["beta_norm"], table["r2_pos"]
     return judge(
-        beta.idxmax() == r2.idxmax() == least and beta.idxmin() == r2.idxmin() == highest,
-        f"Of the {len(table)} printed layers, layer {least} has the largest slope ({beta[least]:.6f}) and R2 "
-        f"({r2[least]:.3f}) and layer {highest} the smallest ({beta[highest]:.6f}, {r2[highest]:.3f}); that is still "
-        f"{100 * beta[highest] / beta[least]:.0f} % of the largest slope.",
+        beta.idxmax() == r2.idxmax() == least_plastic and beta.idxmin() == r2.idxmin() == most_plastic,
+        f"Of the {len(table)} printed layers, layer {least_plastic} has the largest slope ({beta[least_plastic]:.6f}) "
+        f"and R2 ({r2[least_plastic]:.3f}) and layer {most_plastic} the smallest ({beta[most_plastic]:.6f}, "
+        f"{r2[most_plastic]:.3f}); that is still {100 * beta[most_plastic] / beta[least_plastic]:.0f} % of the largest "
+        "slope.",
         reported="highest, near-zero",
-        recomputed=f"R2 {r2[least]:.3f}, {r2[highest]:.3f}",
+        recomputed=f"R2 {r2[least_plastic]:.3f}, {r2[most_plastic]:.3f}",
         n=len(table),
     )
 
@@ -218,16 +219,16 @@ def c000_extremes_after(nope_extremes: pd.DataFrame, nope_groups: pd.DataFrame) 
     named_layers = nope_extremes[nope_extremes["category"].str.contains("cross-attention")]["layer"].unique()
     groups = nope_groups.set_index("layer")["group"]
     group_names = [str(groups[layer]) for layer in named_layers]
-    least = nope_extremes[nope_extremes["metric"] == "ap_overall"].set_index("layer")["value"].nsmallest(3)
-    phrases = [f"{layer} ({groups[layer]})" for layer in least.index]
+    least_plastic = nope_extremes[nope_extremes["metric"] == "ap_overall"].set_index("layer")["value"].nsmallest(3)
+    phrases = [f"{layer} ({groups[layer]})" for layer in least_plastic.index]
     return judge(
         group_names == ["after"],
         ("It does" if group_names == ["after"] else f"It is {listed(group_names)} by the groups")
         + f"; the three least plastic of the printed layers are {listed(phrases)}"
-        + (", so they do not share adjacency." if len({groups[layer] for layer in least.index}) > 1 else "."),
+        + (", so they do not share adjacency." if len({groups[layer] for layer in least_plastic.index}) > 1 else "."),
         reported="after",
         recomputed=", ".join(group_names),
-        n=len(least),
+        n=len(least_plastic),
     )
 
 

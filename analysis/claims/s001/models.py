@@ -182,12 +182,12 @@ def c001_heads_recovery(reported_landmarks: pd.DataFrame, decile_profiles: pd.Da
     rows = decile_profiles[decile_profiles["model"].isin(["llama3.1-8b", "llama3.2-11b"])]
     width = rows["captured_context"].iloc[0] / 10
     deciles = [decile for decile in range(10) if place.interval.low <= (decile + 0.5) * width <= place.interval.high]
-    higher = [bool(row[f"d{decile}"] > row["d4"]) for _, row in rows.iterrows() for decile in deciles]
+    is_above_d4 = [bool(row[f"d{decile}"] > row["d4"]) for _, row in rows.iterrows() for decile in deciles]
     return judge(
-        all(higher),
+        all(is_above_d4),
         f"Deciles whose middle lies there ({10 * deciles[0]}-{10 * deciles[-1] + 10} %) lie above the dip at 40-50 % "
-        f"in {sum(higher)} of {len(higher)} cases.",
+        f"in {sum(is_above_d4)} of {len(is_above_d4)} cases.",
         reported=place.printed,
-        recomputed=f"{sum(higher)} of {len(higher)}",
+        recomputed=f"{sum(is_above_d4)} of {len(is_above_d4)}",
         n=len(rows),
     )

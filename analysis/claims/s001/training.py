@@ -88,12 +88,12 @@ def c001_first_fifth_early_level(training_trajectory: pd.DataFrame, training_equ
 def c001_bias_near_zero(stated_001: pd.DataFrame, training_trajectory: pd.DataFrame, models: pd.DataFrame) -> Verdict:
     """After the extensions the bias term is near zero."""
     after, before = (value_at(training_trajectory, name, "bias_window") for name in (LAST, ANNEALED))
-    largest = float(training_trajectory["bias_window"].max())
+    largest_bias = float(training_trajectory["bias_window"].max())
     logits = after / math.sqrt(float(pick(models, model="smollm3-3b")["head_dim"]))
     return judge(
         logits < 1,
         f"between the ends of the window it shifts the score by {after:.0f}, or {logits:.1f} once scaled by the "
-        f"root of the head's width; at annealing it was {before:.0f}, and no checkpoint exceeds {largest:.0f}",
+        f"root of the head's width; at annealing it was {before:.0f}, and no checkpoint exceeds {largest_bias:.0f}",
         reported=wording(stated_001, "training_bias_left"),
         recomputed=f"{after:.0f} per window",
         n=len(training_trajectory),

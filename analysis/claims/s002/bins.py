@@ -54,13 +54,13 @@ def c002_t2_qwen_spread(stated_002: pd.DataFrame, reported_length_bins: pd.DataF
     rows = rows[(rows["family"] == "Qwen3") & (rows["bin"] != "total")]
     groups = rows.groupby("bin", sort=False)
     # the smallest spread compatible with the rounding of both cells
-    least = groups["low"].max() - groups["high"].min()
+    smallest_spread = groups["low"].max() - groups["high"].min()
     spread = groups["value"].max() - groups["value"].min()
-    wide_bins = spread[(spread >= bound.number) & (least >= bound.number)]
+    wide_bins = spread[(spread >= bound.number) & (smallest_spread >= bound.number)]
     return judge(
         wide_bins.empty,
-        f"The spread is {spread.max():.4f} in the bin {spread.idxmax()} (at least {least.max():.4f} whatever the "
-        f"rounding) and stays below {bound.number} in {len(spread) - len(wide_bins)} of {len(spread)} bins.",
+        f"The spread is {spread.max():.4f} in the bin {spread.idxmax()} (at least {smallest_spread.max():.4f} whatever "
+        f"the rounding) and stays below {bound.number} in {len(spread) - len(wide_bins)} of {len(spread)} bins.",
         reported=bound.printed,
         recomputed=f"{spread.max():.4f}",
         n=len(spread),

@@ -81,16 +81,16 @@ def c002_h3_orders(length_ordering_tests: pd.DataFrame) -> Verdict:
     tests = length_ordering_tests[length_ordering_tests["test"] == "spearman"]
     significant = int(((tests["estimate"] > 0) & (tests["p_adjusted"] < ALPHA)).sum())
     negative = int((tests["estimate"] < 0).sum())
-    smallest = tests.sort_values("p_value").iloc[0]
+    top_row = tests.sort_values("p_value").iloc[0]
     return judge(
         significant == len(tests),
         f"rho over models runs from {tests['estimate'].min():+.2f} to {tests['estimate'].max():+.2f} over {len(tests)} "
         f"lengths and modes, is negative in {negative}, and is significant after Holm in {significant} (smallest p "
-        f"{smallest['p_value']:.2f}, at {smallest['comparison']}).",
+        f"{top_row['p_value']:.2f}, at {top_row['comparison']}).",
         otherwise="contradicted" if not significant and negative > len(tests) / 2 else "not supported",
         recomputed=f"rho {tests['estimate'].min():+.2f} to {tests['estimate'].max():+.2f}",
         n=int(tests["n"].max()),
-        **numbers_of(smallest, "p_value", "p_adjusted"),
+        **numbers_of(top_row, "p_value", "p_adjusted"),
     )
 
 
@@ -183,16 +183,17 @@ def c002_h5_bottleneck(length_decline: pd.DataFrame, published_lbp: pd.DataFrame
     """
     rows = length_decline[(length_decline["mode"] == "nonthinking") & length_decline["in_source"]].set_index("model")
     ministral, other_models = rows.loc["ministral3-3b"], rows.drop("ministral3-3b")
-    lower = other_models[other_models["lbp_8k"] < ministral["lbp_8k"]]
+    lower_models = other_models[other_models["lbp_8k"] < ministral["lbp_8k"]]
     printed = rows_where(published_lbp, model="ministral3-3b", mode="nonthinking")
     longer = printed[~printed["length"].isin(["overall", "8k"])].set_index("length")["value"].astype(float)
     falls = 100 * (1 - longer / ministral["lbp_8k"])
     is_kept = bool((falls <= LOSS_LIMIT).all())
-    low = len(lower) <= 1
+    low = len(lower_models) <= 1
     return judge(
         low and is_kept,
-        f"Published scores have it at {ministral['lbp_8k']:.2f} at 8K (lower: {listed(list(lower['display_name']))}) "
-        f"and falling by {listed([f'{fall:.0f} % at {length}' for length, fall in falls.items()])}, the others by "
+        f"Published scores have it at {ministral['lbp_8k']:.2f} at 8K (lower: "
+        f"{listed(list(lower_models['display_name']))}) and falling by "
+        f"{listed([f'{fall:.0f} % at {length}' for length, fall in falls.items()])}, the others by "
         f"{100 * other_models['decline'].min():.0f} to {100 * other_models['decline'].max():.0f} % to 128K. It counts "
         f"as retained only if no fall exceeds {LOSS_LIMIT} %. The cause of the level was not varied.",
         otherwise="not supported" if low else "contradicted",

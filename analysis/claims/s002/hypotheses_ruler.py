@@ -221,17 +221,17 @@ def c002_h8_absent(decile_profiles: pd.DataFrame) -> Verdict:
 def c002_h8_specific(stated_002: pd.DataFrame, decile_profiles: pd.DataFrame, published_facts: pd.DataFrame) -> Verdict:
     """The pattern is specific to Llama models of 32 layers and more."""
     llama = decile_profiles[decile_profiles["family"] == "Llama 3"]
-    least = stated_number(pick(stated_002, statement="h8_layers_least"))
-    deep = llama[llama["layers"] >= least]
+    least_layers = stated_number(pick(stated_002, statement="h8_layers_least"))
+    deep_models = llama[llama["layers"] >= least_layers]
     fact = pick(published_facts, fact="llama32_vision_text")
-    networks = len(deep) - int({fact["subject"], fact["printed"]} <= set(deep["model"]))
+    network_count = len(deep_models) - int({fact["subject"], fact["printed"]} <= set(deep_models["model"]))
     return judge(
-        networks > 1 and bool((deep["recovery"] > 0).all()),
-        f"The {len(deep)} Llama models of {least:.0f} layers or more are {networks} "
-        f"{'networks' if networks > 1 else 'network, their text weights being the same'}; size and training recipe "
-        f"differ with depth from the {len(llama) - len(deep)} smaller ones.",
+        network_count > 1 and bool((deep_models["recovery"] > 0).all()),
+        f"The {len(deep_models)} Llama models of {least_layers:.0f} layers or more are {network_count} "
+        f"{'networks' if network_count > 1 else 'network, their text weights being the same'}; size and training "
+        f"recipe differ with depth from the {len(llama) - len(deep_models)} smaller ones.",
         otherwise="not supported",
         reported=str(pick(stated_002, statement="h8_layers_least")["printed"]),
-        recomputed=f"{networks} network",
-        n=networks,
+        recomputed=f"{network_count} network",
+        n=network_count,
     )

@@ -88,11 +88,11 @@ def c002_overlap_exact(reported_overlap: pd.DataFrame, models: pd.DataFrame) -> 
     """The seven matches are exact: the captured model is the scored one."""
     exact = reported_overlap[reported_overlap["match"] == "exact"].merge(models, on="model")
     captured = exact[exact["captured_checkpoint"].str.partition("/")[2] == exact["scored_checkpoint"]]
-    different = exact[~exact["model"].isin(captured["model"])]
+    mismatches = exact[~exact["model"].isin(captured["model"])]
     return judge(
-        different.empty,
+        mismatches.empty,
         f"{len(captured)} of {len(exact)} matches capture the scored checkpoint"
-        + (f"; the two checkpoints differ for {', '.join(different['display_name'])}." if len(different) else "."),
+        + (f"; the two checkpoints differ for {', '.join(mismatches['display_name'])}." if len(mismatches) else "."),
         reported="exact",
         recomputed=f"{len(captured)} of {len(exact)}",
         n=len(exact),
@@ -104,11 +104,11 @@ def c002_overlap_windows(reported_overlap: pd.DataFrame, models: pd.DataFrame) -
     """The matched models have the context windows that the overlap table gives them, 128K or 256K."""
     rows = reported_overlap[reported_overlap["benchmark_model"] != ""].merge(models, on="model")
     windows = rows["benchmark_model"].str.extract(r"(?<!\d)(\d+k)\)$")[0].map(WINDOWS)
-    wrong = rows[windows.to_numpy() != rows["claimed_context"].to_numpy(dtype=float)]
+    mismatches = rows[windows.to_numpy() != rows["claimed_context"].to_numpy(dtype=float)]
     return judge(
-        wrong.empty,
-        f"The window given equals the maker's claim for {len(rows) - len(wrong)} of {len(rows)} models.",
-        recomputed=f"{len(rows) - len(wrong)} of {len(rows)}",
+        mismatches.empty,
+        f"The window given equals the maker's claim for {len(rows) - len(mismatches)} of {len(rows)} models.",
+        recomputed=f"{len(rows) - len(mismatches)} of {len(rows)}",
         n=len(rows),
     )
 

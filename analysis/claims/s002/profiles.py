@@ -48,22 +48,22 @@ def c002_t4_qwen_accelerating(profile_shapes: pd.DataFrame, decile_profiles: pd.
     """The decline of the Qwen3 profiles accelerates in the second half of the context."""
     qwen = profile_shapes[profile_shapes["family"] == "Qwen3"]
     faster = qwen["second_half"] > qwen["first_half"]
-    later = qwen["late"] > qwen["early"]
+    faster_late = qwen["late"] > qwen["early"]
     rows = decile_profiles[decile_profiles["family"] == "Qwen3"]
     steps = [[float(row[f"d{end}"] - row[f"d{end + 1}"]) for end in (5, 6, 7, 8)] for _, row in rows.iterrows()]
-    growing = sum(falls == sorted(falls) and falls[0] < falls[-1] for falls in steps)
-    within = growing == len(steps)
+    growing_count = sum(falls == sorted(falls) and falls[0] < falls[-1] for falls in steps)
+    keeps_growing = growing_count == len(steps)
     return judge(
-        bool(faster.all()) and within,
+        bool(faster.all()) and keeps_growing,
         f"Read as faster than the first half it is {'' if faster.all() else 'not '}so: over four steps each, they fall "
         f"by {qwen['first_half'].min():.3f} to {qwen['first_half'].max():.3f} in the first half of the context and by "
         f"{qwen['second_half'].min():.3f} to {qwen['second_half'].max():.3f} in the second, faster in "
-        f"{int(faster.sum())} of {len(qwen)} models, and in {int(later.sum())} without the steep first step. Read as "
-        f"ever faster within the second half it is {'' if within else 'not '}so: its four steps grow in {growing} of "
-        f"{len(steps)}.",
-        otherwise="not supported" if within or faster.all() else "contradicted",
+        f"{int(faster.sum())} of {len(qwen)} models, and in {int(faster_late.sum())} without the steep first step. "
+        f"Read as ever faster within the second half it is {'' if keeps_growing else 'not '}so: its four steps grow in "
+        f"{growing_count} of {len(steps)}.",
+        otherwise="not supported" if keeps_growing or faster.all() else "contradicted",
         reported="accelerating",
-        recomputed=f"{int(faster.sum())} of {len(qwen)} faster, {growing} growing",
+        recomputed=f"{int(faster.sum())} of {len(qwen)} faster, {growing_count} growing",
         n=len(qwen),
     )
 
@@ -174,14 +174,14 @@ def c002_t4_mistral_flattest(
     stated_002: pd.DataFrame, profile_shapes: pd.DataFrame, equal_positions: pd.DataFrame
 ) -> Verdict:
     """Mistral-7B-Instruct-v0.2 has the flattest profile of all models."""
-    least = profile_shapes.sort_values("whole").iloc[0]
+    flattest = profile_shapes.sort_values("whole").iloc[0]
     row = pick(equal_positions, model="mistral-v0.2-7b")
     flatter = equal_positions[equal_positions["drop_32k"] < row["drop_32k"]]
     return judge(
-        least["model"] == "mistral-v0.2-7b" and flatter.empty,
-        f"Its fall of {least['whole']:.3f} is the smallest printed, but it spans 32K tokens and the others 128K; over "
-        f"the first 32K tokens it falls by {row['drop_32k']:.3f}, and {listed(list(flatter['display_name']))} fall by "
-        f"{flatter['drop_32k'].min():.3f} to {flatter['drop_32k'].max():.3f}.",
+        flattest["model"] == "mistral-v0.2-7b" and flatter.empty,
+        f"Its fall of {flattest['whole']:.3f} is the smallest printed, but it spans 32K tokens and the others 128K; "
+        f"over the first 32K tokens it falls by {row['drop_32k']:.3f}, and {listed(list(flatter['display_name']))} "
+        f"fall by {flatter['drop_32k'].min():.3f} to {flatter['drop_32k'].max():.3f}.",
         otherwise="not supported",
         reported=str(pick(stated_002, statement="t4_mistral_rank")["printed"]),
         recomputed=f"rank {row['dropped']} of {len(equal_positions)} over 32K",

@@ -248,12 +248,12 @@ def c002_declines_faster(reported_ruler_declines: pd.DataFrame) -> Verdict:
     table = reported_ruler_declines[reported_ruler_declines["metric"].str.endswith("_change")]
     pairs = table.pivot(index="length", columns="metric", values="value").dropna()
     faster = int((pairs["plasticity_change"] < pairs["ruler_change"]).sum())
-    ends = pairs.loc["128k"]
+    at_128k = pairs.loc["128k"]
     return judge(
         faster == len(pairs),
         f"In percent of the value at 4K plasticity is lower at {faster} of {len(pairs)} lengths, "
-        f"{ends['plasticity_change']:.1f} against {ends['ruler_change']:.1f} % at 128K; a probability index and a "
-        "task score share no unit beyond that.",
+        f"{at_128k['plasticity_change']:.1f} against {at_128k['ruler_change']:.1f} % at 128K; a probability index and "
+        "a task score share no unit beyond that.",
         reported="faster",
         recomputed=f"{faster} of {len(pairs)}",
         n=len(pairs),

@@ -53,14 +53,14 @@ def c002_generations_distance(captured_models: pd.DataFrame) -> Verdict:
     old = pick(captured_models, model=OLD)
     level = float(old["ap_last_20"])
     newer = captured_models[captured_models["model"].str.startswith("llama3.2")]
-    higher = newer[newer["ap_last_20"] > level]
-    phrases = [f"{row['display_name']} ({row['ap_last_20']:.3f})" for _, row in higher.iterrows()]
+    higher_models = newer[newer["ap_last_20"] > level]
+    phrases = [f"{row['display_name']} ({row['ap_last_20']:.3f})" for _, row in higher_models.iterrows()]
     return judge(
-        higher.empty,
-        f"{len(higher)} of the {len(newer)} captured 3.2 models keep more in the last fifth than {old['display_name']} "
-        f"({level:.3f}): {listed(phrases)}.",
+        higher_models.empty,
+        f"{len(higher_models)} of the {len(newer)} captured 3.2 models keep more in the last fifth than "
+        f"{old['display_name']} ({level:.3f}): {listed(phrases)}.",
         reported="more",
-        recomputed=f"{len(newer) - len(higher)} of {len(newer)} below",
+        recomputed=f"{len(newer) - len(higher_models)} of {len(newer)} below",
         n=1 + len(newer),
     )
 
@@ -95,8 +95,8 @@ def c002_predecessor_bias(
     biases = []
     for model in ("mistral-v0.2-7b", "ministral3-3b"):
         printed = quote(reported_mistral_predecessor, model=model, metric="bias_strength")
-        half = float(pick(captured_models, model=model)["bias_half"])
-        biases.append((printed, Interval(printed.number - half, printed.number + half)))
+        half_width = float(pick(captured_models, model=model)["bias_half"])
+        biases.append((printed, Interval(printed.number - half_width, printed.number + half_width)))
     (old, numerator), (new, divisor) = biases
     interval = numerator / divisor
     return compare(

@@ -67,11 +67,11 @@ def c002_h4_necessary(bias_plasticity: pd.DataFrame) -> Verdict:
             "family does not show necessity, and flat checkpoints were captured over shorter windows. A run in which "
             "the bias is held while the window grows would decide it"
         )
-    largest = float(flat["bias_strength"].max())
+    largest_bias = float(flat["bias_strength"].max())
     return judge(
-        largest <= float(models[is_ministral]["bias_strength"].max()),
+        largest_bias <= float(models[is_ministral]["bias_strength"].max()),
         f"Over {int(window):,} tokens a drop no larger than Ministral's is had by {len(flat)} models besides, with "
-        f"biases per token of up to {largest:.1e}",
+        f"biases per token of up to {largest_bias:.1e}",
         recomputed=f"{len(flat)} flat profiles besides",
         n=len(models),
     )
@@ -131,13 +131,14 @@ def c002_h6_pretraining_driven(training_tests: pd.DataFrame, training_trajectory
     comparison = "ap_drop against bias, checkpoints of the short context"
     pearson, spearman = (pick(training_tests, comparison=comparison, test=name) for name in ("pearson", "spearman"))
     rows = in_phases(training_trajectory, PRETRAINING)
-    strongest, largest = (rows.sort_values(name).iloc[-1] for name in ("bias_strength", "ap_drop"))
+    most_biased, steepest = (rows.sort_values(name).iloc[-1] for name in ("bias_strength", "ap_drop"))
     return by_interval(
         pearson,
         1,
         f"r = {pearson['estimate']:.2f} (exact p = {pearson['p_value']:.2f}), rho = {spearman['estimate']:.2f} over "
-        f"{int(pearson['n'])} checkpoints of one run; the largest bias ({strongest['bias_strength']:.4f}) goes with "
-        f"{strongest['ap_drop']:.3f}, the largest drop ({largest['ap_drop']:.3f}) with {largest['bias_strength']:.4f}",
+        f"{int(pearson['n'])} checkpoints of one run; the largest bias ({most_biased['bias_strength']:.4f}) goes with "
+        f"{most_biased['ap_drop']:.3f}, the largest drop ({steepest['ap_drop']:.3f}) with "
+        f"{steepest['bias_strength']:.4f}",
         p=("p_value",),
         failure="unit",
     )

@@ -131,11 +131,11 @@ def c002_ministral_bias_comparable(stated_002: pd.DataFrame, training_comparison
 def c002_ministral_flatter(stated_002: pd.DataFrame, training_comparison: pd.DataFrame) -> Verdict:
     """The plasticity of Ministral-3-3B is twice as flat as that of SmolLM3."""
     ministral = pick(training_comparison, model="ministral3-3b")
-    ratio, same = 1 / float(ministral["ap_drop_of_smollm3"]), 1 / float(ministral["drop_same_of_smollm3"])
+    ratio, at_same = 1 / float(ministral["ap_drop_of_smollm3"]), 1 / float(ministral["drop_same_of_smollm3"])
     return compare(
         stated(stated_002, "cross_flatter"),
         ratio,
-        reason=f"the drops are in a ratio of {ratio:.2f} over their own windows, {same:.2f} over {WINDOW:,} tokens",
+        reason=f"the drops are in a ratio of {ratio:.2f} over their own windows, {at_same:.2f} over {WINDOW:,} tokens",
         n=2,
     )
 

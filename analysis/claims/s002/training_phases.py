@@ -57,14 +57,14 @@ def c002_pretraining_driven_by_slope(training_changes: pd.DataFrame, training_tr
         float(pick(training_changes, span="pretraining", metric=name)["fold"])
         for name in ("bias_strength", "alpha_k", "mu_q")
     )
-    second = training_trajectory.sort_values("order").iloc[1]
-    early = float(second["bias_strength"]) / value_at(training_trajectory, FIRST, "bias_strength")
-    early_slope = float(second["alpha_k"]) / value_at(training_trajectory, FIRST, "alpha_k")
+    second_checkpoint = training_trajectory.sort_values("order").iloc[1]
+    early_bias = float(second_checkpoint["bias_strength"]) / value_at(training_trajectory, FIRST, "bias_strength")
+    early_slope = float(second_checkpoint["alpha_k"]) / value_at(training_trajectory, FIRST, "alpha_k")
     return judge(
         slope >= bias / slope,
         f"bias_strength is the product of the mean query projection and alpha_K; it grows {bias:.2f}-fold, alpha_K "
-        f"{slope:.2f}-fold, so the other factor grows {query:.2f}-fold; up to {second['display_name']} the bias grows "
-        f"{early:.2f}-fold and alpha_K {early_slope:.2f}-fold (of means over heads)",
+        f"{slope:.2f}-fold, so the other factor grows {query:.2f}-fold; up to {second_checkpoint['display_name']} the "
+        f"bias grows {early_bias:.2f}-fold and alpha_K {early_slope:.2f}-fold (of means over heads)",
         recomputed=f"{slope:.2f} of {bias:.2f}",
         n=2,
     )
@@ -176,14 +176,15 @@ def c002_onset_first_fifth_recovers(
     stage = training_trajectory[training_trajectory["checkpoint"].str.startswith("stage1")]["ap_first_20"]
     after = value_at(training_trajectory, ONSET, "ap_first_20")
     early, late = (float(pick(training_equal_positions, checkpoint=name)["at_0_1k"]) for name in (FIRST, ONSET))
-    ends = [value_at(training_trajectory, name, "first_fifth_ends") for name in (FIRST, ONSET)]
+    fifth_lengths = [value_at(training_trajectory, name, "first_fifth_ends") for name in (FIRST, ONSET)]
     before = training_equal_positions.loc[training_equal_positions["phase"].isin(PRETRAINING), "at_0_1k"]
     inside = float(stage.min()) <= after <= float(stage.max())
     return judge(
         inside and float(before.min()) <= late <= float(before.max()),
         f"{after:.3f} lies {'within' if inside else 'outside'} the {stage.min():.3f} to {stage.max():.3f} of the first "
-        f"stage, but a fifth is {ends[0]:,.0f} tokens there and {ends[1]:,.0f} here; over the same first 1,024 tokens "
-        f"it is {late:.4f} against {early:.4f}, above {int((before < late).sum())} of {len(before)} checkpoints before",
+        f"stage, but a fifth is {fifth_lengths[0]:,.0f} tokens there and {fifth_lengths[1]:,.0f} here; over the same "
+        f"first 1,024 tokens it is {late:.4f} against {early:.4f}, above {int((before < late).sum())} of {len(before)} "
+        "checkpoints before",
         otherwise="not supported" if inside else "contradicted",
         reported=wording(stated_002, "phase2_first_20_level"),
         recomputed=after,

@@ -107,14 +107,14 @@ def c002_weights_models(reported_landmarks: pd.DataFrame, models: pd.DataFrame) 
     """In all models, positional information sits in the dimensions 33 to 70 and 100 to 128 of a head."""
     cluster = quote(reported_landmarks, landmark="weights_second_cluster")
     captured = models[models["subject"] == "captured"]
-    small = captured[captured["head_dim"].astype(float) < cluster.interval.low]
-    phrases = [f"{row['display_name']} ({row['head_dim']} dimensions)" for _, row in small.iterrows()]
+    narrow_models = captured[captured["head_dim"].astype(float) < cluster.interval.low]
+    phrases = [f"{row['display_name']} ({row['head_dim']} dimensions)" for _, row in narrow_models.iterrows()]
     return judge(
-        small.empty,
-        f"The heads of {listed(phrases)} have no dimensions {cluster.printed}; for the {len(captured) - len(small)} "
-        "others the weights themselves are not printed.",
+        narrow_models.empty,
+        f"The heads of {listed(phrases)} have no dimensions {cluster.printed}; for the "
+        f"{len(captured) - len(narrow_models)} others the weights themselves are not printed.",
         reported=str(pick(reported_landmarks, landmark="weights_models")["printed"]),
-        recomputed=f"{len(captured) - len(small)} of {len(captured)} can",
+        recomputed=f"{len(captured) - len(narrow_models)} of {len(captured)} can",
         n=len(captured),
     )
 
@@ -124,15 +124,15 @@ def c002_weights_pairs(reported_landmarks: pd.DataFrame, models: pd.DataFrame) -
     """The two clusters reflect the structure of the rotary embedding directly."""
     clusters = [quote(reported_landmarks, landmark=f"weights_{which}_cluster").printed for which in ("first", "second")]
     (low, high), (low_two, high_two) = ([int(end) for end in text.replace("–", "-").split("-")] for text in clusters)
-    half = int(models.loc[models["subject"] == "captured", "head_dim"].max()) // 2
-    partner = (low + half, min(high, half) + half)
+    half_width = int(models.loc[models["subject"] == "captured", "head_dim"].max()) // 2
+    partner = (low + half_width, min(high, half_width) + half_width)
     distance = max(abs(partner[0] - low_two), abs(partner[1] - high_two))
-    tolerance = half / 10
+    tolerance = half_width / 10
     agrees = distance <= tolerance
     # ranges read off a picture can refute the pairing, but only weights by dimension could support it
     return Verdict(
         verdict="not testable" if agrees else "not supported",
-        reason=f"Dimensions i and i + {half} turn at one frequency, so the partner of {clusters[0]} is "
+        reason=f"Dimensions i and i + {half_width} turn at one frequency, so the partner of {clusters[0]} is "
         f"{partner[0]}-{partner[1]}; {clusters[1]} is off by {distance} at most, "
         f"{'within' if agrees else 'beyond'} the tolerance of {tolerance:.0f} taken for ranges read off a picture. The "
         "weights of single dimensions against their frequencies would decide it.",

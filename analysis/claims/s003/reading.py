@@ -23,10 +23,10 @@ def c003_size_severity(delta_p_landmarks: pd.DataFrame) -> list[Verdict]:
         "recomputed": f"{large['value'] - small['value']:+.0f} points",
         "n": model_count,
     }
-    lower = bool(large["value"] < small["value"])
+    is_lower = bool(large["value"] < small["value"])
     return [
         judge(
-            lower,
+            is_lower,
             f"{large['printed']} ({large['data_set']}) against {small['printed']} ({small['data_set']}), each the "
             "lowest of four curves, read off by eye.",
             key="order",
@@ -34,10 +34,10 @@ def c003_size_severity(delta_p_landmarks: pd.DataFrame) -> list[Verdict]:
             **fields,
         ),
         judge(
-            lower and model_count > 2,
+            is_lower and model_count > 2,
             f"{model_count} models that differ in more than size, without an interval and with different samples in "
             "the groups, support no statement on scale; the heading asserts what the sentence below it calls possible.",
-            otherwise="not supported" if lower else "contradicted",
+            otherwise="not supported" if is_lower else "contradicted",
             key="scale",
             statement="The effect grows with the size of the model.",
             **fields,

@@ -150,10 +150,10 @@ def c004_dis_drope_weaker(drope_summary_reported: pd.DataFrame, drope_knowledge:
 def c004_dis_only_option(drope_stated: pd.DataFrame, context_cells: pd.DataFrame) -> Verdict:
     """For any retrieval from 8K tokens on, DroPE is the only option."""
     rows = context_cells[(context_cells["context"] >= 8192) & (context_cells["positional"] == "DroPE")]
-    weakest = rows.sort_values("share").iloc[0]
+    worst_row = rows.sort_values("share").iloc[0]
     return judge(
         bool((rows["ci_low"] > 5).all()),
-        f"The worse of {len(rows)} runs has {of_trials(weakest)} for DroPE; models with scaled rotary positions, the "
+        f"The worse of {len(rows)} runs has {of_trials(worst_row)} for DroPE; models with scaled rotary positions, the "
         "usual alternative, were not tested.",
         otherwise="not supported",
         reported=str(pick(drope_stated, statement="s12_2_only_option")["printed"]),

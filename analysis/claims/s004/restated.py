@@ -156,13 +156,13 @@ def c004_rope_within_errors(drope_stated: pd.DataFrame, error_shares: pd.DataFra
     row = pick(drope_stated, statement="s11_5_rope_within_errors")
     longest = quote(drope_stated, statement="s11_5_rope_within_context").number
     trained = error_shares[(error_shares["positional"] == "RoPE") & (error_shares["context"] <= longest)]
-    wrong = trained[trained["category"] != "exact"]
+    errors = trained[trained["category"] != "exact"]
     trials = int(trained.drop_duplicates("context")["trials"].sum())
     verdict = judge(
-        int(wrong["count"].sum()) == stated_number(row),
-        f"{int(wrong['count'].sum())} of {trials} answers up to {longest:.0f} tokens are wrong.",
+        int(errors["count"].sum()) == stated_number(row),
+        f"{int(errors['count'].sum())} of {trials} answers up to {longest:.0f} tokens are wrong.",
         reported=str(row["printed"]),
-        recomputed=str(int(wrong["count"].sum())),
+        recomputed=str(int(errors["count"].sum())),
         n=trials,
     )
     return mark_repeat(verdict, "c004_ctx_rope_collapses")

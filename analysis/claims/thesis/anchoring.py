@@ -41,12 +41,12 @@ def thesis_anchoring_question(anchoring_curves: pd.DataFrame) -> Verdict:
     """
     rows = _tiny(anchoring_curves, "design", "question")
     below_zero = int((rows["delta_p_high"] < 0).sum())
-    weakest = rows.iloc[int(rows["delta_p"].argmax())]
+    weakest_layer = rows.iloc[int(rows["delta_p"].argmax())]
     return judge(
         below_zero == len(rows),
         f"In {below_zero} of {len(rows)} layers of {rows['model'].nunique()} models the 95 % interval of Delta P lies "
-        f"below zero; the weakest loss is {weakest['delta_p']:.1f} points ({weakest['display_name']}, layer "
-        f"{weakest['layer']}).",
+        f"below zero; the weakest loss is {weakest_layer['delta_p']:.1f} points ({weakest_layer['display_name']}, "
+        f"layer {weakest_layer['layer']}).",
         recomputed=f"{below_zero} of {len(rows)} layers",
         n=int(rows["n"].min()),
     )
@@ -56,12 +56,12 @@ def thesis_anchoring_question(anchoring_curves: pd.DataFrame) -> Verdict:
 def thesis_anchoring_answer(anchoring_curves: pd.DataFrame) -> Verdict:
     """In the small models, statements whose answer alone tells that they are false come out answer-anchored."""
     rows = _tiny(anchoring_curves, "design", "answer")
-    most = rows.iloc[int(rows["question_share"].argmax())]
+    top_row = rows.iloc[int(rows["question_share"].argmax())]
     return judge(
-        bool(most["question_share"] < FEW_FLIPS),
-        f"Over {len(rows)} layers of {rows['model'].nunique()} models at most {most['question_share']:.1f} % of them "
-        f"flip ({most['display_name']}, layer {most['layer']}), against a bound of {FEW_FLIPS:g} %.",
-        recomputed=f"{most['question_share']:.1f}%",
+        bool(top_row["question_share"] < FEW_FLIPS),
+        f"Over {len(rows)} layers of {rows['model'].nunique()} models at most {top_row['question_share']:.1f} % of "
+        f"them flip ({top_row['display_name']}, layer {top_row['layer']}), against a bound of {FEW_FLIPS:g} %.",
+        recomputed=f"{top_row['question_share']:.1f}%",
         n=int(rows["n"].min()),
     )
 
@@ -70,12 +70,12 @@ def thesis_anchoring_answer(anchoring_curves: pd.DataFrame) -> Verdict:
 def thesis_anchoring_control(anchoring_curves: pd.DataFrame) -> Verdict:
     """In the small models, cutting as many tokens of the surrounding text moves the probes by less than two points."""
     rows = pd.concat([_tiny(anchoring_curves, "design", group) for group in ("question", "answer")], ignore_index=True)
-    most = rows.iloc[int(rows["filler"].abs().argmax())]
+    top_row = rows.iloc[int(rows["filler"].abs().argmax())]
     return judge(
-        bool(abs(most["filler"]) < LIMIT),
+        bool(abs(top_row["filler"]) < LIMIT),
         f"Over {len(rows)} groups and layers of {rows['model'].nunique()} models this control is farthest from zero "
-        f"with {most['filler']:.2f} points ({most['display_name']}, layer {most['layer']}).",
-        recomputed=f"{most['filler']:.2f}",
+        f"with {top_row['filler']:.2f} points ({top_row['display_name']}, layer {top_row['layer']}).",
+        recomputed=f"{top_row['filler']:.2f}",
         n=int(rows["n"].min()),
     )
 
@@ -85,13 +85,13 @@ def thesis_anchoring_opening(anchoring_curves: pd.DataFrame) -> Verdict:
     """Drawn from all tokens but the question's, the control stays within two points in every layer as well."""
     rows = pd.concat([_tiny(anchoring_curves, "design", group) for group in ("question", "answer")], ignore_index=True)
     beyond_limit = rows[rows["control"].abs() >= LIMIT]
-    most = rows.iloc[int(rows["control"].abs().argmax())]
+    top_row = rows.iloc[int(rows["control"].abs().argmax())]
     return judge(
         beyond_limit.empty,
         f"{len(beyond_limit)} of {len(rows)} groups and layers reach two points, the farthest with "
-        f"{most['control']:.2f} ({most['display_name']}, layer {most['layer']}, {most['filler']:.2f} with filler "
-        "alone): the draw can hit the word and the full stop that open a statement.",
-        recomputed=f"{most['control']:.2f}",
+        f"{top_row['control']:.2f} ({top_row['display_name']}, layer {top_row['layer']}, {top_row['filler']:.2f} with "
+        "filler alone): the draw can hit the word and the full stop that open a statement.",
+        recomputed=f"{top_row['control']:.2f}",
         n=int(rows["control_n"].min()),
     )
 
@@ -117,11 +117,11 @@ def thesis_anchoring_half(anchoring_curves: pd.DataFrame) -> Verdict:
         _tiny(anchoring_curves, "half", group).set_index(["model", "layer"]) for group in ("question", "answer")
     )
     is_apart = question["delta_p_high"] < answer["delta_p_low"]
-    least = (question["delta_p"] - answer["delta_p"]).max()
+    largest_difference = (question["delta_p"] - answer["delta_p"]).max()
     return judge(
         bool(is_apart.all()),
         f"In {int(is_apart.sum())} of {len(is_apart)} layers of the small models the 95 % intervals of the two groups "
-        f"do not meet; the smallest gap is {least:.1f} points.",
+        f"do not meet; the smallest gap is {largest_difference:.1f} points.",
         otherwise="not supported",
         recomputed=f"{int(is_apart.sum())} of {len(is_apart)} layers",
         n=int(question["n"].min()),

@@ -16,13 +16,13 @@ def thesis_smallest_correlation(lbp_correlations: pd.DataFrame) -> Verdict:
     """No metric correlates with LongBench Pro as strongly as seven models need to show it four times in five."""
     rows = lbp_correlations[lbp_correlations["test"] == "pearson"]
     needed = smallest_correlation(int(rows["n"].iloc[0]))
-    largest = rows.sort_values("estimate", key=abs).iloc[-1]
+    top_row = rows.sort_values("estimate", key=abs).iloc[-1]
     return judge(
-        bool(abs(largest["estimate"]) < needed),
-        f"80 % power at 0.05 needs |r| of {needed:.2f} with n = {int(largest['n'])}; the largest of {len(rows)} "
-        f"metrics is {abs(largest['estimate']):.2f} ({largest['comparison']})",
+        bool(abs(top_row["estimate"]) < needed),
+        f"80 % power at 0.05 needs |r| of {needed:.2f} with n = {int(top_row['n'])}; the largest of {len(rows)} "
+        f"metrics is {abs(top_row['estimate']):.2f} ({top_row['comparison']})",
         recomputed=needed,
-        n=int(largest["n"]),
+        n=int(top_row["n"]),
     )
 
 
@@ -31,14 +31,14 @@ def thesis_no_metric_significant(lbp_correlations: pd.DataFrame, lbp_correlation
     """For no metric is a correlation with the overall score shown once the number of metrics is counted."""
     rows = pd.concat([lbp_correlations, lbp_correlations_extended], ignore_index=True)
     rows = rows[rows["test"].isin(COEFFICIENTS)]
-    least = rows.sort_values("p_adjusted").iloc[0]
+    top_row = rows.sort_values("p_adjusted").iloc[0]
     return judge(
-        bool(least["p_adjusted"] >= 0.05),
-        f"of {len(rows)} tests over 7 and 8 models the smallest p after Holm is {least['p_adjusted']:.2f} "
-        f"({least['comparison']}, {least['test']}, n = {int(least['n'])}), before it {rows['p_value'].min():.3f}",
+        bool(top_row["p_adjusted"] >= 0.05),
+        f"of {len(rows)} tests over 7 and 8 models the smallest p after Holm is {top_row['p_adjusted']:.2f} "
+        f"({top_row['comparison']}, {top_row['test']}, n = {int(top_row['n'])}), before it {rows['p_value'].min():.3f}",
         otherwise="not supported",
-        recomputed=float(least["p_adjusted"]),
-        **numbers_of(least, "n", "p_value", "p_adjusted"),
+        recomputed=float(top_row["p_adjusted"]),
+        **numbers_of(top_row, "n", "p_value", "p_adjusted"),
     )
 
 
@@ -47,14 +47,14 @@ def thesis_one_model_decides(lbp_correlations: pd.DataFrame) -> Verdict:
     """For every metric there is one model without which next to nothing is left of its evidence."""
     rows = lbp_correlations[lbp_correlations["test"] == "pearson_leave_one_out"]
     overall = pick(rows, comparison="ap_overall")
-    least = rows.sort_values("p_value").iloc[0]
+    top_row = rows.sort_values("p_value").iloc[0]
     return judge(
         bool(rows["p_value"].min() > 0.4),
-        f"the largest exact p with one of {int(overall['n'])} models left out is {least['p_value']:.2f} or more for "
+        f"the largest exact p with one of {int(overall['n'])} models left out is {top_row['p_value']:.2f} or more for "
         f"each of {len(rows)} metrics; r of ap_overall runs from {overall['effect_ci_low']:.2f} to "
         f"{overall['effect_ci_high']:.2f}",
-        recomputed=float(least["p_value"]),
-        p_value=float(least["p_value"]),
+        recomputed=float(top_row["p_value"]),
+        p_value=float(top_row["p_value"]),
         n=int(overall["n"]),
     )
 
@@ -89,17 +89,17 @@ def thesis_decline_goes_with_drop(
     """
     test = pick(length_decline_tests, comparison="ap_drop, nonthinking, n = 7", test="pearson")
     rows = _compared_models(length_decline)
-    without_one = leave_one_out(rows["ap_drop"], rows["decline"], study="thesis", comparison="drop", unit="model")
+    refits = leave_one_out(rows["ap_drop"], rows["decline"], study="thesis", comparison="drop", unit="model")
     joint, free = (
         pick(decline_joint, comparison=f"drop and loss, variants {start}") for start in ("from 8k", "from every start")
     )
     return judge(
-        bool(joint["p_adjusted"] < ALPHA and joint["estimate"] > 0 and (without_one.effect_ci_low or 0) > 0.85),
+        bool(joint["p_adjusted"] < ALPHA and joint["estimate"] > 0 and (refits.effect_ci_low or 0) > 0.85),
         f"the median coefficient of all variants from 8K is {joint['estimate']:.2f} (p {joint['p_value']:.3f}, Holm "
         f"{joint['p_adjusted']:.3f}), with the starting length left open {free['estimate']:.2f} (Holm "
         f"{free['p_adjusted']:.3f}); without thinking r = {test['estimate']:.2f}, and with one of {len(rows)} models "
-        f"left out {without_one.effect_ci_low:.2f} to {without_one.effect_ci_high:.2f}, p at most "
-        f"{without_one.p_value:.3f}",
+        f"left out {refits.effect_ci_low:.2f} to {refits.effect_ci_high:.2f}, p at most "
+        f"{refits.p_value:.3f}",
         otherwise="not supported",
         recomputed=float(joint["estimate"]),
         **numbers_of(joint, "n", "p_value", "p_adjusted"),
@@ -113,7 +113,7 @@ def thesis_decline_checks(
     """What the relation of drop and relative decline does not show, in the seven models without thinking."""
     rows = _compared_models(length_decline)
     drop, decline = rows["ap_drop"], rows["decline"]
-    within = within_family(
+    inside_families = within_family(
         drop, decline, list(rows["family"]), study="thesis", comparison="within families", unit="model"
     )
     is_ministral = (rows["family"] == "Ministral 3").astype(float)
@@ -122,15 +122,15 @@ def thesis_decline_checks(
     overall = rows["model"].map(matched_models.set_index("model")["ap_overall"])
     by_overall = pearson(overall, decline, study="thesis", comparison="ap_overall", unit="model")
     scores = lbp_lengths[lbp_lengths["mode"] == "nonthinking"].pivot(index="model", columns="length", values="lbp")
-    later = rows["model"].map(1 - scores["128k"] / scores["16k"])
-    from_16k = pearson(drop, later, study="thesis", comparison="from 16K", unit="model")
+    decline_from_16k = rows["model"].map(1 - scores["128k"] / scores["16k"])
+    from_16k = pearson(drop, decline_from_16k, study="thesis", comparison="from 16K", unit="model")
     return [
         _judge_test(
-            within,
-            (within.p_value or 0) >= 0.05,
+            inside_families,
+            (inside_families.p_value or 0) >= 0.05,
             "Within families the relation is not seen.",
-            f"r = {_r(within):.2f} over {within.n} models of families of two or more, p = {within.p_value:.2f} by "
-            "relabelling inside families",
+            f"r = {_r(inside_families):.2f} over {inside_families.n} models of families of two or more, p = "
+            f"{inside_families.p_value:.2f} by relabelling inside families",
             "within",
         ),
         _judge_test(

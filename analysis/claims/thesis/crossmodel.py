@@ -99,16 +99,17 @@ def thesis_equal_share(decile_profiles: pd.DataFrame, captured_models: pd.DataFr
 @claim("thesis, Attention plasticity across models")
 def thesis_bias_rank(captured_models: pd.DataFrame) -> Verdict:
     """The model with the largest bias per token has one of the smallest biases per window."""
-    largest = captured_models.sort_values("bias_strength").iloc[-1]
+    most_biased = captured_models.sort_values("bias_strength").iloc[-1]
     mistral = pick(captured_models, model="mistral-v0.2-7b")
     rank = int((captured_models["bias_strength"] > mistral["bias_strength"]).sum()) + 1
-    below = captured_models[captured_models["bias_window"] < largest["bias_window"]]
-    family_names = ", ".join(dict.fromkeys(below["family"]))
+    lower_models = captured_models[captured_models["bias_window"] < most_biased["bias_window"]]
+    family_names = ", ".join(dict.fromkeys(lower_models["family"]))
     return judge(
-        largest["model"] == mistral["model"] and family_names == "Ministral 3",
-        f"{largest['display_name']} has {largest['bias_strength']:.2e} per token, the most of {len(captured_models)}, "
-        f"and {largest['bias_window']:.0f} per window of {int(largest['captured_context']):,} tokens; "
-        f"{len(below)} models have less ({family_names or 'none'}, up to {below['bias_window'].max():.0f})",
-        recomputed=f"rank {rank} by token, {len(below) + 1} by window",
+        most_biased["model"] == mistral["model"] and family_names == "Ministral 3",
+        f"{most_biased['display_name']} has {most_biased['bias_strength']:.2e} per token, the most of "
+        f"{len(captured_models)}, and {most_biased['bias_window']:.0f} per window of "
+        f"{int(most_biased['captured_context']):,} tokens; {len(lower_models)} models have less "
+        f"({family_names or 'none'}, up to {lower_models['bias_window'].max():.0f})",
+        recomputed=f"rank {rank} by token, {len(lower_models) + 1} by window",
         n=len(captured_models),
     )

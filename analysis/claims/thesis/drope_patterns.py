@@ -86,12 +86,12 @@ def thesis_share_is_of_content(content_layers: pd.DataFrame) -> Verdict:
 @claim("thesis, What removing rotary positions changes")
 def thesis_figure_g_repeats(figure_g_layers: pd.DataFrame) -> Verdict:
     """The coordinates of the report's Figure G repeat four values: from layer 8 on each equals the one four before."""
-    later = figure_g_layers[figure_g_layers["layer"] >= 8]
-    repeats = int(later["repeats"].sum())
+    later_layers = figure_g_layers[figure_g_layers["layer"] >= 8]
+    repeats = int(later_layers["repeats"].sum())
     return judge(
-        repeats == len(later),
-        f"{repeats} of {len(later)} coordinates of layers {later['layer'].min()} to {later['layer'].max()} equal the "
-        "one four layers before.",
-        recomputed=f"{repeats} of {len(later)}",
-        n=len(later),
+        repeats == len(later_layers),
+        f"{repeats} of {len(later_layers)} coordinates of layers {later_layers['layer'].min()} to "
+        f"{later_layers['layer'].max()} equal the one four layers before.",
+        recomputed=f"{repeats} of {len(later_layers)}",
+        n=len(later_layers),
     )

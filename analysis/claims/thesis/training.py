@@ -83,14 +83,14 @@ def thesis_equal_positions_drop(training_equal_positions: pd.DataFrame) -> Verdi
     defined = training_equal_positions[training_equal_positions["drop"].notna()]
     early = defined[defined["phase"] == "Anneal"].iloc[0]
     late = in_phases(defined, EXTENSIONS)
-    measured = [extension for extension in EXTENSIONS if extension in set(late["phase"])]
-    unknown = [extension for extension in EXTENSIONS if extension not in measured]
+    measured_phases = [extension for extension in EXTENSIONS if extension in set(late["phase"])]
+    unknown = [extension for extension in EXTENSIONS if extension not in measured_phases]
     ratio, window = float(late["drop"].max() / early["drop"]), float(late["ap_drop"].max() / early["ap_drop"])
     return judge(
         ratio <= 1.2,
         f"from 0-1K to 2K-4K it is {early['drop']:.4f} at annealing and {late['drop'].min():.4f} to "
-        f"{late['drop'].max():.4f} in {listed(measured)}, a factor of {ratio:.2f} at most, where ap_drop over the own "
-        f"window grows by {window:.2f}" + (f"; {listed(unknown)} has no value at 0-1K" if unknown else ""),
+        f"{late['drop'].max():.4f} in {listed(measured_phases)}, a factor of {ratio:.2f} at most, where ap_drop over "
+        f"the own window grows by {window:.2f}" + (f"; {listed(unknown)} has no value at 0-1K" if unknown else ""),
         recomputed=ratio,
         n=len(late) + 1,
     )
@@ -139,15 +139,15 @@ def thesis_gathered_bias(training_tests: pd.DataFrame, training_positions: pd.Da
 def thesis_gathered_bias_transfers(training_positions: pd.DataFrame) -> Verdict:
     """From 8K on, extended checkpoints have the plasticity that pre-training shows at the same bias times position."""
     rows = training_positions[training_positions["extension"].astype(bool) & training_positions["gap"].notna()]
-    far, close = rows[rows["start"] >= 8192]["gap"], rows[rows["start"] < 8192]["gap"]
+    far_gaps, near_gaps = rows[rows["start"] >= 8192]["gap"], rows[rows["start"] < 8192]["gap"]
     early_gaps = training_positions[~training_positions["extension"].astype(bool)]["gap"].abs()
     return judge(
-        float(far.abs().max()) <= float(early_gaps.quantile(0.9)),
-        f"the {len(far)} bins lie within {far.abs().max():.3f} of it, the pre-training bins themselves within "
-        f"{early_gaps.quantile(0.9):.3f} in nine of ten cases; nearer than that the extensions are up to "
-        f"{close.max():.3f} above",
-        recomputed=float(far.abs().max()),
-        n=len(far),
+        float(far_gaps.abs().max()) <= float(early_gaps.quantile(0.9)),
+        f"the {len(far_gaps)} bins lie within {far_gaps.abs().max():.3f} of it, the pre-training bins themselves "
+        f"within {early_gaps.quantile(0.9):.3f} in nine of ten cases; nearer than that the extensions are up to "
+        f"{near_gaps.max():.3f} above",
+        recomputed=float(far_gaps.abs().max()),
+        n=len(far_gaps),
     )
 
 
@@ -158,11 +158,11 @@ def thesis_steeper_than_qwen(training_comparison: pd.DataFrame) -> Verdict:
     other_models = training_comparison[
         (training_comparison["model"] != "smollm3-3b") & training_comparison["drop_same"].notna()
     ]
-    most = other_models.sort_values("drop_same").iloc[-1]
+    steepest = other_models.sort_values("drop_same").iloc[-1]
     return judge(
         float(smollm3["drop_same_low"]) > float(other_models["drop_same_high"].max()),
-        f"{smollm3['drop_same']:.3f} against {other_models['drop_same'].min():.3f} to {most['drop_same']:.3f} "
-        f"({most['display_name']}) of {len(other_models)} models",
+        f"{smollm3['drop_same']:.3f} against {other_models['drop_same'].min():.3f} to {steepest['drop_same']:.3f} "
+        f"({steepest['display_name']}) of {len(other_models)} models",
         recomputed=float(smollm3["drop_same"]),
         n=len(other_models) + 1,
     )
@@ -172,15 +172,16 @@ def thesis_steeper_than_qwen(training_comparison: pd.DataFrame) -> Verdict:
 def thesis_equal_window_bias(bias_plasticity_tests: pd.DataFrame) -> Verdict:
     """Over the same 65,536 tokens, models with a larger bias per token drop more, though not so inside families."""
     comparison = "per token, models over the same window"
-    same_window, within, left_out = pick_each(
+    same_window, inside, left_out = pick_each(
         bias_plasticity_tests, comparison=comparison, test=("pearson", "pearson_within_family", "pearson_leave_one_out")
     )
     own_window = pick(bias_plasticity_tests, comparison="per token, captured models", test="pearson")
     return judge(
-        float(same_window["ci_low"]) > 0 and float(within["p_value"]) > 0.05,
+        float(same_window["ci_low"]) > 0 and float(inside["p_value"]) > 0.05,
         f"r = {same_window['estimate']:.2f} (p = {same_window['p_value']:.4f}, at most {left_out['p_value']:.3f} with "
         f"one model left out) over {int(same_window['n'])} models, where the drops over each model's own window gave "
-        f"{own_window['estimate']:.2f}; inside families r = {within['estimate']:.2f} (p = {within['p_value']:.2f})",
+        f"{own_window['estimate']:.2f}; inside families r = {inside['estimate']:.2f} (p = "
+        f"{inside['p_value']:.2f})",
         recomputed=float(same_window["estimate"]),
         **numbers_of(same_window, "n", "p_value", "ci"),
     )

@@ -87,8 +87,8 @@ def _judge_error_share(stated: pd.DataFrame, key: str, shares: pd.DataFrame, cat
 def c004_ans_dominant(error_shares: pd.DataFrame) -> Verdict:
     """At 2048 tokens an output one digit off in length is the most frequent error."""
     rows = rows_where(error_shares, positional="DroPE", context=2048)
-    wrong = rows[rows["category"] != "exact"].sort_values("count", ascending=False)
-    first, second = wrong.iloc[0], wrong.iloc[1]
+    errors = rows[rows["category"] != "exact"].sort_values("count", ascending=False)
+    first, second = errors.iloc[0], errors.iloc[1]
     return judge(
         first["category"] == TRUNCATION,
         f"{first['count']} of {first['errors']} errors ({first['errors_ci_low']:.0f} to {first['errors_ci_high']:.0f} "
@@ -102,12 +102,12 @@ def c004_ans_dominant(error_shares: pd.DataFrame) -> Verdict:
 def c004_ans_drope_truncates(error_totals: pd.DataFrame) -> Verdict:
     """DroPE's errors are truncations."""
     row = pick(error_totals, category=TRUNCATION)
-    largest = error_totals.sort_values("count", ascending=False).iloc[0]
+    top_category = error_totals.sort_values("count", ascending=False).iloc[0]
     return judge(
-        largest["category"] == TRUNCATION,
+        top_category["category"] == TRUNCATION,
         f"Over the three lengths {row['count']} of {row['errors']} errors ({row['share']:.0f} %) are one digit off, "
-        f"{largest['count']} ({largest['share']:.0f} %) of {str(largest['category']).replace('_', ' ')}"
-        f"{'' if largest['category'] == TRUNCATION else '; the statement is that of 2048 tokens alone'}.",
+        f"{top_category['count']} ({top_category['share']:.0f} %) of {str(top_category['category']).replace('_', ' ')}"
+        f"{'' if top_category['category'] == TRUNCATION else '; the statement is that of 2048 tokens alone'}.",
         recomputed=float(row["share"]),
         n=int(row["errors"]),
     )

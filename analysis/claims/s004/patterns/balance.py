@@ -104,12 +104,12 @@ c004_bal_figure_g = Cells(
 @claim("004, 15 Publication Figures, Figure G")
 def c004_bal_figure_g_mean(drope_crosslayer: pd.DataFrame, figure_g_layers: pd.DataFrame) -> list[Verdict]:
     """The points that Figure G draws for layers 2 to 31 average to the table's row."""
-    later = figure_g_layers[figure_g_layers["layer"] >= 2]
+    later_layers = figure_g_layers[figure_g_layers["layer"] >= 2]
     return [
         compare(
             quote(drope_crosslayer, layers="2-31", positional=model, metric=SHARE),
-            float(later[later["positional"] == model]["drawn"].mean()),
-            reason=f"Mean of {int((later['positional'] == model).sum())} coordinates.",
+            float(later_layers[later_layers["positional"] == model]["drawn"].mean()),
+            reason=f"Mean of {int((later_layers['positional'] == model).sum())} coordinates.",
             places=2,
             key=model,
             statement=f"The coordinates of {model} in layers 2 to 31 average to the table's mean.",
@@ -122,17 +122,17 @@ def c004_bal_figure_g_mean(drope_crosslayer: pd.DataFrame, figure_g_layers: pd.D
 @claim("004, 15 Publication Figures, Figure G")
 def c004_bal_figure_g_measured(figure_g_layers: pd.DataFrame) -> Verdict:
     """The curves of Figure G are the measured shares of the 32 layers."""
-    later = figure_g_layers[figure_g_layers["layer"] >= 2]
-    from_8 = later[later["layer"] >= 8]
-    distance = later["difference"].abs()
+    later_layers = figure_g_layers[figure_g_layers["layer"] >= 2]
+    from_8 = later_layers[later_layers["layer"] >= 8]
+    distance = later_layers["difference"].abs()
     return judge(
         bool((distance <= 0.5).all()),
         f"From layer 8 on {int(from_8['repeats'].sum())} of {len(from_8)} coordinates repeat the one four layers "
-        f"before, all within {later['drawn'].min():.1f} to {later['drawn'].max():.1f} %, while the published shares of "
-        f"layers 2 to 31 lie between {later['published'].min():.1f} and {later['published'].max():.1f} % (mean "
-        f"distance {distance.mean():.1f} points).",
+        f"before, all within {later_layers['drawn'].min():.1f} to {later_layers['drawn'].max():.1f} %, while the "
+        f"published shares of layers 2 to 31 lie between {later_layers['published'].min():.1f} and "
+        f"{later_layers['published'].max():.1f} % (mean distance {distance.mean():.1f} points).",
         recomputed=float(distance.mean()),
-        n=len(later),
+        n=len(later_layers),
     )
 
 

@@ -197,7 +197,8 @@ def c004_bal_unchanged(
         f"Attention writes more in {int((later['attention_ratio'] > 1).sum())} of {len(later)} layers "
         f"({row['attention_ratio']:.2f} times as much in the geometric mean), the MLP in "
         f"{int((later['mlp_ratio'] > 1).sum())} ({row['mlp_ratio']:.2f} times); ratios reach "
-        f"{later['attention_ratio'].max():.1f} for attention and {later['mlp_ratio'].min():.2f} for the MLP.",
+        f"{later['attention_ratio'].max():.1f} for attention and {later['mlp_ratio'].min():.2f} for the "
+        "MLP.",
         reported=reported.printed,
         recomputed=float(row["attention_ratio"]),
         n=len(later),
@@ -208,12 +209,12 @@ def c004_bal_unchanged(
 def c004_bal_back_to_normal(balance_layers: pd.DataFrame) -> Verdict:
     """After layer 1 the balance is back to normal."""
     layer2 = pick(balance_layers, layer=2)
-    later = balance_layers[balance_layers["layer"] > 2]["difference"].abs()
+    later_differences = balance_layers[balance_layers["layer"] > 2]["difference"].abs()
     return judge(
-        abs(layer2["difference"]) <= later.median(),
+        abs(layer2["difference"]) <= later_differences.median(),
         f"In layer 2 attention has {layer2['share_drope']:.1f} % against {layer2['share_rope']:.1f} in RoPE and writes "
-        f"{layer2['attention_ratio']:.1f} times as much; the median difference of later layers is {later.median():.1f} "
-        "points.",
+        f"{layer2['attention_ratio']:.1f} times as much; the median difference of later layers is "
+        f"{later_differences.median():.1f} points.",
         otherwise="not supported",
         recomputed=float(layer2["difference"]),
     )

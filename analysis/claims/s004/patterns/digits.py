@@ -61,11 +61,11 @@ def c004_ans_missing_digit(drope_error_examples: pd.DataFrame, digit_errors: pd.
 def c004_ans_near_miss_example(drope_error_examples: pd.DataFrame, digit_errors: pd.DataFrame) -> Verdict:
     """The near-miss given as an example has one wrong digit."""
     row = pick(digit_errors, example="near_miss_1")
-    wrong = pick(drope_error_examples, example="near_miss_1")["wrong_digits"]
+    wrong_digits = pick(drope_error_examples, example="near_miss_1")["wrong_digits"]
     return judge(
-        int(row["substituted"]) == int(wrong),
+        int(row["substituted"]) == int(wrong_digits),
         f"{int(row['substituted'])} places differ; the runs of equal digits are "
         f"{'the same' if row['runs_alike'] else 'others'}.",
-        reported=str(int(wrong)),
+        reported=str(int(wrong_digits)),
         recomputed=str(int(row["substituted"])),
     )

@@ -33,12 +33,12 @@ def c004_rank_negligible(drope_stated: pd.DataFrame, drope_verification: pd.Data
     in_range = cells["percent"].between(reported.interval.low, reported.interval.high)
     # a value printed to hundredths may be off by half a hundredth
     rounded = (100 * cells["high"] >= reported.interval.low) & (100 * cells["low"] <= reported.interval.high)
-    outside = ", ".join(
+    listing = ", ".join(
         f"{row['positional']} at {row['context']} ({row['printed']})" for _, row in cells[~in_range].iterrows()
     )
     return judge(
         bool(in_range.all()),
-        f"{int(in_range.sum())} of {len(cells)} cells print it; {outside or 'none'} reaches the range by its rounding "
+        f"{int(in_range.sum())} of {len(cells)} cells print it; {listing or 'none'} reaches the range by its rounding "
         "only.",
         otherwise="holds after rounding" if bool(rounded.all()) else "contradicted",
         reported=reported.printed,

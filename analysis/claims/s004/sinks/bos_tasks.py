@@ -57,13 +57,13 @@ def c004_no_valid_answers(functional_shares: pd.DataFrame) -> Verdict:
         & (functional_shares["condition"] == "bos_mlp_ablation")
         & functional_shares["task"].isin(["cities", "sports"])
     ]
-    most = int(rows["n_high"].sum())
+    most_answers = int(rows["n_high"].sum())
     return judge(
-        most == 0,
-        f"Of {int(rows['items'].sum())} yes/no answers at most {most} could be read as yes or no, by the zero that is "
-        f"stored; {'they leave' if most == 0 else 'only the others leave'} the denominator, and the printed 0% is "
-        f"{'no measure' if most == 0 else 'a measure'} of knowledge.",
-        recomputed=f"{most} of {int(rows['items'].sum())}",
+        most_answers == 0,
+        f"Of {int(rows['items'].sum())} yes/no answers at most {most_answers} could be read as yes or no, by the zero "
+        f"that is stored; {'they leave' if most_answers == 0 else 'only the others leave'} the denominator, and the "
+        f"printed 0% is {'no measure' if most_answers == 0 else 'a measure'} of knowledge.",
+        recomputed=f"{most_answers} of {int(rows['items'].sum())}",
         n=int(rows["items"].sum()),
     )
 
@@ -121,19 +121,19 @@ def c004_drope_category_means(
 def c004_drope_unchanged(functional_tests: pd.DataFrame, bos_mlp_effects: pd.DataFrame) -> Verdict:
     """DroPE's performance is virtually unchanged without the first token's MLP output."""
     rows = [pick(functional_tests, comparison=f"DroPE, {task}, bos_mlp_ablation against baseline") for task in COUNTED]
-    smallest = min(row["p_value"] for row in rows)
+    smallest_p = min(row["p_value"] for row in rows)
     passkey = rows[COUNTED.index("passkey")]
     exp4 = pick(bos_mlp_effects, experiment=4, positional="DroPE")
     return judge(
-        exp4["write_share"] > 50 and smallest > 0.05,
-        f"Of the tasks that count every item, {listed(list(COUNTED))}, the smallest p is {smallest:.2f} (Fisher; the "
+        exp4["write_share"] > 50 and smallest_p > 0.05,
+        f"Of the tasks that count every item, {listed(list(COUNTED))}, the smallest p is {smallest_p:.2f} (Fisher; the "
         "baselines of the others are of unknown numbers of answers), and the passkey's interval runs from "
         f"{100 * passkey['ci_low']:.0f} to {100 * passkey['ci_high']:+.0f} points; the layer removed holds "
         f"{exp4['write_share']:.1f}% of the token's norm"
         f"{', so that little was taken away' if exp4['write_share'] <= 50 else ''}.",
         otherwise="not supported",
         n=sum(int(row["n"]) for row in rows),
-        p_value=float(smallest),
+        p_value=float(smallest_p),
     )
 
 

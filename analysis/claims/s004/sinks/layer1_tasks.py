@@ -113,14 +113,14 @@ def c004_attention_unimportant(layer1_task_tests: pd.DataFrame, layer1_effects: 
         layer1_task_tests["comparison"].str.startswith("RoPE")
         & layer1_task_tests["comparison"].str.contains("layer1_attn")
     ]
-    lost = rows[(rows["p_adjusted"] < 0.05) & (rows["estimate"] < 0)]
-    falls = [f"{row['comparison'].split(', ')[1]} {100 * row['estimate']:.0f} points" for _, row in lost.iterrows()]
+    losses = rows[(rows["p_adjusted"] < 0.05) & (rows["estimate"] < 0)]
+    falls = [f"{row['comparison'].split(', ')[1]} {100 * row['estimate']:.0f} points" for _, row in losses.iterrows()]
     ratio = pick(layer1_effects, condition="layer1_attn", positional="RoPE")
     return judge(
-        len(lost) == 0,
-        f"Perplexity rises only {ratio['ratio_printed']}, but {len(lost)} of the {len(rows)} tasks that can be tested "
-        f"fall significantly{': ' if falls else ''}{listed(falls) if falls else ''} (Fisher, Holm).",
+        len(losses) == 0,
+        f"Perplexity rises only {ratio['ratio_printed']}, but {len(losses)} of the {len(rows)} tasks that can be "
+        f"tested fall significantly{': ' if falls else ''}{listed(falls) if falls else ''} (Fisher, Holm).",
         reported=ratio["ratio_printed"],
-        recomputed=f"{len(lost)} of {len(rows)} tasks lost",
+        recomputed=f"{len(losses)} of {len(rows)} tasks lost",
         n=len(rows),
     )

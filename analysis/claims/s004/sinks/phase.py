@@ -39,14 +39,14 @@ def c004_spike_layers(phase_metrics: pd.DataFrame, drope_stated: pd.DataFrame) -
     limit = quote(drope_stated, statement="s5_4_spike_ratio")
     for model in PAIR:
         name = model.lower()
-        first = _value(phase_metrics, "spike_first_above", name)
-        largest = _value(phase_metrics, "spike_largest_ratio", name)
+        first_layer = _value(phase_metrics, "spike_first_above", name)
+        top_layer = _value(phase_metrics, "spike_largest_ratio", name)
         ratios = [_value(phase_metrics, f"ratio_layer_{layer}", name) for layer in (0, 1, 2)]
         yield compare(
             quote(drope_stated, statement=f"s5_4_{name}_spike_layer"),
-            first,
+            first_layer,
             reason=f"The published ratios of layers 0 to 2 are {', '.join(f'{ratio:.1f}' for ratio in ratios)}: "
-            f"the first above {limit.number:g} is layer {first:.0f}, the largest layer {largest:.0f}.",
+            f"the first above {limit.number:g} is layer {first_layer:.0f}, the largest layer {top_layer:.0f}.",
             places=0,
             key=name,
             statement=f"{model}'s norm ratio first exceeds {limit.printed} in the layer printed.",
@@ -58,14 +58,14 @@ def c004_spike_delayed(phase_metrics: pd.DataFrame, phase_layers: pd.DataFrame) 
     """DroPE delays the spike of the first token by a layer."""
     rises = {model: _value(phase_metrics, "spike_largest_rise", model.lower()) for model in PAIR}
     before, after = (_value(phase_metrics, f"norm_layer_{layer}", "drope") for layer in (0, 1))
-    largest = int(_value(phase_metrics, "spike_largest_ratio", "drope"))
-    row = pick(phase_layers, layer=largest)
-    previous = pick(phase_layers, layer=largest - 1)
+    top_layer = int(_value(phase_metrics, "spike_largest_ratio", "drope"))
+    row = pick(phase_layers, layer=top_layer)
+    previous = pick(phase_layers, layer=top_layer - 1)
     return judge(
         rises["DroPE"] > rises["RoPE"],
         f"The largest rise of DroPE's norm is in layer {rises['DroPE']:g}, that of RoPE's in layer "
         f"{rises['RoPE']:g}; DroPE's norm goes from {before:.0f} to {after:.0f} from layer 0 to 1. Its ratio is "
-        f"largest in layer {largest} ({row['ratio_drope']:.1f}, in the layer before {previous['ratio_drope']:.1f}, "
+        f"largest in layer {top_layer} ({row['ratio_drope']:.1f}, in the layer before {previous['ratio_drope']:.1f}, "
         f"with a standard deviation over prompts of {row['ratio_sd_drope']:.1f}).",
         otherwise="not supported",
         reported="layer 2 against layer 1",

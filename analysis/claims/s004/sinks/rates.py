@@ -139,12 +139,12 @@ def c004_fig12_converge(
     layer = int(quote(drope_captions, statement="fig_12_layer").number)
     row = pick(sink_rate_layers, layer=layer)
     for model in PAIR:
-        later = _value(sink_summary, f"{model.lower()}_after_layer_1")
+        later_rate = _value(sink_summary, f"{model.lower()}_after_layer_1")
         average = quote(drope_sink_rates, layers="average", positional=model).printed
         yield about(
             reported,
-            later,
-            reason=f"{model} has {row[model.lower()]:.1f}% in layer {layer} and {later:.1f}% on average from "
+            later_rate,
+            reason=f"{model} has {row[model.lower()]:.1f}% in layer {layer} and {later_rate:.1f}% on average from "
             f"there on; the printed average over all layers, layers 0 and 1 included, is {average}.",
             key=model.lower(),
             statement=f"{model}'s sink rate is about {reported.number:.0f}% from layer {layer} on.",
@@ -189,8 +189,8 @@ def c004_later_layers_free(
     sink_summary: pd.DataFrame, write_layers: pd.DataFrame, drope_attention_origins: pd.DataFrame
 ) -> Verdict:
     """Early processing in DroPE leaves the later layers free for attention to content."""
-    later = write_layers[write_layers["layer"] >= 2]
-    rope, drope = 100 * later["mass_rope"].mean(), 100 * later["mass_drope"].mean()
+    later_layers = write_layers[write_layers["layer"] >= 2]
+    rope, drope = 100 * later_layers["mass_rope"].mean(), 100 * later_layers["mass_drope"].mean()
     rates = [_value(sink_summary, f"{model}_after_layer_1") for model in ("rope", "drope")]
     return judge(
         rope - drope > 10 and not is_unrotated(drope_attention_origins, 5),
@@ -199,5 +199,5 @@ def c004_later_layers_free(
         f"{': no layer is freed' if rope - drope <= 10 else ''}.{caveat(drope_attention_origins, 5)}",
         otherwise="not supported",
         recomputed=f"{rope - drope:.1f} points less attention to the first token",
-        n=len(later),
+        n=len(later_layers),
     )

@@ -27,21 +27,21 @@ def judge_equal(row: pd.Series, key: str, statement: str, units: str) -> Verdict
     """
     if pd.isna(row["value"]):
         return untestable(f"Not measured yet: {row['note']}.", key=key, statement=statement)
-    size, margin, least = float(row["value"]), float(row["margin"]), float(row["p_same_holm_least"])
-    measured = f"value {size:+.3g} over {units}, margin {margin:g}"
-    if least >= ALPHA or pd.isna(row["low"]):
+    size, margin, least_p = float(row["value"]), float(row["margin"]), float(row["p_same_holm_least"])
+    result = f"value {size:+.3g} over {units}, margin {margin:g}"
+    if least_p >= ALPHA or pd.isna(row["low"]):
         return untestable(
-            f"Open: {measured}; so few seeds give no corrected p below {least:.3g}, and the other seeds of the "
+            f"Open: {result}; so few seeds give no corrected p below {least_p:.3g}, and the other seeds of the "
             "plan would decide it.",
             key=key,
             statement=statement,
         )
     low, high = float(row["low"]), float(row["high"])
-    within = bool(row["p_same_holm"] < ALPHA)
+    is_equal = bool(row["p_same_holm"] < ALPHA)
     beyond = row["least"] > margin or row["most"] < -margin
     return Verdict(
-        verdict="holds" if within else "contradicted" if beyond else "not supported",
-        reason=f"{measured} [{low:+.3g}, {high:+.3g}]; against it the Holm-corrected p is {row['p_same_holm']:.3g}.",
+        verdict="holds" if is_equal else "contradicted" if beyond else "not supported",
+        reason=f"{result} [{low:+.3g}, {high:+.3g}]; against it the Holm-corrected p is {row['p_same_holm']:.3g}.",
         recomputed=f"{size:+.3g}",
         n=int(row["seeds"]),
         p_value=float(row["p_same"]),
@@ -56,18 +56,18 @@ def _judge_over_seeds(row: pd.Series, column: str, sign: int, key: str, statemen
         return untestable(
             f"Not measured yet: {row['note']}; the models of the plan would decide it.", key=key, statement=statement
         )
-    size, least = float(row[column]), float(row["p_holm_least"])
-    measured = f"{column} {size:+.3g} over {units}"
-    if least >= ALPHA or pd.isna(row["low"]):
+    size, least_p = float(row[column]), float(row["p_holm_least"])
+    result = f"{column} {size:+.3g} over {units}"
+    if least_p >= ALPHA or pd.isna(row["low"]):
         return untestable(
-            f"Open: {measured}; so few seeds give no corrected p below {least:.3g}, whatever they show, and the other "
-            "seeds of the plan would decide it.",
+            f"Open: {result}; so few seeds give no corrected p below {least_p:.3g}, whatever they show, and the "
+            "other seeds of the plan would decide it.",
             key=key,
             statement=statement,
         )
     low, high = float(row["low"]), float(row["high"])
-    measured = (
-        f"{measured} [{low:+.3g}, {high:+.3g}], Holm-corrected p {row['p_holm']:.3g}, the least attainable {least:.3g}."
+    result = (
+        f"{result} [{low:+.3g}, {high:+.3g}], Holm-corrected p {row['p_holm']:.3g}, the least attainable {least_p:.3g}."
     )
     decided, includes, opposite = row["p_holm"] < ALPHA, low <= 0 <= high, max(sign * low, sign * high) < 0
     if (decided and includes) or (opposite and not decided):
@@ -75,7 +75,7 @@ def _judge_over_seeds(row: pd.Series, column: str, sign: int, key: str, statemen
         test_in_words = "decides" if decided else "decides nothing"
         return Verdict(
             verdict="not supported" if not decided else "holds" if sign * size > 0 else "contradicted",
-            reason=f"{measured} The exact test of the plan {test_in_words}; Student's interval, given beside it, "
+            reason=f"{result} The exact test of the plan {test_in_words}; Student's interval, given beside it, "
             f"{interval_in_words}.",
             recomputed=f"{size:+.3g}",
             n=int(row["seeds"]),
@@ -88,7 +88,7 @@ def _judge_over_seeds(row: pd.Series, column: str, sign: int, key: str, statemen
         size,
         (low, high),
         sign,
-        measured,
+        result,
         recomputed=f"{size:+.3g}",
         n=int(row["seeds"]),
         p_value=float(row["p"]),

@@ -57,7 +57,7 @@ def thesis_population_cliff(population_distances: pd.DataFrame) -> Iterator[Verd
 
     Post hoc at the base where it was observed; at the other base it was written down before any model was trained.
     """
-    far = population_distances[
+    far_rows = population_distances[
         population_distances["arm"].isin(["A", "B"]) & (population_distances["low"] >= CLIFF * TRAINED)
     ]
     for base in BASES:
@@ -65,7 +65,7 @@ def thesis_population_cliff(population_distances: pd.DataFrame) -> Iterator[Verd
             f"At base {base:,} models with rotation find fewer than one in a hundred keys that are one and a half "
             "training lengths off or farther."
         )
-        at_base = far[far["base"] == base]
+        at_base = far_rows[far_rows["base"] == base]
         counts = at_base.groupby("model")[["right", "n"]].sum()
         if (seeds := at_base["seed"].nunique()) < FEWEST:
             reason = f"Seeds with a model at this base: {seeds}; the others of the plan would decide it."

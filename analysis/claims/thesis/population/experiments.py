@@ -25,16 +25,16 @@ def thesis_population_experiments(population_experiments: pd.DataFrame) -> Itera
         statement = f"{phrase}: {row['label']}."
         key = str(row["quantity"])
         seeds = int(row["seeds"])
-        least = 2.0 ** (1 - seeds)
+        smallest_p = 2.0 ** (1 - seeds)
         if pd.isna(row["difference"]):
             yield untestable(
                 f"{str(row['note']).split(';')[0]}: a model that has it would decide it.", key=key, statement=statement
             )
             continue
         phrase = f"The difference is {row['difference']:+.3g} {row['unit']} over {seeds} seed{'s' if seeds > 1 else ''}"
-        if least > ALPHA:
+        if smallest_p > ALPHA:
             yield untestable(
-                f"{phrase}; so few seeds give no exact p below {least:.3g}, and the other seeds would decide it.",
+                f"{phrase}; so few seeds give no exact p below {smallest_p:.3g}, and the other seeds would decide it.",
                 key=key,
                 statement=statement,
             )
@@ -59,9 +59,9 @@ def _corrected_p(asked: pd.DataFrame) -> pd.DataFrame:
     from scipy import stats  # imported here: most claims need no distribution
 
     decided = asked[asked["appears"] != "not measurable"].set_index("quantity")
-    half = (decided["difference_high"] - decided["difference_low"]) / 2
+    half_width = (decided["difference_high"] - decided["difference_low"]) / 2
     freedom = decided["seeds"] - 1
-    t = decided["difference"].abs() / half * stats.t.ppf(1 - ALPHA / 2, freedom)
+    t = decided["difference"].abs() / half_width * stats.t.ppf(1 - ALPHA / 2, freedom)
     p = pd.Series(2 * stats.t.sf(t, freedom), index=decided.index, dtype=float)
     known = p.dropna()
     return pd.DataFrame({"p": known, "p_holm": pd.Series(holm_p(list(known)), index=known.index, dtype=float)})
@@ -81,7 +81,7 @@ def thesis_population_miscounts(population_errors: pd.DataFrame) -> Iterator[Ver
         if len(shares) >= FEWEST
     }
     p = {kind: sign_flip_p(difference).p_value for kind, difference in differences.items()}
-    corrected = dict(zip(p, holm_p(list(p.values())), strict=True)) if p else {}
+    p_adjusted = dict(zip(p, holm_p(list(p.values())), strict=True)) if p else {}
     for kind, phrase in MISCOUNTED.items():
         shares, counts = shares_by_kind[kind]
         statement = (
@@ -103,7 +103,7 @@ def thesis_population_miscounts(population_errors: pd.DataFrame) -> Iterator[Ver
             recomputed=f"{larger_count} of {len(shares)}",
             n=len(shares),
             p_value=p[kind],
-            p_adjusted=float(corrected[kind]),
+            p_adjusted=float(p_adjusted[kind]),
             key=kind,
             statement=statement,
         )
@@ -112,6 +112,6 @@ def thesis_population_miscounts(population_errors: pd.DataFrame) -> Iterator[Ver
 def _share_of_wrong_keys(errors: pd.DataFrame, kind: str) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return a class's share of wrong passkeys in the shorter prompts, and its keys, for seeds that have both arms."""
     rows = errors[(errors["base"] == BASE) & (errors["multiple"] <= NEAR) & (errors["kind"] == kind)]
-    wrong = rows.groupby(["seed", "arm"])[["count", "errors"]].sum()
-    share = (wrong["count"] / wrong["errors"]).unstack("arm").reindex(columns=["B", "C"]).dropna()
-    return share, wrong["count"].unstack("arm").reindex(index=share.index, columns=["B", "C"])
+    totals = rows.groupby(["seed", "arm"])[["count", "errors"]].sum()
+    share = (totals["count"] / totals["errors"]).unstack("arm").reindex(columns=["B", "C"]).dropna()
+    return share, totals["count"].unstack("arm").reindex(index=share.index, columns=["B", "C"])

@@ -39,13 +39,13 @@ def thesis_population_learned_larger(population_outcomes: pd.DataFrame, populati
 def _judge_learned(learned: pd.DataFrame) -> Verdict:
     if learned.empty:
         return untestable("No seed has both arms measured yet; more of the plan would decide it.")
-    kept, dropped, seeds = int(learned["B"].sum()), int(learned["C"].sum()), len(learned)
+    with_rotation, without_rotation, seeds = int(learned["B"].sum()), int(learned["C"].sum()), len(learned)
     return judge(
-        dropped == seeds and kept < seeds,
-        f"Above guessing are {dropped} of {seeds} models trained further without rotation and {kept} with it; "
-        f"guessing gives {learned['guess'].mean():.0%}.",
+        without_rotation == seeds and with_rotation < seeds,
+        f"Above guessing are {without_rotation} of {seeds} models trained further without rotation and {with_rotation} "
+        f"with it; guessing gives {learned['guess'].mean():.0%}.",
         otherwise="not supported",
-        recomputed=f"{kept} of {seeds}",
+        recomputed=f"{with_rotation} of {seeds}",
         n=seeds,
     )
 
@@ -81,10 +81,10 @@ def thesis_population_learners(population_outcomes: pd.DataFrame, population_pro
             for multiple, words in FAR.items()
         ]
     p = {multiple: sign_flip_p(values) for multiple, values in differences.items()}
-    corrected = dict(zip(p, holm_p([flips.p_value for flips in p.values()]), strict=True))
+    p_adjusted = dict(zip(p, holm_p([flips.p_value for flips in p.values()]), strict=True))
     verdicts = []
     for multiple, values in differences.items():
-        mean, adjusted = float(values.mean()), float(corrected[multiple])
+        mean, adjusted = float(values.mean()), float(p_adjusted[multiple])
         low, high = student_interval(values) or (mean, mean)
         words = (
             f"{100 * mean:+.1f} points [{100 * low:+.1f}, {100 * high:+.1f}] over {len(values)} seeds, exact p "

@@ -117,14 +117,14 @@ def thesis_retrained_apart(retrained_apart: pd.DataFrame, retrained_distances: p
         rows = retrained_apart.query(f"base == {base} and arm == 'B' and quantity == 'sway'")
         widest = int((rows["apart_high"] - rows["apart_low"]).to_numpy().argmax())
         all_pairs, bands = rows.iloc[widest], rows.drop(index=rows.index[widest])
-        largest = float(bands["value"].max())
+        largest_growth = float(bands["value"].max())
         units = f"{int(all_pairs['seeds'])} of {int(all_pairs['planned'])} seeds"
         yield judge(
-            largest < float(all_pairs["value"]) / 2,
-            f"Sway grows by {bands['value'].min():.3f} to {largest:.3f} at one distance and by "
+            largest_growth < float(all_pairs["value"]) / 2,
+            f"Sway grows by {bands['value'].min():.3f} to {largest_growth:.3f} at one distance and by "
             f"{all_pairs['value']:.3f} over all pairs, {units}; exploratory, nothing is tested.",
             otherwise="not supported",
-            recomputed=f"{largest:+.3f} against {all_pairs['value']:+.3f}",
+            recomputed=f"{largest_growth:+.3f} against {all_pairs['value']:+.3f}",
             key=f"sway-{base}",
             statement=(
                 f"At base {where}: of keys equally far apart, sway grows beyond the trained length by less than half "

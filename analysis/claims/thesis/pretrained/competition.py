@@ -27,8 +27,8 @@ def thesis_pretrained_competition(pretrained_competition: pd.DataFrame) -> Itera
             f"At each fixed distance of a thousand tokens and more the mean difference of {name} shrinks along the "
             "context, while over all pairs it grows."
         )
-        far = by_distance[by_distance["distance"] > FAR]
-        if by_distance.empty or far.empty or all_pairs.empty:
+        far_rows = by_distance[by_distance["distance"] > FAR]
+        if by_distance.empty or far_rows.empty or all_pairs.empty:
             reason = "No distance of the keys has two bins of queries; a longer capture would decide it."
             yield from [
                 untestable(reason, key=f"{model}_{key}", statement=s) for key, s in (("spread", spread), ("gap", gap))
@@ -46,11 +46,12 @@ def thesis_pretrained_competition(pretrained_competition: pd.DataFrame) -> Itera
             statement=spread,
         )
         yield judge(
-            bool((far["gap_change"] < 0).all() and (all_pairs["gap_change"] > 0).all()),
-            f"The mean difference changes by {far['gap_change'].min():+.0%} to {far['gap_change'].max():+.0%} over "
-            f"{len(far)} distances, over all pairs by {all_pairs['gap_change'].iloc[0]:+.0%}.",
-            recomputed=f"{far['gap_change'].min():+.0%} to {far['gap_change'].max():+.0%}",
-            n=len(far),
+            bool((far_rows["gap_change"] < 0).all() and (all_pairs["gap_change"] > 0).all()),
+            f"The mean difference changes by {far_rows['gap_change'].min():+.0%} to "
+            f"{far_rows['gap_change'].max():+.0%} over {len(far_rows)} distances, over all pairs by "
+            f"{all_pairs['gap_change'].iloc[0]:+.0%}.",
+            recomputed=f"{far_rows['gap_change'].min():+.0%} to {far_rows['gap_change'].max():+.0%}",
+            n=len(far_rows),
             key=f"{model}_gap",
             statement=gap,
         )
@@ -74,7 +75,7 @@ def thesis_pretrained_exchange(pretrained_exchange_levels: pd.DataFrame) -> Iter
         changes = {
             str(quantity): values["last"] / values["first"] - 1 for quantity, values in by_distance.groupby("quantity")
         }
-        far = changes["gap"][by_distance["apart_low"].reindex(changes["gap"].index) >= COMMON]
+        far_gaps = changes["gap"][by_distance["apart_low"].reindex(changes["gap"].index) >= COMMON]
         totals = {
             quantity: float(all_pairs.loc[quantity, "last"] / all_pairs.loc[quantity, "first"] - 1)
             for quantity in ("gap", "spread")
@@ -83,7 +84,7 @@ def thesis_pretrained_exchange(pretrained_exchange_levels: pd.DataFrame) -> Iter
         cases = (
             ("spread", changes["spread"], bool((changes["spread"] > -MARGIN).all()), f"{totals['spread']:+.0%}",
              f"At one position the spread of {name} falls by a tenth at no fixed distance of the keys."),
-            ("gap", far, bool((far < 0).all() and totals["gap"] > 0), f"{totals['gap']:+.0%}",
+            ("gap", far_gaps, bool((far_gaps < 0).all() and totals["gap"] > 0), f"{totals['gap']:+.0%}",
              f"At one position the mean difference of keys far apart of {name} shrinks along the context, "
              "while over all pairs it grows."),
             ("distance", close["change"], bool(fall < -UNCHANGED and (close["change"].abs() < UNCHANGED).all()),

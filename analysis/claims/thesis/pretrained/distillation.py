@@ -182,14 +182,14 @@ def thesis_distil_keys(distillation_key_tests: pd.DataFrame) -> Iterator[Verdict
 def thesis_distil_again(distillation_again: pd.DataFrame) -> Iterator[Verdict]:
     """A second training of both students, in float32, ends as far from the teacher as the first, in bfloat16."""
     for arm, rows in distillation_again.groupby("arm"):
-        most = rows.iloc[int(rows["difference"].abs().to_numpy().argmax())]
+        top_row = rows.iloc[int(rows["difference"].abs().to_numpy().argmax())]
         yield judge(
-            abs(most["difference"]) <= SAME_TRAINING,
-            f"On text of the set {most['text']} {most['first']:.3f} nats in the first and {most['again']:.3f} in the "
-            f"second; the margin is {SAME_TRAINING}",
-            recomputed=float(most["difference"]),
+            abs(top_row["difference"]) <= SAME_TRAINING,
+            f"On text of the set {top_row['text']} {top_row['first']:.3f} nats in the first and {top_row['again']:.3f} "
+            f"in the second; the margin is {SAME_TRAINING}",
+            recomputed=float(top_row["difference"]),
             n=len(rows),
-            key=f"{most['pair']}_{arm}",
+            key=f"{top_row['pair']}_{arm}",
             statement=f"Trained again in float32, `{arm}` ends as far from its teacher as in bfloat16.",
         )
 

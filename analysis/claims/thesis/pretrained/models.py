@@ -65,7 +65,7 @@ def thesis_pretrained_one_position(pretrained_one_position: pd.DataFrame) -> Ite
 def thesis_pretrained_drift(pretrained_geometry: pd.DataFrame) -> Iterator[Verdict]:
     """Queries of a pretrained model correlate with position on their drift axis, as those of the reported models do."""
     for model, row in _measured_rows(pretrained_geometry, "r_q_a"):
-        least = float(pick(pretrained_geometry, metric="r_q_a", column="reported")["low"])
+        lowest_reported = float(pick(pretrained_geometry, metric="r_q_a", column="reported")["low"])
         statement = (
             f"Queries of {row['label']} go with position on their axis of drift more than in the reported model with "
             "the lowest such correlation."
@@ -76,9 +76,9 @@ def thesis_pretrained_drift(pretrained_geometry: pd.DataFrame) -> Iterator[Verdi
                 row,
                 1,
                 f"the mean correlation is {row['value']:.3f} [{row['low']:.3f}, {row['high']:.3f}] over "
-                f"{int(row['n'])} key heads, and the least of the reported models is {least:.3f}",
+                f"{int(row['n'])} key heads, and the least of the reported models is {lowest_reported:.3f}",
                 of=("value", "low", "high"),
-                null=least,
+                null=lowest_reported,
                 key=model,
                 statement=statement,
             )
@@ -93,14 +93,14 @@ def thesis_pretrained_in_range(pretrained_geometry: pd.DataFrame) -> Iterator[Ve
         low, high = float(range_["low"]), float(range_["high"])
         for model, row in _measured_rows(pretrained_geometry, metric):
             in_range = low <= float(row["low"]) and float(row["high"]) <= high
-            outside = float(row["high"]) < low or float(row["low"]) > high
+            is_outside = float(row["high"]) < low or float(row["low"]) > high
             statement = f"The {words} of {row['label']} lies within the range of the reported models."
             verdict = _too_few_key_heads(row, f"{model}_{metric}", statement) or (
                 judge(
                     in_range,
                     f"{row['value']:.3f} [{row['low']:.3f}, {row['high']:.3f}] over {int(row['n'])} key heads; the "
                     f"{int(range_['n'])} reported models reach from {low:.3f} to {high:.3f}",
-                    otherwise="contradicted" if outside else "not supported",
+                    otherwise="contradicted" if is_outside else "not supported",
                     recomputed=float(row["value"]),
                     n=int(row["n"]),
                     key=f"{model}_{metric}",
@@ -123,10 +123,10 @@ def thesis_pretrained_massive(pretrained_massive: pd.DataFrame) -> Iterator[Verd
             f"queries have {_count_in_words(query)}, keys {_count_in_words(key)}, values {_count_in_words(value)} at "
             f"{LAMBDA:g} times the mean, over {n} texts"
         )
-        least = query if query["count"] < key["count"] else key
+        rarer = query if query["count"] < key["count"] else key
         for word, larger, smaller, statement in (
             ("queries", query, key, f"{name} has more massive values in its queries than in its keys."),
-            ("values", least, value, f"{name} has fewer massive values in its values than in queries and in keys."),
+            ("values", rarer, value, f"{name} has fewer massive values in its values than in queries and in keys."),
         ):
             yield judge(
                 float(larger["low"]) > float(smaller["high"]),
@@ -171,12 +171,12 @@ def thesis_pretrained_draws(pretrained_draws: pd.DataFrame) -> Iterator[Verdict]
     """
     for _, row in pretrained_draws[pretrained_draws["of"] == "source"].iterrows():
         key = f"{row['model']}_{row['metric']}"
-        drawn, other, heads = int(row["drawn"]), int(row["drawn_other"]), int(row["heads"])
-        within = row["metric"] == "ap_drop"
+        first_draw, second_draw, head_count = int(row["drawn"]), int(row["drawn_other"]), int(row["heads"])
+        is_drop = row["metric"] == "ap_drop"
         statement = (
             f"The source's two captures of one network differ in {DRAWN_METRICS[str(row['metric'])]} by "
-            f"{'no more' if within else 'more'} than 95 % of pairs of draws of {drawn} and {other} of {heads} heads, "
-            f"if heads differ as those of {row['display_name']}."
+            f"{'no more' if is_drop else 'more'} than 95 % of pairs of draws of {first_draw} and {second_draw} of "
+            f"{head_count} heads, if heads differ as those of {row['display_name']}."
         )
         if int(row["key_heads"]) < FEW:
             reason = (
@@ -185,12 +185,12 @@ def thesis_pretrained_draws(pretrained_draws: pd.DataFrame) -> Iterator[Verdict]
             yield untestable(reason, key=key, statement=statement)
             continue
         reported = float(row["twin_difference"])
-        least, most = (NORMAL * float(row[end]) for end in ("twice_low", "twice_high"))
+        low, high = (NORMAL * float(row[end]) for end in ("twice_low", "twice_high"))
         yield judge(
-            reported < least if within else reported > most,
-            f"95 % of such differences are within {least:.4f} to {most:.4f} (ends of the spread's interval, over "
-            f"{int(row['key_heads'])} key heads), and {reported:.4f} is reported",
-            otherwise="contradicted" if (reported > most if within else reported < least) else "not supported",
+            reported < low if is_drop else reported > high,
+            f"95 % of such differences are within {low:.4f} to {high:.4f} (ends of the spread's interval, "
+            f"over {int(row['key_heads'])} key heads), and {reported:.4f} is reported",
+            otherwise="contradicted" if (reported > high if is_drop else reported < low) else "not supported",
             recomputed=NORMAL * float(row["twice_sd"]),
             n=int(row["key_heads"]),
             key=key,

@@ -48,12 +48,12 @@ def thesis_pretrained_lead(pretrained_ablations: pd.DataFrame) -> Iterator[Verdi
 def thesis_pretrained_needed(pretrained_ablations: pd.DataFrame) -> Iterator[Verdict]:
     """Zeroing one MLP costs a pretrained model most in the first layer."""
     for model, rows in pretrained_ablations[pretrained_ablations["part"] == "mlp"].groupby("model", sort=False):
-        measured = rows.dropna(subset=["low"]).sort_values("layer")
+        layers = rows.dropna(subset=["low"]).sort_values("layer")
         statement = f"In {rows['display_name'].iloc[0]} no MLP is worth as much as that of the first layer."
-        if measured.empty:
+        if layers.empty:
             yield untestable("one text has no spread; several would decide it.", key=str(model), statement=statement)
             continue
-        first, later_layers = measured.iloc[0], measured.iloc[1:]
+        first, later_layers = layers.iloc[0], layers.iloc[1:]
         next_ = later_layers.iloc[int(later_layers["value"].astype(float).argmax())]
         yield judge(
             float(first["low"]) > float(next_["high"]),
@@ -180,13 +180,13 @@ def thesis_pretrained_places(pretrained_retrieval_parts: pd.DataFrame) -> Iterat
     words = {"form": "under either wording of the prompt", "depth": "in every fifth of the prompt"}
     rows = pretrained_retrieval_parts[pretrained_retrieval_parts["part"].isin(list(words))]
     for (model, part), cells in rows.groupby(["model", "part"], sort=False):
-        least = cells.sort_values(["value", "low"]).iloc[0]
+        lowest = cells.sort_values(["value", "low"]).iloc[0]
         yield judge(
-            float(least["value"]) == 1,
+            float(lowest["value"]) == 1,
             f"of {len(cells)} cells with {int(cells['n'].min())} or more prompts each the least "
-            f"is {100 * least['value']:.0f} % [{100 * least['low']:.0f}, {100 * least['high']:.0f}], at "
-            f"{int(least['tokens'])} tokens",
-            recomputed=float(least["value"]),
+            f"is {100 * lowest['value']:.0f} % [{100 * lowest['low']:.0f}, {100 * lowest['high']:.0f}], at "
+            f"{int(lowest['tokens'])} tokens",
+            recomputed=float(lowest["value"]),
             n=int(cells["n"].sum()),
             key=f"{model}_{part}",
             statement=f"{cells['display_name'].iloc[0]} finds every key {words[str(part)]}.",
@@ -199,13 +199,13 @@ def thesis_pretrained_shown(pretrained_retrieval_parts: pd.DataFrame) -> Iterato
     shown = pretrained_retrieval_parts[pretrained_retrieval_parts["part"] == "shown"]
     exact = shown[shown["which"] == "exact"].set_index(["model", "tokens"])["value"]
     for _, row in shown[shown["which"] == "wrong"].iterrows():
-        less, certain = float(row["auc"]) < CHANCE_RANK, float(row["p_holm"]) < ALPHA
+        is_below, is_significant = float(row["auc"]) < CHANCE_RANK, float(row["p_holm"]) < ALPHA
         yield judge(
-            less and certain,
+            is_below and is_significant,
             f"yes is likelier after the key in {100 * row['auc']:.0f} % of the pairs with a wrong one (half by "
             f"chance; exact {p(row['p'])}, Holm over lengths {p(row['p_holm'])}); its mean probability is "
             f"{exact[row['model'], row['tokens']]:.2f} after the key and {row['value']:.2f} after others",
-            otherwise="contradicted" if certain and not less else "not supported",
+            otherwise="contradicted" if is_significant and not is_below else "not supported",
             recomputed=float(row["auc"]),
             n=int(row["n"]),
             p_value=float(row["p"]),

@@ -74,12 +74,12 @@ def thesis_plasticity_kinds(pretrained_plasticity_kinds: pd.DataFrame) -> Iterat
             yield untestable(f"{phrase}, without an interval; more heads give one.", key=key, statement=statement)
             continue
         low, high = float(row["low"]), float(row["high"])
-        outside = low > margin or high < -margin
+        is_outside = low > margin or high < -margin
         yield judge(
             -margin < low and high < margin,
             f"{phrase}; the difference is {row['difference']:.3f} [{low:.3f}, {high:.3f}], a tenth of the value on "
             f"prose {margin:.3f}; over heads the two correlate with rho = {row['r']:.2f}",
-            otherwise="contradicted" if outside else "not supported",
+            otherwise="contradicted" if is_outside else "not supported",
             recomputed=float(row["difference"]),
             n=int(row["key_heads"]),
             key=key,
