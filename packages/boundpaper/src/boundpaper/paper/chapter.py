@@ -75,13 +75,13 @@ def render(
 
     `file` is the path in messages. If `printed` is given, bound values and exhibits become links, and each printed
     value is appended to `printed`, with its `line` in the template, its LaTeX (`shown`) and its `origins`. The last
-    line of the LaTeX is the comment `% source: file`. Lines have the same numbers as in a template without statements.
+    line of the LaTeX is the comment `% source: file`. If the template has no statements, its lines keep their numbers.
     """
     import jinja2
 
-    shown: set[str] = set()
-    cited: dict[str, None] = {}
-    environment = _environment(frames, shown, cited)
+    shown_claims: set[str] = set()
+    cited_claims: dict[str, None] = {}
+    environment = _environment(frames, shown_claims, cited_claims)
     try:
         code = environment.compile(template, name=file, filename=file)
         compiled = jinja2.Template.from_code(environment, code, dict(environment.globals))
@@ -110,7 +110,7 @@ def render(
         raise SpecError(f"{file}:{_line(error, file)}: this would use too much memory") from error
     except (TypeError, ValueError, AttributeError, KeyError, ArithmeticError) as error:
         raise SpecError(f"{file}:{_line(error, file)}: {type(error).__name__}: {error}") from error
-    if unprinted := [name for name in cited if name not in shown]:
+    if unprinted := [name for name in cited_claims if name not in shown_claims]:
         raise SpecError(
             f"{file}: cites {', '.join(map(repr, unprinted))} without printing the verdict; print << "
             f"claim({unprinted[0]!r}) >> or its .phrase"
@@ -149,7 +149,9 @@ def range_text(pair: object, digits: int = 0, *, percent: bool = False) -> Latex
     return Latex.of(f"{low}{separator}{high}" + (r"\%" if percent else ""), origins_of(pair))
 
 
-def _environment(frames: Mapping[str, pd.DataFrame], shown: set[str], cited: dict[str, None]) -> jinja2.Environment:
+def _environment(
+    frames: Mapping[str, pd.DataFrame], shown_claims: set[str], cited_claims: dict[str, None]
+) -> jinja2.Environment:
     import jinja2
 
     from boundpaper.typeset import numbers
@@ -182,15 +184,15 @@ def _environment(frames: Mapping[str, pd.DataFrame], shown: set[str], cited: dic
         if len(rows) != 1:
             problem = f"the ledger has {len(rows)} rows of claim {name!r}" if len(rows) else f"no claim {name!r}"
             raise SpecError(problem + or_known(name, ledger["claim"]))
-        cited[name] = None
+        cited_claims[name] = None
         row = rows.iloc[0]
-        return Claim(name, {str(column): row[column] for column in rows.columns}, shown)
+        return Claim(name, {str(column): row[column] for column in rows.columns}, shown_claims)
 
     def r(artifact: str, /, *names: str, **where: Any) -> Row:
         return row(_require_frame(frames, artifact), artifact, names, where)
 
-    def use(artifact: str, /, **fixed: Any) -> Callable[..., Row]:
-        return row_reader(_require_frame(frames, artifact), artifact, fixed)
+    def use(artifact: str, /, **conditions: Any) -> Callable[..., Row]:
+        return row_reader(_require_frame(frames, artifact), artifact, conditions)
 
     # optimized, Jinja2 would evaluate constants at compile time, where an error has no line
     environment = templates.environment(optimized=False, finalize=finalize)

@@ -149,18 +149,18 @@ def row(frame: pd.DataFrame, artifact: str, words: tuple[str, ...], where: dict[
     return Row(artifact, cells, tuple((name, str(cell)) for name, cell in keys.items()))
 
 
-def row_reader(frame: pd.DataFrame, artifact: str, fixed: dict[str, Any]) -> Callable[..., Row]:
-    """Return a function that returns rows of one artifact in which the columns `fixed` have the given values.
+def row_reader(frame: pd.DataFrame, artifact: str, conditions: dict[str, Any]) -> Callable[..., Row]:
+    """Return a function that returns rows of one artifact that satisfy some `conditions`, which are values by column.
 
-    Raises SpecError at once if a fixed column or its value does not exist.
+    Raises SpecError at once if a column or its value does not exist.
     """
-    for column, value in fixed.items():
+    for column, value in conditions.items():
         if column not in frame.columns:
             raise SpecError(f"{artifact} has no column {column!r}{or_known(column, frame.columns)}")
         if not cells_equal(frame[column], value).any():
             known = dict.fromkeys(str(cell) for cell in frame[column])
             raise SpecError(f"{artifact} has no {column} {str(value)!r}{or_known(str(value), known)}")
-    return lambda *words, **where: row(frame, artifact, words, {**fixed, **where})
+    return lambda *words, **where: row(frame, artifact, words, {**conditions, **where})
 
 
 def _has_names(column: pd.Series[Any]) -> bool:

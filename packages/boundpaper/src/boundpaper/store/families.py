@@ -134,13 +134,13 @@ def _table_path(table: str) -> str:
 
 def _rows(root: Path, table: str, *columns: str) -> list[dict[str, Any]]:
     """Return the rows of a source table, with the given columns."""
-    selected = []
+    selected_rows = []
     for _, row in rows(root / _table_path(table)):
         try:
-            selected.append({column: row[column] or "" for column in columns})
+            selected_rows.append({column: row[column] or "" for column in columns})
         except KeyError as error:
             raise DataError(f"{_table_path(table)}: no column {error}; it has {', '.join(map(str, row))}") from None
-    return selected
+    return selected_rows
 
 
 def _whole_number(cell: str, table: str) -> int:

@@ -55,7 +55,7 @@ def wide(frame: pd.DataFrame, metric: str = "metric", value: str = "value", by: 
 
 
 def pick(frame: pd.DataFrame, **where: object) -> pd.Series:
-    """Return the only row of a frame whose columns equal `where`.
+    """Return the only row of a frame that has the values `where` in these columns.
 
     Parameters
     ----------
@@ -79,14 +79,14 @@ def pick(frame: pd.DataFrame, **where: object) -> pd.Series:
     absent = [name for name in where if name not in frame.columns]
     if absent:
         raise DataError(f"no column {', '.join(absent)}; the artifact has {', '.join(frame.columns)}")
-    matches = np.ones(len(frame), dtype=bool)
+    mask = np.ones(len(frame), dtype=bool)
     for name, value in where.items():
         cells = frame[name]
         if isinstance(value, str) and getattr(cells.dtype, "na_value", None) is np.nan:
-            matches &= cells.to_numpy() == value  # texts as the store reads them: same result, four times as fast
+            mask &= cells.to_numpy() == value  # texts as the store reads them: same result, four times as fast
         else:
-            matches &= (cells == value).to_numpy(dtype=bool, na_value=False)
-    positions = np.flatnonzero(matches)
+            mask &= (cells == value).to_numpy(dtype=bool, na_value=False)
+    positions = np.flatnonzero(mask)
     if len(positions) != 1:
         condition = ", ".join(f"{name}={value!r}" for name, value in where.items())
         raise DataError(f"{len(positions)} rows have {condition}; exactly one is needed")

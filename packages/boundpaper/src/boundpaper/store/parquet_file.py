@@ -83,7 +83,7 @@ def typed_columns(path: Path, types: Mapping[str, Any]) -> dict[str, pd.Series] 
     import pyarrow as pa
 
     columns = {}
-    with _faults_named(path):
+    with _as_data_errors(path):
         for name, column in _columns(path, _table(path)):
             dtype = types.get(name, "")
             checks = {"float64": pa.types.is_floating, "Int64": pa.types.is_integer, "boolean": pa.types.is_boolean}
@@ -103,19 +103,19 @@ def rows_that_fit(
     import numpy as np
     import pyarrow as pa
 
-    with _faults_named(path):
+    with _as_data_errors(path):
         table = _table(path)
-        matches = np.zeros(table.num_rows, dtype=bool)
+        mask = np.zeros(table.num_rows, dtype=bool)
         for _, column in _columns(path, table):
             if pa.types.is_integer(column.type) or pa.types.is_floating(column.type):
                 with np.errstate(over="ignore"):
-                    matches |= fits_number(_numbers_of(column).astype(float))
+                    mask |= fits_number(_numbers_of(column).astype(float))
             elif not pa.types.is_boolean(column.type):
                 texts = column.combine_chunks().dictionary_encode("encode")
                 are_fitting = [bool(text) and fits(text) for text in texts.dictionary.to_pylist()]
                 if any(are_fitting):
-                    matches |= np.array(are_fitting)[_numbers_of(pa.chunked_array([texts.indices]))]
-        indices = np.flatnonzero(matches).tolist()
+                    mask |= np.array(are_fitting)[_numbers_of(pa.chunked_array([texts.indices]))]
+        indices = np.flatnonzero(mask).tolist()
         matching_rows = [[_csv_cell(column[index].as_py()) for column in table.columns] for index in indices]
     for index, row in zip(indices, matching_rows, strict=True):
         yield index + 2, dict(zip(table.column_names, row, strict=True))
@@ -129,7 +129,7 @@ def numbers_in(path: Path, number_of: Callable[[str], float]) -> Iterator[npt.ND
     import numpy as np
     import pyarrow as pa
 
-    with _faults_named(path):
+    with _as_data_errors(path):
         for _, column in _columns(path, _table(path)):
             if pa.types.is_integer(column.type) or pa.types.is_floating(column.type):
                 yield _numbers_of(column).astype(float)
@@ -152,7 +152,7 @@ def _numbers_of(column: pa.ChunkedArray) -> npt.NDArray[Any]:
 
 @functools.lru_cache(maxsize=2)
 def _unpack_once(path: Path, stamp: tuple[int, int]) -> tuple[list[Sequence[str]], str]:
-    with _faults_named(path):
+    with _as_data_errors(path):
         table = _table(path)
         records = [table.column_names, *zip(*_text_cells(path, table), strict=True)]
     text = io.StringIO(newline="")
@@ -177,8 +177,8 @@ def _table(path: Path) -> pa.Table:
 
 
 @contextmanager
-def _faults_named(path: Path) -> Iterator[None]:
-    """Within the block, convert errors of a file that is unreadable, truncated or damaged to DataError."""
+def _as_data_errors(path: Path) -> Iterator[None]:
+    """Convert the errors of the block for an unreadable, truncated or damaged file to DataError."""
     import pyarrow as pa
 
     try:

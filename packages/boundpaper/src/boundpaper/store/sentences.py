@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 SHARED = 0.34  # least fraction of a statement's weight that a sentence under the claim's heading must share
-ELSEWHERE = 0.7  # least fraction that a sentence elsewhere must share
+ELSEWHERE = 0.7  # the same fraction for a sentence under another heading
 _HEADING = re.compile(r"^(#{1,6})\s+(.*)$")
 _END = re.compile(r"(?<=[.!?])\s+(?=[A-Z(*\[])")
 _PIECES = re.compile(r", | and | against | to |; ")
@@ -206,8 +206,8 @@ def _words_and_numbers(text: str) -> set[str]:
 def best_sentence(
     statement: str, candidates: Iterable[DocumentSentence], document: Sequence[DocumentSentence], minimum: float
 ) -> DocumentSentence | None:
-    """Return the candidate that shares most of a statement's weight, at least `minimum`; words rare in `document` weigh
-    most.
+    """Return the candidate that shares most of a statement's weight, in which words that are rare in `document` count
+    most; None if no candidate shares at least the fraction `minimum`.
     """
     counts = Counter(term for sentence in document for term in _weighted_words(sentence.text))
     weights = {term: math.log(1 + len(document) / (1 + counts[term])) for term in _weighted_words(statement)}

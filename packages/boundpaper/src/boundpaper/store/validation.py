@@ -156,8 +156,8 @@ class CheckedField:
         if is_key and (reason := difference(cell)):
             return f"{cut_to_line(spelled_out(cell))} {reason}; write {cut_to_line(spelled_out(clean(cell)))}"
         if first_spelling != cell and not (is_key and difference(first_spelling)):
-            like = f"{cut_to_line(spelled_out(first_spelling))} of row {first_row}"
-            return f"{cut_to_line(spelled_out(cell))} looks like {like}, but is spelled differently; use one spelling"
+            first = f"{cut_to_line(spelled_out(first_spelling))} of row {first_row}"
+            return f"{cut_to_line(spelled_out(cell))} looks like {first}, but is spelled differently; use one spelling"
         return ""
 
     def deciding(self, cells: Collection[str]) -> Collection[str]:
@@ -179,7 +179,7 @@ def short(cell: object) -> str:
 
 
 def cut_to_line(words: str) -> str:
-    """Return a text cut to one line."""
+    """Return a text cut to 100 characters, for a message."""
     return words if len(words) < 100 else f"{words[:100]}..."
 
 
@@ -201,8 +201,8 @@ def faults(
     unique += [(tuple(indices[name] for name in key if name in indices), "") for key in keys]
     seen_keys: list[set[tuple[Any, ...]]] = [set() for _ in unique]
     references = [([indices[name] for name in names], names, *table) for names, table in foreign.items()]
-    in_keys = {index for key, *_ in (*unique, *references) for index in key}
-    if _is_valid(columns, rows, in_keys, [key for key, _ in unique], references):
+    key_indices = {index for key, *_ in (*unique, *references) for index in key}
+    if _is_valid(columns, rows, key_indices, [key for key, _ in unique], references):
         return
     columns = [CheckedField(field, schema) for field in fields]  # anew, since `_is_valid` has already read the cells
     for number, cells in enumerate(rows, 2):
@@ -216,7 +216,7 @@ def faults(
             is_new = not column.is_known(cell)
             value, fault = column.read(cell)
             values.append(value)
-            if fault or (is_new and (fault := column.spelling(cell, number, index in in_keys))):
+            if fault or (is_new and (fault := column.spelling(cell, number, index in key_indices))):
                 yield number, column.name, fault
         for (key, name), seen in zip(unique, seen_keys, strict=True):
             key_values = tuple(values[index] for index in key)
@@ -236,13 +236,13 @@ def faults(
 def _is_valid(
     columns: Sequence[CheckedField],
     rows: Sequence[Sequence[str]],
-    in_keys: Collection[int],
+    key_indices: Collection[int],
     unique: Sequence[Sequence[int]],
     references: Sequence[tuple[Sequence[int], Any, str, Collection[tuple[str, ...]]]],
 ) -> bool:
     """Return whether a table has no fault, quickly: check each distinct cell of a column once, and count keys.
 
-    `in_keys`, `unique` and `references` give columns by their indices.
+    `key_indices`, `unique` and `references` give columns by their indices.
     """
     if any(len(cells) != len(columns) for cells in rows):
         return False
@@ -250,12 +250,13 @@ def _is_valid(
     values, texts = [], []  # of the columns in keys: the values, and the cells with "" for a missing value
     for index, (column, cells) in enumerate(zip(columns, by_column, strict=True)):
         distinct = dict.fromkeys(cells)
-        results = {cell: column.read(cell) for cell in (distinct if index in in_keys else column.deciding(distinct))}
-        if any(fault or column.spelling(cell, 0, index in in_keys) for cell, (_, fault) in results.items()):
+        checked_cells = distinct if index in key_indices else column.deciding(distinct)
+        results = {cell: column.read(cell) for cell in checked_cells}
+        if any(fault or column.spelling(cell, 0, index in key_indices) for cell, (_, fault) in results.items()):
             return False
         text_by_cell = {cell: "" if value is None else cell for cell, (value, _) in results.items()}
-        values.append([results[cell][0] for cell in cells] if index in in_keys else [])
-        texts.append([text_by_cell[cell] for cell in cells] if index in in_keys else [])
+        values.append([results[cell][0] for cell in cells] if index in key_indices else [])
+        texts.append([text_by_cell[cell] for cell in cells] if index in key_indices else [])
     for key in unique:
         keys = [row for row in zip(*(values[index] for index in key), strict=True) if row.count(None) < len(row)]
         if len(set(keys)) != len(keys):

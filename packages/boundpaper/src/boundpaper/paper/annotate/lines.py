@@ -12,6 +12,7 @@ from boundpaper.paper.annotate.coverage import BESIDE, JUDGED, OPEN, Coverage, C
 from boundpaper.paper.site.page import slug
 
 FROM_WORST = ("contradicted", "not supported", "not testable", "not significant", "holds after rounding", "holds")
+TITLES = {OPEN: "no row of the ledger covers this number", BESIDE: "the sentence is judged, but not this number"}
 _EMPHASIS = re.compile(r"\*\*|`")
 _HEADING = re.compile(r"^(#{1,6})\s+")
 _ITEM = re.compile(r"^(\s*)(?:[-*+]|\d+[.)])\s+")
@@ -99,7 +100,7 @@ def _cell_extents(text: str) -> list[tuple[int, int]]:
 
 
 def _judging_rows(sentences: Sequence[CoveredSentence]) -> tuple[Mapping[str, Any], ...]:
-    rows = {}
+    rows: dict[str, Mapping[str, Any]] = {}
     for sentence in sentences:
         rows |= {row["claim"]: row for row in (*sentence.rows, *(row for mark in sentence.marks for row in mark.rows))}
     return tuple(rows.values())
@@ -132,10 +133,10 @@ def _mark_numbers(text: str, low: int, high: int, sentence: CoveredSentence) -> 
             names = ", ".join(row["claim"] for row in mark.rows)
             span = Markup('<span class="judged v-{}" title="{}">{}</span>')
             html += span.format(slug(worst_verdict(mark.rows)), names, text[start:end])
-        elif mark.state in (OPEN, BESIDE):
-            beside = "the sentence is judged, but not this number"
-            title = "no row of the ledger covers this number" if mark.state == OPEN else beside
-            html += Markup('<span class="{}" title="{}">{}</span>').format(mark.state, title, text[start:end])
+        elif mark.state in TITLES:
+            html += Markup('<span class="{}" title="{}">{}</span>').format(
+                mark.state, TITLES[mark.state], text[start:end]
+            )
         else:
             html += escape(text[start:end])
         position = end

@@ -41,13 +41,13 @@ def tokens(text: str, names: Sequence[re.Pattern[str]] = (), *, begins: bool = F
     Digits in `names` are skipped. `begins` says that the text begins a line; the number of a heading or list item is
     then skipped too.
     """
-    masked = [match.span() for pattern in (_LABEL, _YEAR, _DATE, _LINK, *names) for match in pattern.finditer(text)]
+    spans = [match.span() for pattern in (_LABEL, _YEAR, _DATE, _LINK, *names) for match in pattern.finditer(text)]
     if begins and (ordinal := _ORDINAL.match(text)):
-        masked.append(ordinal.span())
+        spans.append(ordinal.span())
     found = []
     for match in _NUMBER.finditer(text):
         start, end = match.span("value")
-        is_masked = any(low < end and start < high for low, high in masked)
+        is_masked = any(low < end and start < high for low, high in spans)
         before, after = text[:start], text[match.end() :]
         if is_masked or _NAME_BEFORE.search(before) or (not match["unit"] and _NAME_AFTER.match(after)):
             continue

@@ -37,7 +37,7 @@ REQUIRED = {  # fields that BibTeX requires for each kind; alternatives are join
     "unpublished": ("author", "title", "note", "year"),
 }
 UNDATED = "n.d."
-LETTERS = 26  # that tell apart works of the same authors and year
+LETTERS = 26  # letters that tell apart works of the same authors and year
 LONGEST_NAME = 48  # most characters of a title that replaces a missing author
 _KEY = re.compile(r"[^\s,#%~\\{}\"$^]+")
 _DEFINITION = re.compile(
@@ -227,8 +227,8 @@ class _EntryConverter:
         self._complete(raw, kind, latex_fields)
         return BibliographyEntry(raw.key, kind, raw.line, latex_fields)
 
-    def _with_inherited(self, raw: RawEntry, below: tuple[str, ...]) -> dict[str, str]:
-        """Return the fields of an entry, own and inherited by crossref and xdata; `below` are the keys of its heirs."""
+    def _with_inherited(self, raw: RawEntry, heirs: tuple[str, ...]) -> dict[str, str]:
+        """Return the fields of an entry, own and inherited by crossref and xdata; `heirs` are the keys of its heirs."""
         fields = {name: value for name, value in raw.fields.items() if value or name in NAME_FIELDS}
         for link in ("crossref", "xdata"):
             for key in filter(None, map(str.strip, fields.pop(link, "").split(","))):
@@ -236,10 +236,10 @@ class _EntryConverter:
                 if parent is None:
                     suggestion = or_known(key, [entry.key for entry in self.by_key.values()])
                     self._note_fault(raw, link, f"names {key!r}, but no entry has this key{suggestion}")
-                elif key.lower() in below or key.lower() == raw.key.lower():
+                elif key.lower() in heirs or key.lower() == raw.key.lower():
                     self._note_fault(raw, link, f"leads back to {key!r}; an entry cannot inherit from itself")
                 else:
-                    parent_fields = self._with_inherited(parent, (*below, raw.key.lower()))
+                    parent_fields = self._with_inherited(parent, (*heirs, raw.key.lower()))
                     if link == "crossref":
                         parent_fields = _inherited_fields(raw.kind, parent_fields)
                     fields = parent_fields | fields

@@ -13,7 +13,7 @@ _THESES = {"phd": "phdthesis", "doc": "phdthesis", "dis": "phdthesis", "ma": "ma
 
 
 class WordFault(ValueError):
-    """A kind, field or value without counterpart in BibTeX; the message says what to write instead of `field`."""
+    """A kind, field or value without counterpart in BibTeX; the message says what to write, `field` names the field."""
 
     def __init__(self, words: str, field: str = "") -> None:
         super().__init__(words)

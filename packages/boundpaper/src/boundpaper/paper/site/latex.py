@@ -310,7 +310,7 @@ class ChapterReader:
             formula = self.formula(re.sub(r"\\label\{([^{}]*)\}", "", content), offset + position, block=True)
             return f'<span class="equation"{identifier} {attributes}>{formula}{tag}</span>', after
         if kind in ("table", "figure"):
-            return self.typed_float(kind, content, offset + position), after
+            return self.float_environment(kind, content, offset + position), after
         if kind.startswith("tabular"):
             return self.tabular(content, offset + position, ""), after
         if kind in BLOCKS:
@@ -352,7 +352,7 @@ class ChapterReader:
             items.append(f"<dt>{term}</dt><dd>{body}</dd>" if LISTS[kind] == "dl" else f"<li>{body}</li>")
         return f"<{LISTS[kind]}>{''.join(items)}</{LISTS[kind]}>"
 
-    def typed_float(self, kind: str, text: str, offset: int) -> str:
+    def float_environment(self, kind: str, text: str, offset: int) -> str:
         """Return the HTML of a table that is typed into the chapter, with its caption and number."""
         caption, labels = re.search(r"\\caption(?:\[[^\]]*\])?(?=\{)", text), re.findall(r"\\label\{([^{}]*)\}", text)
         head = ""

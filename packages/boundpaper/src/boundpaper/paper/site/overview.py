@@ -30,8 +30,8 @@ def overview_pages(project: SiteProject, reading: ChapterPages) -> Iterator[tupl
     kinds = Counter(node.kind for node in project.nodes)
     first = next((("figure", name) for chapter in project.chapters for name in chapter.figures), None)
     pdf, kilobytes = project.root / PDF, 0
-    texts = [project.root / f"out/chapters/{name}.tex" for name in reading.texts]
-    if pdf.is_file() and pdf.stat().st_mtime_ns >= max((text.stat().st_mtime_ns for text in texts), default=0):
+    chapter_files = [project.root / f"out/chapters/{name}.tex" for name in reading.texts]
+    if pdf.is_file() and pdf.stat().st_mtime_ns >= max((file.stat().st_mtime_ns for file in chapter_files), default=0):
         yield "thesis.pdf", pdf.read_bytes()
         kilobytes = round(pdf.stat().st_size / 1000)
     values = {

@@ -91,6 +91,6 @@ def _installation_key() -> str:
     folder, environment = Path(__file__).parent, latex.environment()
     version = process.run(("pdflatex", "--version"), folder, latex.FIGURE_TIMEOUT, environment).output
     command = ("kpsewhich", "-engine=pdftex", "pdflatex.fmt")
-    base = Path(process.run(command, folder, latex.FIGURE_TIMEOUT, environment).output.strip())
-    stamp = f"{base.stat().st_mtime_ns} {base.stat().st_size}" if base.is_file() else ""
+    base_format = Path(process.run(command, folder, latex.FIGURE_TIMEOUT, environment).output.strip())
+    stamp = f"{base_format.stat().st_mtime_ns} {base_format.stat().st_size}" if base_format.is_file() else ""
     return f"{version.splitlines()[0] if version else ''} {stamp}"

@@ -19,24 +19,24 @@ OVERFULL_LIMIT = 5.0  # points; a smaller excess is not visible
 _ERROR = re.compile(r"^(?P<file>(?:\./)?[^:()\s][^:()]*\.\w+):(?P<line>\d+): +(?P<message>.*)$")
 _BARE_ERROR = re.compile(r"^!\s*(?P<message>\S.*)$")
 _CONTEXT = re.compile(r"^l\.(?P<line>\d+) ?(?P<text>.*)$")
-_STOP = re.compile(r"^(See the .* for explanation|Type +H <return>|l\.\d+|<.*>|\\|\s*$|\?)")
+_END_OF_MESSAGE = re.compile(r"^(See the .* for explanation|Type +H <return>|l\.\d+|<.*>|\\|\s*$|\?)")
 _FATAL = re.compile(r"==> Fatal error|Emergency stop")
 _REFERENCE = re.compile(r"Reference `(?P<name>[^']*)' on page \S+ undefined(?: on input line (?P<line>\d+))?")
 _CITATION = re.compile(r"Citation [`'](?P<name>[^']*)' (?:on page \S+ )?undefined(?: on input line (?P<line>\d+))?")
 _MULTIPLE = re.compile(r"Label `(?P<name>[^`']*)' multiply defined")
-_MISSING = re.compile(r"^Missing character: (?P<message>There is no .*? in font [^!]*)!")
+_MISSING_CHARACTER = re.compile(r"^Missing character: (?P<message>There is no .*? in font [^!]*)!")
 # A file that a package did not find; a missing .aux or .bbl of LaTeX itself is made in a later pass.
-_ABSENT = re.compile(r"^(?:Package|LaTeX) \w+ Warning: File [\"`'](?P<name>[^\"']+)[\"'] not found")
+_MISSING_FILE = re.compile(r"^(?:Package|LaTeX) \w+ Warning: File [\"`'](?P<name>[^\"']+)[\"'] not found")
 _OVERFULL = re.compile(
     r"^Overfull \\(?P<box>[hv]box) \((?P<size>[\d.]+)pt too (?:wide|high)\)"
     r"(?:.*? at lines? (?P<line>\d+)(?:--(?P<last>\d+))?)?"
 )
-_TALL = re.compile(r"Float too large for page by (?P<size>[\d.]+)pt(?: on input line (?P<line>\d+))?")
+_TALL_FLOAT = re.compile(r"Float too large for page by (?P<size>[\d.]+)pt(?: on input line (?P<line>\d+))?")
 _UNDERFULL = re.compile(r"^Underfull \\[hv]box ")
 _RERUN = re.compile(
     r"Rerun to get|Rerun LaTeX|may have changed\. *Rerun|\(re\)run LaTeX|Please rerun|rerunfilecheck.*has changed"
 )
-_SHIPPED = re.compile(r"\[\d+(?=[\]\s{<]|$)")  # TeX logs a page when it is complete
+_SHIPPED_PAGE = re.compile(r"\[\d+(?=[\]\s{<]|$)")  # TeX logs a page when it is complete
 _PARENTHESIS = re.compile(r"\((?P<file>(?:\./|/)?[^\s()<>]+\.[A-Za-z]\w*)(?=[\s()]|$)|[()]")
 # A comment that names the source of a generated file: `% source: X`, or `% Generated from X through Y; ...`.
 _SOURCE_COMMENT = re.compile(r"^%+ (?:source: |[^;]*\b(?:generated|made) from )(?P<source>[^;]*[^;\s])", re.IGNORECASE)
@@ -116,15 +116,15 @@ def parse(text: str, folder: Path | None = None) -> Log:
             if float(match["size"]) > OVERFULL_LIMIT:
                 warnings.append(_overfull(match, lines[position : position + 1], _current_file(stack), pages + 1))
             position = _skip_to_blank(lines, position)
-        elif match := _TALL.search(line):
+        elif match := _TALL_FLOAT.search(line):
             if float(match["size"]) > OVERFULL_LIMIT:
                 message = f"{match['size']} pt of it are below the end of the page"
                 warnings.append(LogMessage("float too high", message, _current_file(stack), int(match["line"] or 0)))
         elif _UNDERFULL.match(line):
             position = _skip_to_blank(lines, position)
-        elif match := _MISSING.match(line):
+        elif match := _MISSING_CHARACTER.match(line):
             warnings.append(LogMessage("missing character", match["message"], _current_file(stack)))
-        elif match := _ABSENT.match(line):
+        elif match := _MISSING_FILE.match(line):
             warnings.append(LogMessage("missing file", match["name"], _current_file(stack)))
         else:
             for kind, pattern in (
@@ -136,7 +136,7 @@ def parse(text: str, folder: Path | None = None) -> Log:
                     number = match.groupdict().get("line")
                     warnings.append(LogMessage(kind, match["name"], _current_file(stack), int(number or 0)))
             _follow_files(line, stack)
-            pages += len(_SHIPPED.findall(line))
+            pages += len(_SHIPPED_PAGE.findall(line))
     if fatal and errors and not errors[-1].file:  # the place of a missing file is only in the fatal error after it
         errors[-1] = replace(errors[-1], file=fatal[0].file, line=fatal[0].line)
     rerun = any(_RERUN.search(line) for line in lines)
@@ -202,7 +202,7 @@ def _with_template_line(root: Path, source: str, text: str, line: int) -> str:
 def _read_error(match: re.Match[str], lines: list[str], position: int) -> tuple[LogMessage, int]:
     """Return an error and the position after it; its message may continue on lines up to the line `l.N`."""
     message_lines = [match["message"].strip()]
-    while position < len(lines) and not _STOP.match(lines[position]):
+    while position < len(lines) and not _END_OF_MESSAGE.match(lines[position]):
         # Packages begin continuation lines with their name in parentheses.
         message_lines.append(re.sub(r"^\(\w+\)\s*", "", lines[position]).strip())
         position += 1

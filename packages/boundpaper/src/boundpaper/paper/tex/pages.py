@@ -235,7 +235,7 @@ class _Layout:
                 start, length = (start, length + 1) if length else (index, 1)
 
     def distances(self) -> Iterator[tuple[int, str, int | None]]:
-        """Yield the page and the name of each exhibit, and its distance from the nearest reference, or None."""
+        """Yield the page and the name of each exhibit, and its distance from the nearest reference, if any."""
         references: dict[str, list[int]] = {}
         for index in range(self.first, len(self.pages)):
             text = " ".join(line.text for line in self.body(self.pages[index]) if self.is_text(line))

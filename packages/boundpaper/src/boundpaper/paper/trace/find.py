@@ -52,9 +52,9 @@ def trace(project: TracedProject, what: str, every: bool = False) -> Iterator[st
         yield from _trace_address(project, what)
         return
     steps_by_kind: dict[str, list[Step]] = {kind: [] for kind in KINDS}
-    in_print = {key for step in project.steps.values() if step.kind.name == "thesis" for key in step.needs}
+    printed_keys = {key for step in project.steps.values() if step.kind.name == "thesis" for key in step.needs}
     for step in project.steps.values():
-        steps_by_kind[_kind_of_place(step, in_print)].append(step)
+        steps_by_kind[_kind_of_place(step, printed_keys)].append(step)
     traced_kinds: tuple[str, ...] = KINDS
     for kind, steps in steps_by_kind.items():
         hits = sorted((hit for step in steps for hit in _hits(project, step, numeral)), key=lambda hit: -hit.rank)
@@ -75,10 +75,10 @@ def trace(project: TracedProject, what: str, every: bool = False) -> Iterator[st
         raise SpecError(f"{what} was not found; nearest: {nearest}" if nearest else f"{what} was not found")
 
 
-def _kind_of_place(step: Step, in_print: set[str]) -> str:
+def _kind_of_place(step: Step, printed_keys: set[str]) -> str:
     """Return the kind of place where a step shows numbers."""
     kind = {"ledger": "claim"}.get(step.kind.name, step.kind.name)
-    return UNPRINTED if kind == "table" and step.key not in in_print else kind if kind in KINDS else "result"
+    return UNPRINTED if kind == "table" and step.key not in printed_keys else kind if kind in KINDS else "result"
 
 
 def _trace_hit(project: TracedProject, hit: Hit) -> Iterator[str]:
@@ -128,7 +128,7 @@ def _places_in_chapter(project: TracedProject, step: Step, numeral: SearchedNumb
 
 
 def _printed_values(project: TracedProject, step: Step) -> list[dict[str, Any]]:
-    """Return the values that a chapter prints, as its step recorded them; render the chapter if this is out of date."""
+    """Return the values that a chapter prints, as its step recorded them, or by rendering it if that is out of date."""
     from boundpaper.paper.chapter import render
 
     if project.built(step):

@@ -91,5 +91,5 @@ class SearchedNumber:
         return all(run in digits for run in re.findall(r"\d+", self.text.partition("e")[0]))
 
     def _is_within(self, values: Any) -> Any:
-        within = (self.low <= values) & (values <= self.high)
-        return within | (self.low <= 100 * values) & (100 * values <= self.high) if self.percent else within
+        is_within = (self.low <= values) & (values <= self.high)
+        return is_within | (self.low <= 100 * values) & (100 * values <= self.high) if self.percent else is_within
