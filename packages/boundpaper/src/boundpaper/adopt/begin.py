@@ -113,10 +113,7 @@ def _page_table(main: source.LatexFile) -> tuple[str, list[str]]:
 
 
 def _main_file(root: Path) -> tuple[str, ...]:
-    r"""Return the name of the main file, which has `\documentclass` and a body, in the topmost folder with such a file.
-
-    If there are several, a usual name such as `main.tex` decides; raise SpecError if it does not.
-    """
+    r"""Return the file with `\documentclass` and a body in the topmost folder; of several, that with a usual name."""
     names_by_depth: dict[int, list[str]] = defaultdict(list)
     for path in _files_ending(root, (".tex", ".ltx")):
         code = source.read(path, path.name).code
@@ -149,10 +146,7 @@ def _files_ending(root: Path, suffixes: tuple[str, ...]) -> list[Path]:
 
 
 def _data_patterns(root: Path, messages: list[str]) -> tuple[str, ...]:
-    """Return patterns of the data files, each a folder and a file ending, and then `!NAME` for files to leave out.
-
-    A message is added for each file that is left out.
-    """
+    """Return patterns of the data files, and `!NAME` for each file to leave out, on which a message is added."""
     patterns: dict[str, None] = {}
     pattern_by_excluded_name = {}
     for path in _files_ending(root, cells.SUFFIXES):

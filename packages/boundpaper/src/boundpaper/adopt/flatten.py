@@ -6,7 +6,7 @@ from pathlib import Path
 from boundpaper.adopt import source
 from boundpaper.adopt.folder import Folder
 from boundpaper.adopt.generate import AdoptedPaper, picture_of
-from boundpaper.adopt.source import LatexFile, Use
+from boundpaper.adopt.source import LatexFile
 from boundpaper.errors import SpecError, ThesisError
 
 
@@ -46,7 +46,9 @@ def _filled_text(paper: AdoptedPaper, file: LatexFile, faults: list[str]) -> str
         try:
             if re.search(r"#\d", use.key):
                 raise SpecError(f"{use.key} contains an argument of a macro; expand the macro by hand where it is used")
-            latex = _filled_use(paper, use)
+            latex = paper.printed(use)
+            if use.command == "figure":
+                latex = paper.figure(use.key, f"figures/{use.key}.pdf").text.partition("\n")[2].rstrip("\n")
             needs_space = re.search(r"\\[A-Za-z]+$", latex) and text[use.end : use.end + 1].isalpha()
             output += [text[position : use.start], latex, " " if needs_space else ""]
         except ThesisError as error:
@@ -58,12 +60,6 @@ def _filled_text(paper: AdoptedPaper, file: LatexFile, faults: list[str]) -> str
     if missing:  # keep the packages that `bound/` loads
         text = text.replace(source.LINE, rf"\usepackage{{{','.join(missing)}}}", 1)
     return without_line(text)
-
-
-def _filled_use(paper: AdoptedPaper, use: Use) -> str:
-    if use.command == "figure":
-        return paper.figure(use.key, f"figures/{use.key}.pdf").text.partition("\n")[2].rstrip("\n")
-    return paper.printed(use)
 
 
 def with_line(text: str, code: str) -> str:

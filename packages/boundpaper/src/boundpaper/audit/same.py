@@ -108,10 +108,7 @@ def _matching_cells(first: WordedTable, second: WordedTable) -> Iterator[tuple[W
 
 
 def _differences(first: WordedTable, second: WordedTable) -> Iterator[Finding]:
-    """Yield findings on cells that differ by a slip while most agree, and on a figure that differs from a table.
-
-    A figure may differ in other ways if the table has all of its points.
-    """
+    """Yield findings on cells that differ by a slip while most agree, and on a figure that differs from its table."""
     pairs = list(_matching_cells(first, second))
     agreeing = [(left, right) for left, right in pairs if meets(left.number.interval, right.number.interval)]
     opposite = [(left, right) for left, right in pairs if meets(-left.number.interval, right.number.interval)]

@@ -4,10 +4,8 @@
     sun = HEIGHTS(day="{day}", lamp="sun", metric="mean")
 
 Calling an `Artifact` with column values gives the printed cell of one row; `-`, `+`, `/` and the functions of this
-module combine cells into terms. A term that is computed from printed cells also has the range that their rounding
-allows.
-
-A name in braces is replaced by the key of that name. A conversion changes the key: `{day!w}` writes blanks for
+module combine cells into terms. A term computed from printed cells also has the range that their rounding allows. A
+name in braces is replaced by the key of that name. A conversion changes the key: `{day!w}` writes blanks for
 underscores, `!l` writes small letters, and `!c` a capital at the start; a text that is only `{day!i}` becomes an int.
 """
 

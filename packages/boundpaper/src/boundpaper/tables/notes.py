@@ -19,13 +19,10 @@ class Note:
 
 @dataclass(frozen=True)
 class Notes:
-    """A table's notes in order, and the letters by which cells refer to notes.
-
-    The keys of `letters` are `("mark", name of the mark)` and `("reason", why a cell is empty)`.
-    """
+    """A table's notes in order, and the letters by which cells refer to notes."""
 
     notes: tuple[Note, ...]
-    letters: dict[tuple[str, str], str]
+    letters: dict[tuple[str, str], str]  # by ("mark", its name) or ("reason", why a cell is empty)
 
     def of_cell(self, cell: Cell) -> tuple[str, ...]:
         """Return the letters of a cell's footnotes."""
@@ -73,6 +70,5 @@ def collect_notes(grid: Grid) -> Notes:
 
 
 def _note_letter(index: int) -> str:
-    """Return the letter of a note, counted from 0: `a` to `z`, then `aa`, `ab` and so on."""
     prefix_count, letter_index = divmod(index, len(ascii_lowercase))
     return (_note_letter(prefix_count - 1) if prefix_count else "") + ascii_lowercase[letter_index]

@@ -40,16 +40,13 @@ class NumberFormat:
 
 @dataclass(frozen=True, slots=True)
 class Fixed(NumberFormat):
-    """A format with a fixed number of decimals.
-
-    With `sign`, positive numbers get a plus. Numbers are multiplied by `scale` before they are rounded.
-    """
+    """A format with a fixed number of decimals."""
 
     digits: int
-    sign: bool = False
+    sign: bool = False  # whether positive numbers get a plus
     suffix: str = ""
     thousands: bool = True
-    scale: int = 1
+    scale: int = 1  # by which numbers are multiplied before they are rounded
 
     def __post_init__(self) -> None:
         if not isinstance(self.digits, int) or not 0 <= self.digits <= 15:
