@@ -137,12 +137,12 @@ def _main_file(root: Path) -> tuple[str, ...]:
 
 def _files_ending(root: Path, suffixes: tuple[str, ...]) -> list[Path]:
     """Return files with one of these endings, except hidden files and files in hidden or `_SKIPPED` folders."""
-    paths = []
-    for path in sorted(root.rglob("*")):
-        is_skipped = any(name.startswith(".") or name in _SKIPPED for name in path.relative_to(root).parts)
-        if path.suffix.lower() in suffixes and not is_skipped and path.is_file():
-            paths.append(path)
-    return paths
+
+    def is_skipped(path: Path) -> bool:
+        return any(name.startswith(".") or name in _SKIPPED for name in path.relative_to(root).parts)
+
+    paths = [path for path in root.rglob("*") if path.suffix.lower() in suffixes and path.is_file()]
+    return sorted(path for path in paths if not is_skipped(path))
 
 
 def _data_patterns(root: Path, messages: list[str]) -> tuple[str, ...]:

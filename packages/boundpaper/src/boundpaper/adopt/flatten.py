@@ -121,12 +121,12 @@ SUFFIXES = frozenset({
 
 def latex_inputs(folder: Folder) -> list[Path]:
     """Return files in the main file's folder that LaTeX may read, except `bound/`, hidden files and LaTeX's output."""
-    outputs = {f"{Path(main).stem}.pdf" for main in folder.mains}
+    outputs = {folder.paper / f"{Path(main).stem}.pdf" for main in folder.mains}
     paths = []
     for path in sorted(folder.paper.rglob("*")):
-        inner = path.relative_to(folder.paper)
-        is_hidden = any(part.startswith(".") or part in ("node_modules", "__pycache__") for part in inner.parts)
-        is_excluded = is_hidden or inner.as_posix() in outputs or path.is_relative_to(folder.generated)
+        names = path.relative_to(folder.paper).parts
+        is_hidden = any(name.startswith(".") or name in ("node_modules", "__pycache__") for name in names)
+        is_excluded = is_hidden or path in outputs or path.is_relative_to(folder.generated)
         if path.suffix.lower() in SUFFIXES and not is_excluded and path.is_file():
             paths.append(path)
     return paths

@@ -71,9 +71,9 @@ def check(document: ReadDocument) -> Iterator[Finding]:
                 cells = [(line, cell.text) for line, cell in zip(lines, fit.cells(row), strict=True)]
                 if seen.isdisjoint(cells) and not _is_explained(fit, row, expected):
                     finding = _finding_with_rows(fit, row, expected, FileLine(table.file, lines[0]))
-                    yield (
-                        finding if is_slip else replace(finding, level="note", why=f"{finding.why}; no digit mends it")
-                    )
+                    if not is_slip:
+                        finding = replace(finding, level="note", why=f"{finding.why}; no digit mends it")
+                    yield finding
                 seen.add(cells[0])
 
 
@@ -103,9 +103,8 @@ def _pairs(table: ReadTable) -> Iterator[ColumnRelation]:
         formulas = named or (() if table.is_transposed else ("-", "/"))
         for formula, ((left, right), distance) in product(formulas, zip(pairs, distances, strict=True)):
             if fit := fit_relation(table, formula, (target, left, right), limit=limit, is_named=bool(named)):
-                possible = sum(
-                    any(_units_fit(name, fit.cells(row), False) for row in fit.agreeing_rows) for name in named
-                )
+                rows = list(map(fit.cells, fit.agreeing_rows))
+                possible = sum(any(_units_fit(name, cells, False) for cells in rows) for name in named)
                 attempts = sum(other <= distance for other in distances) * (possible or 2)
                 is_header = _bare_name(target.name) == _bare_name(left.name + formula + right.name)
                 surplus = len(fit.agreeing_rows) - len(fit.deviations)

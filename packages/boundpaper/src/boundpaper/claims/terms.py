@@ -80,7 +80,7 @@ class TermValue:
     @property
     def number(self) -> float:
         """Return the number; raise DataError for a word or a range."""
-        return QuotedCell(self.printed, self.value, self.decimals, self.interval or Interval(0, 0)).number
+        return QuotedCell(self.printed, self.value, self.decimals, Interval(0, 0)).number
 
     def __format__(self, spec: str) -> str:
         return format(self.number, spec) if spec else self.printed

@@ -47,12 +47,10 @@ def collect_notes(grid: Grid) -> Notes:
     keys: dict[tuple[str, str], None] = {}
     for column in grid.columns:
         keys |= dict.fromkeys(("mark", mark) for mark in mark_names(column.title_mark or ""))
-    for row in grid.rows:
-        for cell in row:
-            if cell.reason and not cell.hidden:
-                keys[("reason", cell.reason)] = None
-            if not cell.hidden:
-                keys |= dict.fromkeys(("mark", mark) for mark in cell.marks)
+    for cell in [cell for row in grid.rows for cell in row if not cell.hidden]:
+        if cell.reason:
+            keys[("reason", cell.reason)] = None
+        keys |= dict.fromkeys(("mark", mark) for mark in cell.marks)
     reasons = [key for key in keys if key[0] == "reason"]
     only_empty = all(cell.value is None for row in grid.rows for cell in row if cell.reason)
     has_dash_note = len(reasons) == 1 and only_empty

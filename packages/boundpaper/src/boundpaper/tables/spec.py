@@ -258,10 +258,8 @@ def mark_names(marks: str) -> tuple[str, ...]:
 
 def with_text_names(table: Table) -> Table:
     """Return the table with all column names as text, since a frame's names may be numbers, dates or pairs."""
-    if all(isinstance(column_name, str) for column_name in (*table.rows.columns, *_fields_by_name(table))):
-        return table
     rows = table.rows.copy(deep=False)
-    rows.columns = [_as_text(column_name) for column_name in table.rows.columns]
+    rows.columns = list(map(_as_text, table.rows.columns))
     columns = [_with_text_fields(column, _COLUMN_FIELDS) for column in table.columns]
     renamed: Table = _with_text_fields(table, _TABLE_FIELDS)
     return replace(renamed, rows=rows, columns=columns)
@@ -269,12 +267,6 @@ def with_text_names(table: Table) -> Table:
 
 _COLUMN_FIELDS = ("field", "title", "digits", "uncertainty", "p", "mark", "reason", "ci")
 _TABLE_FIELDS = ("reason", "groups", "rule_before", "units", "entry")
-
-
-def _fields_by_name(table: Table) -> Iterator[object]:
-    for column in table.columns:
-        yield from (column.title, *column.fields)
-    yield from (name for field in _TABLE_FIELDS if (name := getattr(table, field)) is not None)
 
 
 def _with_text_fields(spec: Any, fields: tuple[str, ...]) -> Any:
