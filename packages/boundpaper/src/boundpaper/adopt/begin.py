@@ -113,7 +113,7 @@ def _page_table(main: source.LatexFile) -> tuple[str, list[str]]:
 
 
 def _main_file(root: Path) -> tuple[str, ...]:
-    r"""Return the file with `\documentclass` and a body in the topmost folder; of several, that with a usual name."""
+    r"""Return the topmost file with `\documentclass` and a body; of several, the one with a usual name (`main.tex`)."""
     names_by_depth: dict[int, list[str]] = defaultdict(list)
     for path in _files_ending(root, (".tex", ".ltx")):
         code = source.read(path, path.name).code

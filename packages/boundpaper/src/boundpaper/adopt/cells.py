@@ -64,7 +64,7 @@ class Data:
 
 
 def _nearest_address(address: str, addresses: Sequence[str]) -> str:
-    """Return the end of a message that suggests the nearest address, found part by part, which takes less time."""
+    """Return the end of a message that suggests the nearest address; comparing part by part saves seconds."""
     from boundpaper.suggestions import similar_names
 
     split_addresses = [known_address.split("/") for known_address in addresses]

@@ -279,7 +279,7 @@ class GenerateOutcome:
 def build(folder: Folder, *, check: bool = False, force: bool = False) -> GenerateOutcome:
     """Write the files of `bound/` that changed, and remove unused files; with `check`, only return their names.
 
-    Raises SpecError, with every place, if a value is absent, and unless `force`, if a file was edited by hand.
+    Raises SpecError, with every place, if a value is absent, or without `force`, if a file was edited by hand.
     """
     from boundpaper.store import files
 

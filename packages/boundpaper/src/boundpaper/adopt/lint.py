@@ -157,7 +157,7 @@ def rank_candidates(numeral: TypedNumber, matches: list[Candidate]) -> list[Cand
 
 
 def number_findings(paper: AdoptedPaper, old_cells: Mapping[str, DataCell], revision: str) -> list[NumberFinding]:
-    """Return a finding for each typed number, which is stale if it only matches the value of a cell in `old_cells`."""
+    """Return a finding for each typed number; a number is stale if it only matches the old value of a changed cell."""
     folder = paper.folder
     index = NumberIndex.of(bindable_cells(paper.data))
     changed_cells = [

@@ -189,7 +189,7 @@ def _body_text(text: str) -> str:
 
 
 def _last_group(preamble: str, offset: int, closing: dict[int, int]) -> tuple[int, int] | None:
-    """Return start and end of the argument after a command: of its last brace group, after the name that it defines."""
+    r"""Return the span of the text that a command such as `\title` or `\newcommand` defines; None if there is none."""
     group = None
     gap = re.compile(r"\s*(?:\\[A-Za-z@]+|\[[^\]]*\]|#\d)?\s*")
     while True:

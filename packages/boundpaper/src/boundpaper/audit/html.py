@@ -27,7 +27,7 @@ class HtmlReader(HTMLParser):
         super().__init__()
         self.document = document
         self.texts: list[str] = []  # since the last block began
-        self.line, self.tag, self.spans = 1, "", [1, 1]  # of that block; the spans are rows and columns of a cell
+        self.line, self.tag, self.spans = 1, "", [1, 1]  # first line and tag of the block; rows and columns of a cell
         self.skipped, self.asides = 0, 0  # open elements with hidden text; open lists and quotations
         self.open: list[OpenTable] = []
 

@@ -89,8 +89,8 @@ def check(document: ReadDocument) -> Iterator[Finding]:
     for index, sentence in enumerate(document.sentences if tables else ()):
         if not sentence.level and _TRIGGER.search(sentence.text):
             file, line = sentence.place.file, sentence.place.line
-            previous = document.sentences[max(0, index - 3) : index]
-            context = [item.text for item in previous if item.place.file == file and line - item.place.line <= 2]
+            earlier = [other for other in document.sentences[max(0, index - 3) : index] if other.place.file == file]
+            context = [other.text for other in earlier if line - other.place.line <= 2]
             nearest = sorted(tables, key=lambda table: (table.file != file, table.line > line, abs(table.line - line)))
             candidates = [TableSentence(sentence, table, " ".join(context)) for table in nearest]
             yield from filter(None, (next(search(candidates), None) for search in (_ranges, _factors)))

@@ -18,7 +18,7 @@ _GENERIC = re.compile(
     "number|all|each|we|per)s?"
 )
 _ALIASES = {"avg": "average", "acc": "accuracy", "params": "parameters", "attn": "attent"}
-FEWEST = 3  # fewest distinct numbers of three digits on which two tables must agree
+FEWEST = 3  # distinct numbers of three digits on which two tables must at least agree
 MOST_TABLES, MOST_CELLS = 80, 400  # of a document, and of a table, that are compared
 Words = frozenset[str]
 

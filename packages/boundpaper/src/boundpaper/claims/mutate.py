@@ -180,7 +180,8 @@ def _repaired_frames(frame: pd.DataFrame, repairs: Mapping[str, str]) -> Iterato
 
 
 def _changed_tests(frame: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
-    """Yield copies whose estimates are all significant or all not, with either sign, or all 0; skip parsed columns."""
+    """Yield copies whose estimates are all significant, all not significant, or all 0, with either sign."""
+    # The numbers that the store parses from printed text are no estimates.
     parsed_columns = set(PARSED) if "printed" in frame.columns else set()
     triples = [
         (estimate, low, high)

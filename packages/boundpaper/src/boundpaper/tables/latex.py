@@ -147,7 +147,7 @@ def _column_types(grid: Grid, fit: TableFit) -> str:
     r"""Return the column types of the tabular.
 
     If there is no space between rows, a paragraph in the first column is indented from its second line, so that the
-    start of each row is visible; below group names, its first line is indented too.
+    start of each row is visible. If rows are below the names of groups, its first line is indented too.
     """
     types = []
     is_indented = grid.table.groups is not None and grid.table.group_style == "row"

@@ -1,4 +1,4 @@
-"""Write tables in Markdown: a pipe table with its caption and notes, whose columns are aligned in the source too."""
+"""Write tables in Markdown, as pipe tables that are also aligned in the source, with caption and notes."""
 
 import unicodedata
 

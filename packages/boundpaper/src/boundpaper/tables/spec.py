@@ -252,7 +252,7 @@ class Table:
 
 
 def mark_names(marks: str) -> tuple[str, ...]:
-    """Return the names of footnote marks, which `marks` separates by commas or semicolons."""
+    """Return the names in a text in which commas or semicolons separate names of footnote marks."""
     return tuple(name.strip() for name in marks.replace(";", ",").split(",") if name.strip())
 
 
