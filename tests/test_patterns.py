@@ -76,8 +76,7 @@ MADE: dict[str, Iterable[str]] = {
         r"[{}]|(?<!\s)\s+and(?=\s)",
         "[{}]|,",
     ],
-    "packages/boundpaper/src/boundpaper/adopt/generate.py: "
-    "''.join(('[^/]+' if part.startswith('#') else re.escape(part) for part in _split_address(address)))": [
+    r"packages/boundpaper/src/boundpaper/adopt/generate.py: '[^/]+'.join(map(re.escape, re.split('#\\d', address)))": [
         "results/[^/]+/acc",
         "[^/]+/[^/]+[^/]+",
     ],

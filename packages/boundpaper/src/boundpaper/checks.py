@@ -17,24 +17,12 @@ from boundpaper.store.schema import check as faults_of
 
 @dataclass(frozen=True)
 class CheckOutcome:
-    """The outcome of a check.
+    """The outcome of a check."""
 
-    Attributes
-    ----------
-    artifacts : int
-        How many artifacts were checked.
-    table_faults : dict of str to list of Fault
-        The faults of each faulty artifact.
-    other_faults : list of Fault
-        The faults of bibliography, chapters, metadata, page limits and steps.
-    gaps : list of str
-        The fields that works of the bibliography lack; the bibliography is printed without them.
-    """
-
-    artifacts: int
-    table_faults: dict[str, list[Fault]]
-    other_faults: list[Fault]
-    gaps: list[str]
+    artifacts: int  # how many were checked
+    table_faults: dict[str, list[Fault]]  # by artifact
+    other_faults: list[Fault]  # of bibliography, chapters, metadata, page limits and steps
+    gaps: list[str]  # fields that works of the bibliography lack; the bibliography is printed without them
 
     @property
     def faults(self) -> list[Fault]:

@@ -134,8 +134,8 @@ class Paper:
             encoding="utf-8",
         )
         if completed.returncode:
-            lines = completed.stderr.strip().splitlines()
-            message = "\n".join(line for line in lines if not line.startswith(("Usage:", "Try "))).strip()
+            lines = [line for line in completed.stderr.splitlines() if not line.startswith(("Usage:", "Try "))]
+            message = "\n".join(lines).strip()
             raise ThesisError(message.removeprefix("Error: ").removeprefix("error: "))
         return completed.stdout
 

@@ -48,7 +48,7 @@ def put_steps_first(root: Path) -> None:
 def project() -> Path:
     """Return the folder of the project that this process or its parent opened, else of the nearest project.
 
-    Raises DataError when no project was opened, and neither the working directory nor a folder above it is in one.
+    Raises DataError when no project was opened, and there is no project here or above.
     """
     opened = os.environ.get(VARIABLE)
     return Path(opened) if opened else nearest_project()
@@ -89,11 +89,7 @@ def project_above(folder: Path) -> Path | None:
 
 
 def package_folders(root: Path) -> dict[str, str]:
-    """Return the folder of each package whose code steps run, by name.
-
-    The path of a package in the project's `packages` is relative to the project; that of an installed package is
-    absolute.
-    """
+    """Return by name the folders of packages whose code steps run: relative to the project, or else installed."""
     local = {path.name: path.relative_to(root).as_posix() for path in root.glob("packages/*/src/*") if path.is_dir()}
     return local if "boundpaper" in local else _installed_packages() | local
 

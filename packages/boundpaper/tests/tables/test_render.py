@@ -346,12 +346,12 @@ def test_uncertainties_and_intervals_line_up(cells: list[tuple[float, float]], a
     show = uncertain()
     column = []
     for value, spread in cells:
-        place = show.place(spread)
-        pieces = number_pieces(show.at(place, value))
+        decimals = show.decimals(spread)
+        pieces = number_pieces(show.at(decimals, value))
         if as_interval:
-            pieces += interval_pieces([show.at(place, value - spread), show.at(place, value + spread)])
+            pieces += interval_pieces([show.at(decimals, value - spread), show.at(decimals, value + spread)])
         else:
-            pieces += spread_pieces([show.at(place, spread)])
+            pieces += spread_pieces([show.at(decimals, spread)])
         column.append(pieces)
     column.append(missing_pieces(column[0]))
     written = align_column(column, "latex", [False] * len(column))

@@ -113,10 +113,7 @@ def _page_table(main: source.LatexFile) -> tuple[str, list[str]]:
 
 
 def _main_file(root: Path) -> tuple[str, ...]:
-    r"""Return the name of the main file, which has `\documentclass` and a body, in the topmost folder with such a file.
-
-    If there are several, a usual name such as `main.tex` decides; raise SpecError if it does not.
-    """
+    r"""Return the topmost file with `\documentclass` and a body; of several, the one with a usual name (`main.tex`)."""
     names_by_depth: dict[int, list[str]] = defaultdict(list)
     for path in _files_ending(root, (".tex", ".ltx")):
         code = source.read(path, path.name).code
@@ -140,19 +137,16 @@ def _main_file(root: Path) -> tuple[str, ...]:
 
 def _files_ending(root: Path, suffixes: tuple[str, ...]) -> list[Path]:
     """Return files with one of these endings, except hidden files and files in hidden or `_SKIPPED` folders."""
-    paths = []
-    for path in sorted(root.rglob("*")):
-        is_skipped = any(name.startswith(".") or name in _SKIPPED for name in path.relative_to(root).parts)
-        if path.suffix.lower() in suffixes and not is_skipped and path.is_file():
-            paths.append(path)
-    return paths
+
+    def is_skipped(path: Path) -> bool:
+        return any(name.startswith(".") or name in _SKIPPED for name in path.relative_to(root).parts)
+
+    paths = [path for path in root.rglob("*") if path.suffix.lower() in suffixes and path.is_file()]
+    return sorted(path for path in paths if not is_skipped(path))
 
 
 def _data_patterns(root: Path, messages: list[str]) -> tuple[str, ...]:
-    """Return patterns of the data files, each a folder and a file ending, and then `!NAME` for files to leave out.
-
-    A message is added for each file that is left out.
-    """
+    """Return patterns of the data files, and `!NAME` for each file to leave out, on which a message is added."""
     patterns: dict[str, None] = {}
     pattern_by_excluded_name = {}
     for path in _files_ending(root, cells.SUFFIXES):

@@ -47,17 +47,7 @@ class DataTable:
 
 @dataclass(frozen=True)
 class Data:
-    """The values of all data files.
-
-    Attributes
-    ----------
-    cells : mapping of str to DataCell
-        All cells by address.
-    grids : mapping of str to DataTable
-        The files with rows by table name; JSON files of another form have only cells.
-    tables : mapping of str to tuple of str
-        The addresses of the cells of every file by table name.
-    """
+    """All cells by address, the files with rows by table name, and the addresses of each file by table name."""
 
     cells: Mapping[str, DataCell]
     grids: Mapping[str, DataTable]
@@ -74,10 +64,7 @@ class Data:
 
 
 def _nearest_address(address: str, addresses: Sequence[str]) -> str:
-    """Return the end of a message that suggests the nearest address.
-
-    Addresses are compared part by part, since comparing thousands of whole addresses takes seconds.
-    """
+    """Return the end of a message that suggests the nearest address; comparing part by part saves seconds."""
     from boundpaper.suggestions import similar_names
 
     split_addresses = [known_address.split("/") for known_address in addresses]
@@ -93,12 +80,9 @@ def _nearest_address(address: str, addresses: Sequence[str]) -> str:
     return f"; did you mean {'/'.join(nearest)}?"
 
 
-def slug(text: str) -> str:
-    """Return a key as a part of an address.
-
-    Letters, digits and `._+=@*-` stay, letters lose their accents, and other ASCII characters become hyphens. Any other
-    character is written as its code, such as `u03b1`.
-    """
+@cache
+def _slug(text: str) -> str:
+    """Return a key as a part of an address, without accents; other letters become codes, other signs hyphens."""
     ascii_text = "".join(
         f"u{ord(char):04x}" if ord(char) > 127 else char
         for char in unicodedata.normalize("NFKD", text.strip())
@@ -107,14 +91,10 @@ def slug(text: str) -> str:
     return _UNSAFE.sub("-", ascii_text).strip("-") or "empty"
 
 
-_slug = cache(slug)
-
-
 def data_files(folder: Folder) -> dict[str, str]:
     """Return the data files by table name: the file's stem, or as much of its path as makes the name unique.
 
-    Raises SpecError for a pattern that matches no file, a file of an unknown format, or two files with the same table
-    name.
+    Raises SpecError for a pattern that matches no file, a file of an unknown format, or two equal table names.
     """
     names: dict[str, None] = {}
     for pattern in folder.data:
@@ -212,14 +192,11 @@ def rows_of(file: str, raw: bytes) -> tuple[list[str], list[list[Any]]] | Any:
         values = [parsed(line, Decimal) for _, line in lines] if suffix == ".jsonl" else parsed(text, Decimal)
     except (ValueError, RecursionError) as error:
         raise DataError(f"{file}: not valid JSON ({error}); correct the file, or leave it out of data") from None
-    if isinstance(values, list) and values and all(isinstance(record, dict) and _is_flat(record) for record in values):
-        header = list(dict.fromkeys(name for record in values for name in record))
-        return header, [[record.get(name) for name in header] for record in values]
+    if isinstance(values, list) and values and all(isinstance(record, dict) and record for record in values):
+        if not any(isinstance(value, (dict, list)) for record in values for value in record.values()):
+            header = list(dict.fromkeys(name for record in values for name in record))
+            return header, [[record.get(name) for name in header] for record in values]
     return values
-
-
-def _is_flat(record: Mapping[str, Any]) -> bool:
-    return bool(record) and not any(isinstance(value, (dict, list)) for value in record.values())
 
 
 def _read_separated(file: str, text: str) -> tuple[list[str], list[list[Any]]]:
@@ -290,10 +267,7 @@ def _table_of_rows(
 
 
 def guess_key(header: Sequence[str], rows: Sequence[Sequence[Any]]) -> tuple[str, ...]:
-    """Return the fewest columns that identify each row, text columns first; without such columns, `(BY_ROW,)`.
-
-    A table with one row needs no key columns.
-    """
+    """Return the fewest columns that identify each row, text columns first; `(BY_ROW,)` if no columns do."""
     from itertools import combinations, islice
 
     if len(rows) == 1:

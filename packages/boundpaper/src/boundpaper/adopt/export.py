@@ -187,10 +187,7 @@ def convert(folder: Path, main: str, format: str, first_line: int = 1) -> tuple[
 
 
 def _adapt_for_pandoc(folder: Path, paths: list[Path]) -> None:
-    """Rewrite LaTeX files without what pandoc loses: PDF figures, captions of two-column floats, and boxes.
-
-    A PDF figure becomes a PNG beside it, and a two-column float a plain float.
-    """
+    """Rewrite LaTeX files without what pandoc loses: PDF figures become PNG, and two-column floats plain floats."""
     for path in paths:
         file = source.read(path, path.name)
         text = _without_boxes(_STARRED.sub(r"\1}", file.text))

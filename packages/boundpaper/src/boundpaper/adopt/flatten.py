@@ -6,7 +6,7 @@ from pathlib import Path
 from boundpaper.adopt import source
 from boundpaper.adopt.folder import Folder
 from boundpaper.adopt.generate import AdoptedPaper, picture_of
-from boundpaper.adopt.source import LatexFile, Use
+from boundpaper.adopt.source import LatexFile
 from boundpaper.errors import SpecError, ThesisError
 
 
@@ -46,7 +46,9 @@ def _filled_text(paper: AdoptedPaper, file: LatexFile, faults: list[str]) -> str
         try:
             if re.search(r"#\d", use.key):
                 raise SpecError(f"{use.key} contains an argument of a macro; expand the macro by hand where it is used")
-            latex = _filled_use(paper, use)
+            latex = paper.printed(use)
+            if use.command == "figure":
+                latex = paper.figure(use.key, f"figures/{use.key}.pdf").text.partition("\n")[2].rstrip("\n")
             needs_space = re.search(r"\\[A-Za-z]+$", latex) and text[use.end : use.end + 1].isalpha()
             output += [text[position : use.start], latex, " " if needs_space else ""]
         except ThesisError as error:
@@ -58,12 +60,6 @@ def _filled_text(paper: AdoptedPaper, file: LatexFile, faults: list[str]) -> str
     if missing:  # keep the packages that `bound/` loads
         text = text.replace(source.LINE, rf"\usepackage{{{','.join(missing)}}}", 1)
     return without_line(text)
-
-
-def _filled_use(paper: AdoptedPaper, use: Use) -> str:
-    if use.command == "figure":
-        return paper.figure(use.key, f"figures/{use.key}.pdf").text.partition("\n")[2].rstrip("\n")
-    return paper.printed(use)
 
 
 def with_line(text: str, code: str) -> str:
@@ -125,12 +121,12 @@ SUFFIXES = frozenset({
 
 def latex_inputs(folder: Folder) -> list[Path]:
     """Return files in the main file's folder that LaTeX may read, except `bound/`, hidden files and LaTeX's output."""
-    outputs = {f"{Path(main).stem}.pdf" for main in folder.mains}
+    outputs = {folder.paper / f"{Path(main).stem}.pdf" for main in folder.mains}
     paths = []
     for path in sorted(folder.paper.rglob("*")):
-        inner = path.relative_to(folder.paper)
-        is_hidden = any(part.startswith(".") or part in ("node_modules", "__pycache__") for part in inner.parts)
-        is_excluded = is_hidden or inner.as_posix() in outputs or path.is_relative_to(folder.generated)
+        names = path.relative_to(folder.paper).parts
+        is_hidden = any(name.startswith(".") or name in ("node_modules", "__pycache__") for name in names)
+        is_excluded = is_hidden or path in outputs or path.is_relative_to(folder.generated)
         if path.suffix.lower() in SUFFIXES and not is_excluded and path.is_file():
             paths.append(path)
     return paths

@@ -99,8 +99,7 @@ class Folder:
 def read(root: Path) -> Folder:
     """Return the settings in the `boundpaper.toml` of a folder.
 
-    Raises SpecError when the file is not valid TOML, has an unknown key or an invalid value, or names no main file or
-    data.
+    Raises SpecError when the file is not valid TOML, has an unknown key or invalid value, or lacks main file or data.
     """
     settings = parse_text(text_of(root, ADOPTED, SpecError), ADOPTED, SpecError)
     _require_keys(settings, _TYPES, "")
@@ -124,11 +123,14 @@ def read(root: Path) -> Folder:
             raise SpecError(f"{ADOPTED}: main names {main}, which is not there; name the file with \\documentclass")
     if len({PurePosixPath(main).parent for main in mains}) > 1:
         raise SpecError(f"{ADOPTED}: main names files in two folders; write a {ADOPTED} in each folder")
+    macro = settings.get("macro", "val")
+    if not (macro.isascii() and macro.isalpha()):
+        raise SpecError(f"{ADOPTED}: macro is {macro!r}; give the name of a LaTeX command, letters only")
     return Folder(
         root=root,
         mains=mains,
         data=_string_list(settings["data"], "data"),
-        macro=_read_macro(settings.get("macro", "val")),
+        macro=macro,
         cells=settings.get("cells", MOST_CELLS),
         keys={
             name: _string_list(table.get("key", []), f"tables.{name}.key")
@@ -152,12 +154,6 @@ def _read_rows(name: str, settings: Mapping[str, Any]) -> TabularRows:
         {column: str(value) for column, value in where.items()},
         _read_text(settings.get("sort", ""), f"rows.{name}.sort"),
     )
-
-
-def _read_macro(name: str) -> str:
-    if not (name.isascii() and name.isalpha()):
-        raise SpecError(f"{ADOPTED}: macro is {name!r}; give the name of a LaTeX command, letters only")
-    return name
 
 
 def _require_keys(settings: Mapping[str, Any], known: Collection[str], prefix: str) -> None:

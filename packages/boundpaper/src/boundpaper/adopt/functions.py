@@ -18,10 +18,7 @@ Function = Callable[..., Any]
 
 
 def load_functions(path: Path, file: str) -> dict[str, Function]:
-    """Return a file's public functions by name, in the order of the file.
-
-    Raises SpecError, with the line, if importing the file fails.
-    """
+    """Return a file's public functions by name, in the order of the file; raise SpecError if its code fails."""
     import importlib.util
     import inspect
     import sys
@@ -69,7 +66,6 @@ def call_function(function: Function, file: str, path: Path, data: Data) -> Any:
 
 
 def _located_error(error: Exception, file: str, path: Path) -> SpecError:
-    """Return an error with the file, and the line of the file at which another error was raised."""
     import traceback
 
     lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(path)]

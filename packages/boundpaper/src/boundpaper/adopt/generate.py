@@ -268,13 +268,6 @@ def _unused_cells(paper: AdoptedPaper, values: Mapping[str, str]) -> Iterator[st
                     yield f"\\bound@set{{{address}}}{{{ascii_latex(cell)}}}\n"
 
 
-def bound_files(paper: AdoptedPaper) -> tuple[dict[str, bytes], dict[str, IncludedFigure], list[str]]:
-    """Return the LaTeX files of `bound/` by path, the figures whose PDFs `bound/` also contains, and faults."""
-    text, faults = bound_tex(paper)
-    files, figures, exhibit_faults = exhibits(paper)
-    return {f"{GENERATED}.tex": text.encode(), **files}, figures, faults + exhibit_faults
-
-
 @dataclass(frozen=True)
 class GenerateOutcome:
     """The files that a build wrote, or would write, and the number of uses of values in the text."""
@@ -284,15 +277,16 @@ class GenerateOutcome:
 
 
 def build(folder: Folder, *, check: bool = False, force: bool = False) -> GenerateOutcome:
-    """Write the files of `bound/` that changed, and remove those that are no longer used; return what was done.
+    """Write the files of `bound/` that changed, and remove unused files; with `check`, only return their names.
 
-    With `check`, nothing is written; with `force`, files that were edited by hand are overwritten. Raises SpecError,
-    with every place, if a value is absent, or if a generated file was edited by hand.
+    Raises SpecError, with every place, if a value is absent, or without `force`, if a file was edited by hand.
     """
     from boundpaper.store import files
 
     paper = AdoptedPaper.read(folder)
-    contents, figures, faults = bound_files(paper)
+    text, faults = bound_tex(paper)
+    exhibit_files, figures, exhibit_faults = exhibits(paper)
+    contents, faults = {f"{GENERATED}.tex": text.encode(), **exhibit_files}, faults + exhibit_faults
     if not any(source.LINE in file.code for file in paper.sources):
         faults.append(f"{folder.mains[0]}: {source.LINE} is absent; run `boundpaper init`, or write it before the body")
     if faults:
@@ -338,7 +332,6 @@ def _figure_pdf(folder: Folder, name: str, figure: IncludedFigure, digests: Mapp
 
 
 def _digest(content: bytes) -> str:
-    """Return a digest of a file's content, which is the same for both kinds of line ends."""
     return hashlib.blake2b(content.replace(b"\r\n", b"\n"), digest_size=16).hexdigest()
 
 

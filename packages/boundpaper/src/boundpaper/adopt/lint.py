@@ -28,8 +28,7 @@ SHOWN = 3
 class Candidate(NamedTuple):
     """A cell that may be the source of a typed number, and the format that prints the cell as typed.
 
-    With `exact`, the number is not rounded. With `plain`, the number is the value itself: neither 100 times the value,
-    except as a percentage, nor the value with another sign.
+    `exact`: the number is not rounded. `plain`: it is the value itself, with its sign, or the value as a percentage.
     """
 
     cell: DataCell
@@ -50,10 +49,7 @@ class Candidate(NamedTuple):
 
 @dataclass(frozen=True)
 class NumberFinding:
-    """A typed number and its candidate cells.
-
-    For a stale number, `stale` is the cell that had its value at `revision`, and the cell's present text.
-    """
+    """A typed number and its candidates; if it is stale, the cell that had its value, and that cell's present text."""
 
     numeral: TypedNumber
     candidates: tuple[Candidate, ...]
@@ -161,10 +157,7 @@ def rank_candidates(numeral: TypedNumber, matches: list[Candidate]) -> list[Cand
 
 
 def number_findings(paper: AdoptedPaper, old_cells: Mapping[str, DataCell], revision: str) -> list[NumberFinding]:
-    """Return a finding for each number typed into a paper.
-
-    `old_cells` are cells at `revision`: a number is stale if it only matches the old value of a cell that has changed.
-    """
+    """Return a finding for each typed number; a number is stale if it only matches the old value of a changed cell."""
     folder = paper.folder
     index = NumberIndex.of(bindable_cells(paper.data))
     changed_cells = [

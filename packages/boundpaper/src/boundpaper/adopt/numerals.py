@@ -67,31 +67,16 @@ YEARS = range(1900, 2100)
 
 @dataclass(frozen=True)
 class TypedNumber:
-    """A typed number.
-
-    Attributes
-    ----------
-    source : LatexFile
-    start, end : int
-        Where the number, with an adjacent sign, begins and ends in the file.
-    value : Decimal
-        The number with its sign, which may also be separate as in `$-$0.3`.
-    decimals, significant : int
-        Digits after the point, and significant digits without zeros at the end of a whole number.
-    format : str
-        The format that prints the number as typed.
-    percent : bool
-        Whether a percent sign follows.
-    """
+    """A typed number."""
 
     source: LatexFile
-    start: int
+    start: int  # with an adjacent sign
     end: int
-    value: Decimal
+    value: Decimal  # also with a separate sign, as in `$-$0.3`
     decimals: int
-    significant: int
-    format: str
-    percent: bool
+    significant: int  # significant digits, without zeros at the end of a whole number
+    format: str  # prints the number as typed
+    percent: bool  # whether a percent sign follows
 
     @property
     def text(self) -> str:
@@ -116,7 +101,7 @@ def typed_numbers(file: LatexFile, macro: str, names: Iterable[str] = ()) -> lis
 
 
 def _typed_number(file: LatexFile, text: str, match: re.Match[str]) -> TypedNumber | None:
-    """Return the number of a match; None for a short whole number, a year, a reference, or one with `% bound: ok`."""
+    """Return the number of a match; None for a short number, a year, a reference, and a line with `% bound: ok`."""
     whole, fraction = match["whole"] or "", match["fraction"] or match["bare"] or ""
     digits = re.sub(r"\D", "", whole)
     if not fraction and (len(digits) < 3 or digits[0] == "0"):
@@ -168,10 +153,7 @@ def visible_text(file: LatexFile, macro: str, names: Iterable[str] = ()) -> str:
 
 
 def replace_between(text: str, opening: re.Pattern[str], closing: str, replacement: Callable[[str], str]) -> str:
-    """Return a text in which each block from a match of `opening` to the next `closing` is replaced.
-
-    In `closing`, `%s` is the first group of the match. `replacement` returns the text for a block.
-    """
+    """Return a text with each block from `opening` to `closing` replaced; in `closing`, `%s` is the match's group 1."""
     output, position = [], 0
     never_closed: set[str] = set()
     for match in opening.finditer(text):
@@ -189,10 +171,7 @@ def replace_between(text: str, opening: re.Pattern[str], closing: str, replaceme
 
 
 def _body_text(text: str) -> str:
-    r"""Return a text with blanks for the preamble, except the title and the text of the author's own commands.
-
-    The text after the body is also replaced by blanks.
-    """
+    r"""Return a text with blanks outside the body, except for the title and the text of the author's commands."""
     begin = text.find(r"\begin{document}")
     match = source.END.search(text)
     end = match.start() if match else len(text)
@@ -210,7 +189,7 @@ def _body_text(text: str) -> str:
 
 
 def _last_group(preamble: str, offset: int, closing: dict[int, int]) -> tuple[int, int] | None:
-    """Return start and end of the argument after a command: of its last brace group, after the name that it defines."""
+    r"""Return the span of the text that a command such as `\title` or `\newcommand` defines; None if there is none."""
     group = None
     gap = re.compile(r"\s*(?:\\[A-Za-z@]+|\[[^\]]*\]|#\d)?\s*")
     while True:

@@ -45,8 +45,7 @@ def page_measures(main: LatexFile, scratch: Path) -> tuple[PageMeasures, str]:
     """Return the page measures under a main file's preamble, and its font family if pdfLaTeX lacks the font, else "".
 
     LaTeX measures after the title and a first word, since some classes (acmart, revtex) only then begin two columns.
-    `scratch` is an empty folder for LaTeX's output. Raises DataError when the LaTeX program is missing or rejects the
-    preamble.
+    `scratch` is an empty folder. Raises DataError when the LaTeX program is missing or rejects the preamble.
     """
     from boundpaper.build import process
     from boundpaper.paper.tex import latex

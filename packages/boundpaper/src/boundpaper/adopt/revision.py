@@ -33,10 +33,7 @@ def require_revision(root: Path, revision: str) -> None:
 
 
 def unpack_files(root: Path, revision: str, folder: Path) -> Path:
-    """Write the files of `root` at a git revision into the new folder `folder`, and return it.
-
-    Raises SpecError if the repository does not have the revision.
-    """
+    """Write the files of `root` at a git revision into the new folder `folder`, and return that folder."""
     require_revision(root, revision)
     folder.mkdir()
     with tarfile.open(fileobj=io.BytesIO(git_output(root, "archive", "--format=tar", revision) or b"")) as archive:

@@ -22,10 +22,7 @@ END = re.compile(r"\\end\{document\}")
 
 @dataclass(frozen=True)
 class LatexFile:
-    """A LaTeX file: its path, its name in messages, its text, its encoding, and the number of its first line.
-
-    The text keeps the line ends of the file.
-    """
+    """A LaTeX file: its path, its name in messages, its text with all line ends, encoding, and first line number."""
 
     path: Path
     shown: str

@@ -16,18 +16,13 @@ CHECKS: dict[Callable[[ReadDocument], Iterator[Finding]], tuple[str, ...]] = {
     reported.check: ("statistic",),
     rows.check: ("rows",),
 }
-"""The checks, each with the kinds of its findings; of two equal findings, that of the earlier check is kept."""
 NOTES = ("arithmetic", "caption-number", "reference", "rows", "same-quantity", "statistic")
 """Kinds of findings that are only notes, since most of them were false."""
 KINDS = sorted(kind for kinds in CHECKS.values() for kind in kinds)
 
 
 def audit(documents: Sequence[ReadDocument], *, joint: bool = False, only: Sequence[str] = ()) -> list[Finding]:
-    """Return the findings in documents, sorted by file and line.
-
-    `only` are the kinds to search for, by default all. With `joint`, all documents are compared as one document, except
-    for the numbers of sections, captions and references.
-    """
+    """Return the findings of the kinds `only` (by default all), by file and line; `joint` treats documents as one."""
     findings: dict[tuple[str, int, str], Finding] = {}
     for check, kinds in CHECKS.items():
         if only and not set(kinds) & set(only):
@@ -37,17 +32,11 @@ def audit(documents: Sequence[ReadDocument], *, joint: bool = False, only: Seque
             if not only or finding.kind in only:
                 finding = replace(finding, level="note") if finding.kind in NOTES else finding
                 findings.setdefault((finding.place.file, finding.place.line, finding.what), finding)
-    return sorted(
-        findings.values(),
-        key=lambda finding: (finding.place.file, finding.place.line, LEVELS.index(finding.level)),
-    )
+    return sorted(findings.values(), key=lambda found: (found.place.file, found.place.line, LEVELS.index(found.level)))
 
 
 def coverage(documents: Sequence[ReadDocument]) -> dict[str, int]:
-    """Return counts of what was read.
-
-    `quantities` counts the numbers in sentences, and `untied` those of them that no table contains.
-    """
+    """Return counts of what was read, also of the numbers in sentences that no table contains (`untied`)."""
     tables = [table for document in documents for table in document.tables]
     cells = [number.value for table in tables for column in table.columns for number in column.numbers if number]
     sentences = [sentence.numbers for document in documents for sentence in document.sentences if sentence.numbers]

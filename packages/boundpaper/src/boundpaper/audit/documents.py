@@ -33,16 +33,13 @@ class FileLine:
 
 @dataclass(frozen=True)
 class Sentence:
-    """A sentence, or a heading if `level` is not 0.
-
-    `path` has the headings above the sentence; `aside` says whether the sentence is in a list or quotation.
-    """
+    """A sentence or a heading."""
 
     place: FileLine
     text: str
-    path: tuple[str, ...] = ()
-    level: int = 0
-    aside: bool = False
+    path: tuple[str, ...] = ()  # the headings above it
+    level: int = 0  # of a heading; 0 for a sentence
+    aside: bool = False  # whether it is in a list or quotation
 
     @cached_property
     def numbers(self) -> tuple[Number, ...]:
@@ -119,10 +116,7 @@ class ReadTable:
 
     @cached_property
     def keys(self) -> tuple[str, ...]:
-        """Return a key for each row, of as few columns without numbers as identify the rows.
-
-        A text that begins with a digit follows the name of its column.
-        """
+        """Return a key of each row, from as few label columns as suffice; a leading digit follows its column's name."""
         columns = self.labels
         for choice in (*combinations(self.labels, 1), *combinations(self.labels, 2)):
             if len({tuple(row[index] for index in choice) for row in self.rows}) == len(self.rows):
@@ -132,10 +126,7 @@ class ReadTable:
         return tuple(" ".join(f"{name} {text}" if text[:1].isdigit() else text for name, text in row) for row in cells)
 
     def split_counts(self) -> "ReadTable":
-        """Return the table with each column of counts `k of n` split into a column of `k` and a column of `n`.
-
-        The name of the column of `n` begins with `ALL_OF`. If a percentage follows the counts, it is a third column.
-        """
+        """Return the table with each column of counts `k of n` split into `k`, `n` and a percentage that follows."""
         columns: list[tuple[str, ...]] = []
         for name, *cells in zip(self.header, *self.rows, strict=True):
             counts = [_COUNTS.fullmatch(cell.strip()) for cell in cells]
@@ -186,10 +177,7 @@ class ReadDocument:
     def add_table(
         self, line: int, rows: Sequence[Row], header_rows: int = 1, caption: str = "", kind: str = "table"
     ) -> None:
-        """Add a table whose first `header_rows` rows are its header, unless it has no other rows.
-
-        A row whose first cell is empty has the first cell of the row above.
-        """
+        """Add a table that has more rows than its header; an empty first cell repeats the first cell above it."""
         width = max([len(cells) for _, cells in rows], default=0)
         padded_rows = [(row_line, (*cells, *[""] * (width - len(cells)))) for row_line, cells in rows]
         headings = zip(*(cells for _, cells in padded_rows[:header_rows]), strict=True)

@@ -25,10 +25,7 @@ Entries = Mapping[str, Mapping[str, str]]
 
 @dataclass(frozen=True)
 class Formula:
-    """A formula: a function of numbers or intervals, and its text.
-
-    The text is a template (`{0} / {1}`), an operator that joins the operands, or `mean`.
-    """
+    """A function of numbers or intervals, and its text: a template (`{0} / {1}`), a joining operator, or `mean`."""
 
     text: str
     apply: Callable[..., Any]
@@ -48,14 +45,11 @@ class Formula:
 
 @dataclass(frozen=True)
 class CellRelation:
-    """A relation between printed cells: a formula, the names of its result and operands, and their numbers in each row.
-
-    Each of `rows` has the name of a row, and the numbers of the result and the operands.
-    """
+    """A relation between printed cells."""
 
     formula: Formula
-    names: tuple[str, ...]
-    rows: tuple[tuple[str, tuple[Number, ...]], ...]
+    names: tuple[str, ...]  # of the result and the operands
+    rows: tuple[tuple[str, tuple[Number, ...]], ...]  # names of rows, with the numbers of result and operands
 
 
 @dataclass(frozen=True)
@@ -100,10 +94,7 @@ def format_interval(interval: Interval) -> str:
 
 
 def suppressions(file: str) -> Entries:
-    """Return the entries of a file of suppressions by id.
-
-    Raises DataError if the file is absent or malformed, an id is repeated, or a reason is too short.
-    """
+    """Return the entries of a file of suppressions by id; raise DataError if the file or an entry is not valid."""
     try:
         parsed = yaml_of(Path(), file)
     except FileNotFoundError:
@@ -133,7 +124,6 @@ def reasons(findings: Sequence[Finding], entries: Entries, file: str) -> list[st
         if finding is None:
             raise DataError(f"{file}: {key} ({entry['printed']}) is no longer found; remove the entry")
         if (entry["kind"], entry["printed"]) != (finding.kind, finding.what):
-            raise DataError(
-                f"{file}: {key} differs from the finding, [{finding.kind}] {finding.what}; copy both from it"
-            )
+            fault = f"differs from the finding, [{finding.kind}] {finding.what}; copy both from it"
+            raise DataError(f"{file}: {key} {fault}")
     return [entries[finding.id]["reason"] if finding.id in entries else None for finding in findings]

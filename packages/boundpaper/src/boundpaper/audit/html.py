@@ -12,10 +12,7 @@ _ASIDE = re.compile("blockquote|[uod]l")
 
 
 def read(text: str, file: str, document: ReadDocument | None = None) -> ReadDocument:
-    """Return the document in an HTML text; if `document` is given, add the headings, tables and sentences to it.
-
-    `file` is the name of a new document in findings.
-    """
+    """Return `document`, or a new document, with the headings, tables and sentences of an HTML text added."""
     reader = HtmlReader(document or ReadDocument(file))
     reader.feed(text)
     reader.close()
@@ -24,23 +21,14 @@ def read(text: str, file: str, document: ReadDocument | None = None) -> ReadDocu
 
 
 class HtmlReader(HTMLParser):
-    """A parser that adds text and tables to a document.
-
-    Attributes
-    ----------
-    texts, line, tag, spans : list of str, int, str, list of int
-        The text since the last block began, its first line, the block's tag, and the rows and columns of a cell.
-    skipped, asides : int
-        How many open elements have hidden text, and how many are lists or quotations.
-    open : list of OpenTable
-        The tables that are not yet closed.
-    """
+    """A parser that adds text and tables to a document; `open` has the tables that are not yet closed."""
 
     def __init__(self, document: ReadDocument) -> None:
         super().__init__()
         self.document = document
-        self.texts: list[str] = []
-        self.tag, self.spans, self.line, self.skipped, self.asides = "", [1, 1], 1, 0, 0
+        self.texts: list[str] = []  # since the last block began
+        self.line, self.tag, self.spans = 1, "", [1, 1]  # first line and tag of the block; rows and columns of a cell
+        self.skipped, self.asides = 0, 0  # open elements with hidden text; open lists and quotations
         self.open: list[OpenTable] = []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
@@ -120,8 +108,6 @@ class OpenTable:
         columns = range(1 + max((column for _, column in self.cells), default=0))
         header_rows = len(list(takewhile(lambda row: row[1] and all(row[1]), self.rows)))
         if len(columns) > 1:
-            rows = [
-                (line, [self.cells.get((row, column), "") for column in columns])
-                for row, (line, _) in enumerate(self.rows)
-            ]
+            texts = [[self.cells.get((row, column), "") for column in columns] for row in range(len(self.rows))]
+            rows = [(line, row_texts) for (line, _), row_texts in zip(self.rows, texts, strict=True)]
             document.add_table(self.rows[0][0], rows, max(header_rows, 1), self.caption)

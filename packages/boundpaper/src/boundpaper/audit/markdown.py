@@ -33,11 +33,10 @@ def read(text: str, file: str) -> ReadDocument:
             document.hidden += _HEADING.findall(token.content)
         else:
             # Of inline HTML keep only line breaks, and replace formulas by text.
-            children = token.children or ()
-            children = [node for node in children if node.type != "html_inline" or _BREAK.match(node.content)]
-            for node in children:
+            nodes = [node for node in token.children or () if node.type != "html_inline" or _BREAK.match(node.content)]
+            for node in nodes:
                 node.content = _MATHS.sub(lambda match: latex.plain(match[0]), node.content)
-            token.children = children
+            token.children = nodes
             code = parser.renderer.render([token], parser.options, {}).strip("\n")
             reader.feed("\n" * (line - reader_line) + code)
             reader_line = max(reader_line, line) + code.count("\n")
@@ -51,10 +50,7 @@ def read(text: str, file: str) -> ReadDocument:
 
 
 def _with_bars_escaped(text: str) -> str:
-    """Return a text with the bars in code and absolute values escaped, so that they do not divide cells.
-
-    Only table rows that have more bars than the rule below the header are changed.
-    """
+    """Return a text with bars in code and absolute values escaped, in table rows with more bars than expected."""
     lines, expected_bars = text.split("\n"), 0
     for index, line in enumerate(lines):
         if "|" not in line:

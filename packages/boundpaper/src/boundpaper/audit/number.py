@@ -68,10 +68,7 @@ class Number:
 
     @cached_property
     def loose_interval(self) -> Interval:
-        """Return the interval of values that a sentence may mean by this number.
-
-        It is wider than the rounding interval after a word such as "about", and for whole numbers that end with zeros.
-        """
+        """Return the interval that a sentence may mean, which is wider for round numbers and after "about"."""
         digits = re.sub(r"\D", "", self.text.partition(".")[0])
         zeros = len(digits) - len(digits.rstrip("0")) if "." not in self.text else 0
         size, half_width = abs(self.value), self.interval.width / 2

@@ -15,11 +15,7 @@ READERS |= dict.fromkeys((".tex", ".ltx"), latex.read)
 
 
 def read(path: Path, name: str) -> ReadDocument:
-    """Return the document in a file; `name` is its name in messages and findings.
-
-    Raises DataError if the file is absent, is not text, or has an unknown ending, and if a program that reads it is not
-    installed or fails.
-    """
+    """Return the document in a file, called `name` in findings; raise DataError if the file cannot be read."""
     suffix = path.suffix.lower()
     if not path.is_file():
         raise DataError(f"{name}: no such file; name a document in Markdown, LaTeX, HTML, DOCX or PDF")

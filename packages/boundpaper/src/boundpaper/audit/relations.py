@@ -60,10 +60,7 @@ class ColumnRelation:
 
 
 def check(document: ReadDocument) -> Iterator[Finding]:
-    """Yield a finding for each row or column that deviates from a relation.
-
-    It is a note unless it is the only deviation, and changing one digit repairs it.
-    """
+    """Yield a finding for each deviation from a relation; it is a note unless it is alone and one digit repairs it."""
     for table in document.tables:
         seen: set[tuple[int, str]] = set()
         for fit in accepted(table):
@@ -74,9 +71,9 @@ def check(document: ReadDocument) -> Iterator[Finding]:
                 cells = [(line, cell.text) for line, cell in zip(lines, fit.cells(row), strict=True)]
                 if seen.isdisjoint(cells) and not _is_explained(fit, row, expected):
                     finding = _finding_with_rows(fit, row, expected, FileLine(table.file, lines[0]))
-                    yield (
-                        finding if is_slip else replace(finding, level="note", why=f"{finding.why}; no digit mends it")
-                    )
+                    if not is_slip:
+                        finding = replace(finding, level="note", why=f"{finding.why}; no digit mends it")
+                    yield finding
                 seen.add(cells[0])
 
 
@@ -106,9 +103,8 @@ def _pairs(table: ReadTable) -> Iterator[ColumnRelation]:
         formulas = named or (() if table.is_transposed else ("-", "/"))
         for formula, ((left, right), distance) in product(formulas, zip(pairs, distances, strict=True)):
             if fit := fit_relation(table, formula, (target, left, right), limit=limit, is_named=bool(named)):
-                possible = sum(
-                    any(_units_fit(name, fit.cells(row), False) for row in fit.agreeing_rows) for name in named
-                )
+                rows = list(map(fit.cells, fit.agreeing_rows))
+                possible = sum(any(_units_fit(name, cells, False) for cells in rows) for name in named)
                 attempts = sum(other <= distance for other in distances) * (possible or 2)
                 is_header = _bare_name(target.name) == _bare_name(left.name + formula + right.name)
                 surplus = len(fit.agreeing_rows) - len(fit.deviations)
@@ -167,10 +163,7 @@ def _is_accepted(fit: ColumnRelation, attempts: int, is_named: bool) -> bool:
 
 
 def _slip_chance(fit: ColumnRelation) -> float:
-    """Return the probability that a changed digit, or two swapped digits, would repair the deviation by chance.
-
-    Return infinity if no such slip repairs it.
-    """
+    """Return the probability that one changed digit, or two swapped, repair the deviation by chance; inf if none do."""
     row, expected = fit.deviations[0]
     cells = fit.cells(row)
     if cells[0].unit not in [row_cells[0].unit for row_cells in map(fit.cells, fit.agreeing_rows)]:
@@ -199,10 +192,9 @@ def _slips(text: str) -> Iterator[str]:
 def fit_relation(
     table: ReadTable, formula: str, columns: Columns, *, limit: int = 9999, total: bool = False, is_named: bool = False
 ) -> ColumnRelation | None:
-    """Return how well the rows of a table satisfy a relation between columns, the result first.
+    """Return a relation of the first column to the others; None if too many rows deviate or agreement proves nothing.
 
-    Return None if more than `limit` rows deviate, if no row agrees (except for totals), or if the agreement proves
-    nothing. `is_named` says whether the header of the result names the formula.
+    `is_named` says whether the header of the first column names the formula.
     """
     results = [cell for cell in columns[0].numbers if cell]
     spread = max(cell.value for cell in results) - min(cell.value for cell in results) if results else 0.0
@@ -210,9 +202,7 @@ def fit_relation(
     if is_named and spread and (are_factors or formula in _SIGNED):  # few values: use distances from 0, not the range
         second = sorted(abs(cell.value - are_factors) for cell in results)[-2]  # the largest value may be wrong
         spread = second if are_factors else max(second, min(spread, 3 * second))
-    elif (
-        spread and formula == "-" and not is_named and not total
-    ):  # if an operand hardly varies, the other explains all
+    elif spread and formula == "-" and not is_named and not total:  # an operand that hardly varies proves nothing
         values_by_column = [[cell.value for cell in column.numbers if cell] or [0.0] for column in columns]
         spread = max(1e-9, min(max(values) - min(values) for values in values_by_column))
     has_no_sign = formula in _SIGNED and not any(cell.text[0] in "+-−" for cell in results)

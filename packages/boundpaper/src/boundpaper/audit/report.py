@@ -15,8 +15,7 @@ from boundpaper.audit.documents import FileLine
 from boundpaper.audit.finding import Finding
 from boundpaper.errors import SpecError
 
-FindingsWithReasons = Sequence[tuple[Finding, str | None]]
-"""Findings, each with the reason that suppresses it, or None."""
+FindingsWithReasons = Sequence[tuple[Finding, str | None]]  # None for a finding that is not suppressed
 _STYLE = (
     "body{font:14px/1.5 sans-serif;margin:2em}pre{margin:0;white-space:pre-wrap}.error{background:#f8d0d0}"
     ".warning{background:#fbe9c0}.note{background:#e4e4e4}.other{background:#dfe8fb}aside{margin:.2em 3em}"
@@ -42,12 +41,9 @@ def as_sarif(findings: FindingsWithReasons) -> str:
     results = []
     for finding, reason in findings:
         result: dict[str, Any] = {
-            "ruleId": finding.kind,
-            "level": finding.level,
-            "message": {"text": f"{finding.summary}: {finding.why}"},
-            "locations": [_location(finding.place)],
-            "partialFingerprints": {"boundpaper/v1": finding.id},
-        }
+            "ruleId": finding.kind, "level": finding.level, "message": {"text": f"{finding.summary}: {finding.why}"},
+            "locations": [_location(finding.place)], "partialFingerprints": {"boundpaper/v1": finding.id},
+        }  # fmt: skip
         if finding.other:
             result["relatedLocations"] = [_location(finding.other)]
         if reason is not None:
@@ -88,10 +84,7 @@ def as_page(findings: Sequence[Finding], files: Sequence[str]) -> str:
 
 
 def claim_source(finding: Finding, stem: str) -> tuple[str, str]:
-    """Return the Python source of a claim that checks a finding's relation, and its table `stem` as CSV.
-
-    Raises SpecError for a finding without a relation, or a stem that is not a name.
-    """
+    """Return a claim in Python and its table `stem` as CSV; raise SpecError without a relation or for a bad stem."""
     relation = finding.relation
     if relation is None:
         reason = "only a relation of cells becomes a declared check; write a function"

@@ -65,10 +65,7 @@ class TableSentence:
 
     @cached_property
     def columns(self) -> list[NumberColumn]:
-        """Return the columns whose header words, except vague words, all occur in or before the sentence.
-
-        A header may also be the initials of a name in the text.
-        """
+        """Return columns whose header words (except vague words) or initials all occur in or before the sentence."""
         text = f"{self.before} {self.sentence.text}"
         initials = ("".join(filter(str.isupper, name)).lower() for name in _CAPITALS.findall(text))
         terms = words(text) | frozenset(word for word in initials if len(word) > 1)
@@ -87,29 +84,20 @@ class TableSentence:
 
 
 def check(document: ReadDocument) -> Iterator[Finding]:
-    """Yield at most one finding on a range and one on a factor in each sentence.
-
-    A sentence is compared with all tables of the document, the nearest table above it first.
-    """
+    """Yield findings on each sentence, compared with the tables of its document, the nearest table above it first."""
     tables = [table for table in document.tables if table.columns and len(table.rows) > 1]
     for index, sentence in enumerate(document.sentences if tables else ()):
         if not sentence.level and _TRIGGER.search(sentence.text):
             file, line = sentence.place.file, sentence.place.line
-            before = " ".join(
-                previous.text
-                for previous in document.sentences[max(0, index - 3) : index]
-                if previous.place.file == file and line - previous.place.line <= 2
-            )
+            earlier = [other for other in document.sentences[max(0, index - 3) : index] if other.place.file == file]
+            context = [other.text for other in earlier if line - other.place.line <= 2]
             nearest = sorted(tables, key=lambda table: (table.file != file, table.line > line, abs(table.line - line)))
-            candidates = [TableSentence(sentence, table, before) for table in nearest]
+            candidates = [TableSentence(sentence, table, " ".join(context)) for table in nearest]
             yield from filter(None, (next(search(candidates), None) for search in (_ranges, _factors)))
 
 
 def _ranges(candidates: Sequence[TableSentence]) -> Iterator[Finding]:
-    """Yield findings on the only value of the named rows that is outside a range, such as `Pines at 37-40`.
-
-    Ranges from 0 are skipped.
-    """
+    """Yield findings on the only value of the named rows outside a range above 0, such as `Pines at 37-40`."""
     for match in _RANGE.finditer(candidates[0].sentence.text):
         unit, ends = 10.0 ** -len(match["places"] or ""), (float(match["low"]), float(match["high"]))
         findings: list[Finding] = []
@@ -154,11 +142,7 @@ def _factors(candidates: Sequence[TableSentence]) -> Iterator[Finding]:
 
 
 def _factor_cells(candidate: TableSentence) -> Cells:
-    """Return the factors (`x`) in the rows whose words are all in the sentence.
-
-    There must be two or three factors, all of one row, or of two rows for a sentence with `A/B`; else the result is
-    empty.
-    """
+    """Return two or three factors (`x`) of rows whose words are in the sentence: one row, or two rows for `A/B`."""
     text, table = candidate.sentence.text, candidate.table
     terms = words(text)
     word_counts = {row: len(key_words) for row, key in enumerate(table.keys) if (key_words := words(key)) <= terms}

@@ -18,7 +18,7 @@ _GENERIC = re.compile(
     "number|all|each|we|per)s?"
 )
 _ALIASES = {"avg": "average", "acc": "accuracy", "params": "parameters", "attn": "attent"}
-FEWEST = 3  # fewest distinct numbers of three digits on which two tables must agree
+FEWEST = 3  # distinct numbers of three digits on which two tables must at least agree
 MOST_TABLES, MOST_CELLS = 80, 400  # of a document, and of a table, that are compared
 Words = frozenset[str]
 
@@ -108,10 +108,7 @@ def _matching_cells(first: WordedTable, second: WordedTable) -> Iterator[tuple[W
 
 
 def _differences(first: WordedTable, second: WordedTable) -> Iterator[Finding]:
-    """Yield findings on cells that differ by a slip while most agree, and on a figure that differs from a table.
-
-    A figure may differ in other ways if the table has all of its points.
-    """
+    """Yield findings on cells that differ by a slip while most agree, and on a figure that differs from its table."""
     pairs = list(_matching_cells(first, second))
     agreeing = [(left, right) for left, right in pairs if meets(left.number.interval, right.number.interval)]
     opposite = [(left, right) for left, right in pairs if meets(-left.number.interval, right.number.interval)]

@@ -10,15 +10,15 @@ sees whether it has changed.
 A statement is searched for under the headings that its section names, by the numbers and words that it shares with each
 sentence; if no sentence shares enough, only the heading is recorded. A cell check is located in the table row that the
 check names, if the row prints the value, else in the only sentence under its heading that prints the value. The value
-that a claim reports is searched for in the whole document. If every part of the value is printed, the hash of its words
-is recorded; otherwise, `reported` is empty.
+that a claim reports is searched for in the whole document; its hash is recorded if every part of it is printed.
 """
 
 import csv
-import io
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+
+import pandas as pd
 
 from boundpaper import places
 from boundpaper.errors import DataError
@@ -41,11 +41,8 @@ def main(arguments: Sequence[str]) -> int:
     texts = {source: _read_document(Path(arguments[0]), source) for source in sorted({row["source"] for row in rows})}
     documents = {source: sentences(text) for source, text in texts.items()}
     anchors = [anchor_of(row, documents[row["source"]], texts[row["source"]]) for row in rows]
-    output = io.StringIO()
-    writer = csv.DictWriter(output, COLUMNS, lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(anchors)
-    write(root / ANCHORS, output.getvalue().encode())
+    table = pd.DataFrame(anchors, columns=list(COLUMNS), dtype=object)
+    write(root / ANCHORS, table.to_csv(index=False, lineterminator="\n").encode())
     for kind in ("statement", "cell check"):
         anchors_of_kind = [anchor for anchor, row in zip(anchors, rows, strict=True) if row["kind"] == kind]
         lines = sum(bool(anchor["line"]) for anchor in anchors_of_kind)

@@ -13,7 +13,7 @@ from boundpaper.claims.typeset import typeset
 from boundpaper.claims.verdict import Verdict
 from boundpaper.errors import SpecError
 from boundpaper.store.documents import documents
-from boundpaper.store.paper_vocabulary import read as vocabulary
+from boundpaper.store.paper_vocabulary import read as read_vocabulary
 from boundpaper.store.paths import DOCUMENTS
 from boundpaper.suggestions import suggest
 
@@ -59,17 +59,17 @@ def build(job: Job) -> dict[str, str]:
     if len(set(keys)) < len(keys) or (len(keys) > 1 and "" in keys):
         raise SpecError(f"{context}: several verdicts need a key each, and no key twice")
     refuse_by_p(job.root, job.file, job.function)
-    words = vocabulary(job.root)
+    vocabulary = read_vocabulary(job.root)
     for verdict in verdicts:
         _require_margin(verdict, verdict.statement or statement, context)
     rows = [
         {
             **{name: value for name, value in asdict(verdict).items() if name not in _NOT_IN_LEDGER},
             "failure": _failure_kind(verdict, place.failure),
-            "severity": severity(verdict, place.section, place.severity, words.headlines),
-            "reason": _as_sentence(typeset(verdict.reason, words.ledger)),
+            "severity": severity(verdict, place.section, place.severity, vocabulary.headlines),
+            "reason": _as_sentence(typeset(verdict.reason, vocabulary.ledger)),
             "claim": job.name + (f".{verdict.key}" if verdict.key else ""),
-            "statement": _as_sentence(typeset(verdict.statement or statement, words.ledger)),
+            "statement": _as_sentence(typeset(verdict.statement or statement, vocabulary.ledger)),
             "source": place.document,
             "section": place.section,
             "order": [place.document, job.file, job.line],

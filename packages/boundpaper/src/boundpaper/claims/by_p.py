@@ -13,10 +13,7 @@ _WRAPPERS = ("bool", "float")
 
 
 def refuse_by_p(root: Path, file: str, function: str) -> None:
-    """Raise SpecError if a claim's function calls `judge(p < .05, ...)`, which returns `contradicted` for p = .10.
-
-    The error names the line and a replacement.
-    """
+    """Raise SpecError if a claim's function calls `judge(p < .05, ...)`, which returns `contradicted` for p = .10."""
     if lines := _p_judgements(str(root / file)).get(function):
         raise SpecError(
             f"{file}:{lines[0]}: judge(p < ...) says `contradicted` where p is large, and a large p contradicts "

@@ -101,11 +101,9 @@ def _section_name(row: pd.Series) -> str:
 
 
 def _quantity_name(row: pd.Series) -> str:
-    """Return the quantity of a value and what it belongs to, such as `height of beans`.
+    """Return a value's quantity with its owner, `height of beans`; the owner is in a column of `stated_of`.
 
-    The owner is the value in the first column of the vocabulary's `stated_of` that the row has. If the vocabulary says
-    that the column goes with headings, a quantity that begins with a capital gets a small letter, except a symbol such
-    as `QK`.
+    If `stated_of` calls the column a heading, the quantity begins with a small letter, unless it is a symbol (`QK`).
     """
     quantity = str(row["quantity"])
     for column, style in vocabulary().stated_of.items():

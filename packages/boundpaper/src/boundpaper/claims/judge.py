@@ -115,7 +115,7 @@ def compare(
     """Return the verdict on a printed number, judged by the recomputed number.
 
     `holds`: the recomputed number rounds to the printed number, or lies in the printed range. `holds after rounding`:
-    only a number in the range `within` does. `contradicted`: none does; the failure kind is `number`.
+    only a number in the range `within` does. `contradicted`, with the failure kind `number`: no such number does.
 
     Parameters
     ----------
@@ -349,8 +349,7 @@ def untestable(reason: str, reported: str = "", key: str = "", statement: str = 
 def candidate(excluded: bool, reason: tuple[str, str], *, recomputed: str = "", n: int | None = None) -> Verdict:
     """Return the verdict on a possible cause that a source names without asserting it.
 
-    The verdict is `contradicted` if the data exclude the cause, else `not testable`, since a cause that the data do not
-    exclude may still be false.
+    It is `contradicted` if the data exclude the cause, else `not testable`: a cause that is not excluded may be false.
 
     Parameters
     ----------

@@ -138,8 +138,8 @@ def _record_outcome(outcome: MutationOutcome, old: Verdict, new: Verdict, mutati
 def _is_unexplained(old: Verdict, new: Verdict) -> bool:
     """Return whether neither the reason nor a number beside it explains why a verdict has changed.
 
-    The reason explains a change if it has changed. So does a changed reported value, interval or p-value, and a changed
-    recomputed value if it is compared with a printed number or the reason has no word such as "not", "all" or "only".
+    Any change of reason, reported value, interval or p-value explains it. A changed recomputed value explains it only
+    if it is compared with a printed number, or if the reason has no word such as "not", "all" or "only".
     """
     if old.reason != new.reason or old.reported != new.reported or _test_numbers(old) != _test_numbers(new):
         return False
@@ -180,10 +180,8 @@ def _repaired_frames(frame: pd.DataFrame, repairs: Mapping[str, str]) -> Iterato
 
 
 def _changed_tests(frame: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
-    """Yield copies whose estimates are all significant or all not, with either sign, or all 0.
-
-    The columns that the store parses from printed text do not count as intervals.
-    """
+    """Yield copies whose estimates are all significant, all not significant, or all 0, with either sign."""
+    # The numbers that the store parses from printed text are no estimates.
     parsed_columns = set(PARSED) if "printed" in frame.columns else set()
     triples = [
         (estimate, low, high)
@@ -274,10 +272,7 @@ def reprinted(frame: pd.DataFrame, texts: list[str]) -> pd.DataFrame:
 
 
 def shift_numbers(text: str, share: float) -> str:
-    """Return a printed text with each number changed by a share of itself, with the same decimals.
-
-    A zero grows by 5, and a number whose change would be lost in rounding by 1, in the last printed digit.
-    """
+    """Return a printed text with each number changed by a share of itself, at least in the last printed digit."""
 
     def shift(match: re.Match[str]) -> str:
         digits = match[0].replace(",", "")

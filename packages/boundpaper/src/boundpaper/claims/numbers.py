@@ -9,13 +9,14 @@ is printed for two or more quantities must be explained in `artifacts/sources/nu
 """
 
 import csv
-import io
 import re
 import sys
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from operator import itemgetter
 from pathlib import Path
+
+import pandas as pd
 
 from boundpaper import places
 from boundpaper.store.descriptor import resource
@@ -30,10 +31,7 @@ NUMBER = re.compile(r"\d[\d,]*\.?\d*")
 
 
 def distinctive_number(printed: str) -> str | None:
-    """Return the only number in a cell if it has at least `DIGITS` digits and is not a power of two, else None.
-
-    Zeros at the start, and at the end of a whole number, do not count as digits.
-    """
+    """Return the only number in a cell if it has `DIGITS` significant digits and is not a power of two, else None."""
     numbers = NUMBER.findall(printed)
     if len(numbers) != 1:
         return None
@@ -85,11 +83,8 @@ def main() -> int:
         with (root / LISTED).open(encoding="utf-8", newline="") as stream:
             old_rows = list(csv.DictReader(stream))
     rows = keep_quantities(repeated_numbers(root), old_rows)
-    output = io.StringIO()
-    writer = csv.DictWriter(output, COLUMNS, lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    write(root / LISTED, output.getvalue().encode())
+    table = pd.DataFrame(rows, columns=list(COLUMNS), dtype=object)
+    write(root / LISTED, table.to_csv(index=False, lineterminator="\n").encode())
     print(f"{LISTED}: {len(rows)} cells, {sum(not row['quantity'] for row in rows)} without a quantity")
     return 0
 

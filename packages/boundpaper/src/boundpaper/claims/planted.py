@@ -10,7 +10,6 @@ numbers and only prints the outcomes.
 """
 
 import csv
-import io
 import random
 import re
 import sys
@@ -216,19 +215,15 @@ def main(arguments: list[str]) -> int:
         detected_by = detector(project, typo)
         rows.append(
             {
-                **{"document": typo.document, "table": typo.table, "row": typo.row, "before": typo.before},
-                **{"after": typo.after, "typo": typo.kind, "detected": str(bool(detected_by)).lower()},
-                "by": detected_by,
+                "document": typo.document, "table": typo.table, "row": typo.row, "before": typo.before,
+                "after": typo.after, "typo": typo.kind, "detected": str(bool(detected_by)).lower(), "by": detected_by,
             }
-        )
+        )  # fmt: skip
         change = f"{typo.document} {typo.table} row {typo.row}: {typo.before} -> {typo.after}"
         print(f"{change}: {detected_by or 'not detected'}", flush=True)
     if len(arguments) < 2:
-        output = io.StringIO()
-        writer = csv.DictWriter(output, COLUMNS, lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
-        write(root / PLANTED, output.getvalue().encode())
+        table = pd.DataFrame(rows, columns=list(COLUMNS), dtype=object)
+        write(root / PLANTED, table.to_csv(index=False, lineterminator="\n").encode())
     for document in judged_sources(root):
         rows_of_document = [row for row in rows if row["document"] == document]
         print(f"{document}: {sum(bool(row['by']) for row in rows_of_document)} of {len(rows_of_document)} detected")

@@ -154,7 +154,8 @@ class Relation(DeclarationPart):
         """Yield the artifacts of the cell, of the terms and of the keys."""
         yield self.cell.artifact
         yield from (cell.artifact for cell in self.follows.cells())
-        yield from (rows.artifact for rows in _rows_of_artifacts(self.each))
+        key_values = [self.each] if isinstance(self.each, Rows) else self.each.values()
+        yield from (values.artifact for values in key_values if isinstance(values, Rows))
 
     def verdicts(self, frames: Frames) -> list[Verdict]:
         """Return one verdict per set of keys.
@@ -185,11 +186,6 @@ class Relation(DeclarationPart):
         )
         origins = [claim for cell in inputs for claim in cell.judged] + self.judged.get(key, "").split()
         return mark_repeat(verdict, *(str(fill(claim, keys)) for claim in origins))
-
-
-def _rows_of_artifacts(each: Each) -> Iterator[Rows]:
-    """Yield the rows of artifacts in the argument `each` of a relation."""
-    yield from (rows for rows in ([each] if isinstance(each, Rows) else each.values()) if isinstance(rows, Rows))
 
 
 def _key_sets(each: Each, frames: Frames) -> list[dict[str, Any]]:

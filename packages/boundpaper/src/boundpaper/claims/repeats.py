@@ -55,7 +55,6 @@ def with_origins(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _origins(name: str, row_by_name: Mapping[str, Mapping[str, Any]]) -> list[str]:
-    """Return the names of the rows that a row repeats."""
     origins = str(row_by_name[name].get("repeats") or "").split()
     for origin in origins:
         if origin not in row_by_name:

@@ -36,10 +36,7 @@ def short_report(rows: Iterable[Mapping[str, Any]]) -> list[str]:
 
 
 def full_text(row: Mapping[str, Any], place: Mapping[str, Any]) -> list[str]:
-    """Return lines on one verdict: its statement, numbers and reason, and where it is stated, computed and printed.
-
-    `row` is the row of the ledger, and `place` the row of `claim_places`.
-    """
+    """Return lines with all details of a verdict, from its row in the ledger and its row in `claim_places`."""
     stated_in = f"{row['source']}, {row['section']}"
     if place.get("line"):
         stated_in += f' (heading "{place["heading"]}", line {place["line"]}, statement {place["anchor"]})'

@@ -4,10 +4,8 @@
     sun = HEIGHTS(day="{day}", lamp="sun", metric="mean")
 
 Calling an `Artifact` with column values gives the printed cell of one row; `-`, `+`, `/` and the functions of this
-module combine cells into terms. A term that is computed from printed cells also has the range that their rounding
-allows.
-
-A name in braces is replaced by the key of that name. A conversion changes the key: `{day!w}` writes blanks for
+module combine cells into terms. A term computed from printed cells also has the range that their rounding allows. A
+name in braces is replaced by the key of that name. A conversion changes the key: `{day!w}` writes blanks for
 underscores, `!l` writes small letters, and `!c` a capital at the start; a text that is only `{day!i}` becomes an int.
 """
 
@@ -82,7 +80,7 @@ class TermValue:
     @property
     def number(self) -> float:
         """Return the number; raise DataError for a word or a range."""
-        return QuotedCell(self.printed, self.value, self.decimals, self.interval or Interval(0, 0)).number
+        return QuotedCell(self.printed, self.value, self.decimals, Interval(0, 0)).number
 
     def __format__(self, spec: str) -> str:
         return format(self.number, spec) if spec else self.printed

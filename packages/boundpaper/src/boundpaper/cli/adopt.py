@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -184,13 +185,18 @@ def _convert_command(format: str, help: str) -> click.Command:
             document, messages = export.convert_adopted(folder, format, scratch)
         target = output or folder.paper / f"{Path(folder.mains[0]).stem}.{format}"
         files.write(target, document)
-        click.echo(folder.shown(target.absolute()))
-        for message in messages:
-            click.echo(message, err=True)
-        if messages:
-            raise SystemExit(1)
+        echo_outcome(folder.shown(target.absolute()), messages)
 
     return convert
+
+
+def echo_outcome(file: str, messages: Sequence[str]) -> None:
+    """Print the name of a written file, and messages on what was lost; exit with 1 if something was lost."""
+    click.echo(file)
+    for message in messages:
+        click.echo(message, err=True)
+    if messages:
+        raise SystemExit(1)
 
 
 docx = _convert_command(

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import click
 
+from boundpaper.cli.adopt import echo_outcome
 from boundpaper.cli.project import jobs_option, root, show_waiting
 from boundpaper.cli.thesis import bundle, paper
 
@@ -63,8 +64,6 @@ def zip_up(ctx: click.Context, arxiv: bool, upload: bool, jobs: int | None) -> N
 
 
 def _convert_command(format: str, help: str) -> click.Command:
-    """Return the command that converts the thesis to a format."""
-
     @click.command(format, help=help)
     @click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="File to write.")
     @jobs_option
@@ -82,11 +81,7 @@ def _convert_command(format: str, help: str) -> click.Command:
                 document, messages = export.convert(scratch / "plain", "thesis.tex", format)
         target = output or root() / f"out/thesis.{format}"
         files.write(target, document)
-        click.echo(str(target))
-        for message in messages:
-            click.echo(message, err=True)
-        if messages:
-            raise SystemExit(1)
+        echo_outcome(str(target), messages)
 
     return convert
 

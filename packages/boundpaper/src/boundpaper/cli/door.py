@@ -33,10 +33,7 @@ class Commands(click.Group):
             raise click.UsageError(f"{error.message} {suggestion[:1].upper()}{suggestion[1:]}".strip(), ctx) from None
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run a command; after an error that the user can correct, print its message and exit with status 1.
-
-        With `--debug`, and for any other error, the traceback is printed.
-        """
+        """Run a command; print only the message of an error that the user can correct, and exit with status 1."""
         interrupt.reset()
         try:
             status = super().invoke(ctx)

@@ -1,8 +1,7 @@
 r"""Align the numbers of a column: split each number into pieces, and pad the pieces to equal widths.
 
 Columns are right-aligned and digits are equally wide, so it is enough that everything to the right of the decimal point
-has the same width in every row. The padding is `\phantom{...}` in LaTeX, and spaces of a digit's width in Markdown and
-HTML.
+has the same width in every row. Padding is `\phantom{...}` in LaTeX, and spaces of a digit's width in other formats.
 """
 
 import functools
@@ -74,8 +73,7 @@ def align_column(
 ) -> list[str]:
     """Return a column's numbers as aligned text; None (a text or blank cell) becomes an empty string.
 
-    `bold` says which values are bold; `hanging_marks`, only for LaTeX, follow the numbers' last digits and take no
-    width.
+    `bold` says which values are bold; `hanging_marks`, only for LaTeX, follow the last digits and take no width.
     """
     widths = _piece_widths(column)
     marks = hanging_marks or [""] * len(column)

@@ -65,18 +65,15 @@ def json(grid: Grid) -> str:
 
 
 def _field_names(column: Column, cells: list[Cell]) -> list[str]:
-    keys = ["value"]
-    if column.uncertainty is not None:
-        keys.append("uncertainty")
-    if column.ci is not None:
-        keys += ["low", "high"]
-    if column.p is not None:
-        keys.append("p")
-    if column.mark is not None:
-        keys.append("marks")
-    if any(cell.reason for cell in cells):
-        keys.append("reason")
-    return keys
+    fields = {
+        "uncertainty": column.uncertainty,
+        "low": column.ci,
+        "high": column.ci,
+        "p": column.p,
+        "marks": column.mark,
+    }
+    keys = ["value", *(key for key, name in fields.items() if name is not None)]
+    return [*keys, "reason"] if any(cell.reason for cell in cells) else keys
 
 
 def _author_text(value: object) -> object:

@@ -21,7 +21,7 @@ def html(grid: Grid) -> str:
     notes = collect_notes(grid)
     headings = []
     for column, lines in zip(grid.columns, heading_lines(grid, "html"), strict=True):
-        headings.append(("<br>".join(lines) + _letters_html(notes.of_title(column)), alignment(column)))
+        headings.append(("<br>".join(lines) + letters_html(notes.of_title(column)), alignment(column)))
     return fill_template(
         "table.html.j2",
         grid.name,
@@ -48,8 +48,9 @@ def _row_blocks(grid: Grid, notes: Notes) -> list[_Block]:
 
 
 def _superscript(cell: Cell, notes: Notes) -> str:
-    return "" if cell.hidden else "*" * cell.stars + _letters_html(notes.of_cell(cell))
+    return "" if cell.hidden else "*" * cell.stars + letters_html(notes.of_cell(cell))
 
 
-def _letters_html(letters: tuple[str, ...]) -> str:
+def letters_html(letters: tuple[str, ...]) -> str:
+    """Return letters of footnotes as a superscript; empty if there are none."""
     return f"<sup>{','.join(letters)}</sup>" if letters else ""

@@ -42,23 +42,11 @@ class LatexRow:
 
 @dataclass(frozen=True)
 class TablePlacement:
-    """How a table is placed on the pages of a document.
-
-    Attributes
-    ----------
-    page : PageWidths
-    both : bool
-        Whether the table spans both columns of a two-column page.
-    lines : float
-        Lines per float of a long table, which is split into floats where the page has two columns; 0 for a longtable,
-        which needs a page with one column.
-    part : {"float", "tabular", "rows"}
-        How much of the table to write: the float with caption and notes, only its tabular, or only the tabular's rows.
-    """
+    """How a table is placed on the pages of a document, and how much of it is written."""
 
     page: PageWidths = HOUSE
-    both: bool = False
-    lines: float = 0.0
+    both: bool = False  # whether it spans both columns of a two-column page
+    lines: float = 0.0  # per float of a long table on a two-column page; 0 for a longtable, which needs one column
     part: Literal["float", "tabular", "rows"] = "float"
 
 
@@ -159,7 +147,7 @@ def _column_types(grid: Grid, fit: TableFit) -> str:
     r"""Return the column types of the tabular.
 
     If there is no space between rows, a paragraph in the first column is indented from its second line, so that the
-    start of each row is visible; below group names, its first line is indented too.
+    start of each row is visible. If rows are below the names of groups, its first line is indented too.
     """
     types = []
     is_indented = grid.table.groups is not None and grid.table.group_style == "row"

@@ -89,10 +89,7 @@ def plain_width(cell: Cell) -> int:
 
 
 def spanners(grid: Grid, format: Markup) -> list[Spanner]:
-    """Return the headings above groups of columns and the gaps between them, from left to right.
-
-    The list is empty if no column has a group.
-    """
+    """Return the headings above groups of columns, with the gaps between them; empty if no column has a group."""
     if not any(column.group for column in grid.columns):
         return []
     result, first = [], 1
@@ -105,9 +102,7 @@ def spanners(grid: Grid, format: Markup) -> list[Spanner]:
 
 def group_headings(grid: Grid, format: Markup) -> dict[int, str]:
     """Return the heading of each column's group by the column's index, for formats with only one header line."""
-    return {
-        index: spanner.text for spanner in spanners(grid, format) for index in range(spanner.first - 1, spanner.last)
-    }
+    return {index: prose(column.group, format) for index, column in enumerate(grid.columns) if column.group}
 
 
 def alignment(column: Column) -> Align:

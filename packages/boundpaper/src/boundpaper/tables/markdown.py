@@ -1,8 +1,9 @@
-"""Write tables in Markdown: a pipe table with its caption and notes, whose columns are aligned in the source too."""
+"""Write tables in Markdown, as pipe tables that are also aligned in the source, with caption and notes."""
 
 import unicodedata
 
 from boundpaper.tables.cells import Cell, Grid
+from boundpaper.tables.html import letters_html
 from boundpaper.tables.layout import alignment, body, group_headings, heading_lines, label_text, note_text, separators
 from boundpaper.tables.notes import Notes, collect_notes
 from boundpaper.tables.template import fill_template
@@ -43,17 +44,13 @@ def _column_headings(grid: Grid, notes: Notes) -> list[str]:
     groups = group_headings(grid, "markdown")
     headings = []
     for index, (column, lines) in enumerate(zip(grid.columns, heading_lines(grid, "markdown"), strict=True)):
-        letters = notes.of_title(column)
-        title = " ".join(lines) + (f"<sup>{','.join(letters)}</sup>" if letters else "")
+        title = " ".join(lines) + letters_html(notes.of_title(column))
         headings.append(f"{groups[index]}: {title}" if groups.get(index) else title)
     return headings
 
 
 def _superscript(cell: Cell, notes: Notes) -> str:
-    if cell.hidden:
-        return ""
-    letters = notes.of_cell(cell)
-    return "\\*" * cell.stars + (f"<sup>{','.join(letters)}</sup>" if letters else "")
+    return "" if cell.hidden else "\\*" * cell.stars + letters_html(notes.of_cell(cell))
 
 
 def _separator_cell(align: str, width: int) -> str:

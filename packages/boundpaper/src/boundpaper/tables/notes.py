@@ -19,13 +19,10 @@ class Note:
 
 @dataclass(frozen=True)
 class Notes:
-    """A table's notes in order, and the letters by which cells refer to notes.
-
-    The keys of `letters` are `("mark", name of the mark)` and `("reason", why a cell is empty)`.
-    """
+    """A table's notes in order, and the letters by which cells refer to notes."""
 
     notes: tuple[Note, ...]
-    letters: dict[tuple[str, str], str]
+    letters: dict[tuple[str, str], str]  # by ("mark", its name) or ("reason", why a cell is empty)
 
     def of_cell(self, cell: Cell) -> tuple[str, ...]:
         """Return the letters of a cell's footnotes."""
@@ -50,12 +47,10 @@ def collect_notes(grid: Grid) -> Notes:
     keys: dict[tuple[str, str], None] = {}
     for column in grid.columns:
         keys |= dict.fromkeys(("mark", mark) for mark in mark_names(column.title_mark or ""))
-    for row in grid.rows:
-        for cell in row:
-            if cell.reason and not cell.hidden:
-                keys[("reason", cell.reason)] = None
-            if not cell.hidden:
-                keys |= dict.fromkeys(("mark", mark) for mark in cell.marks)
+    for cell in [cell for row in grid.rows for cell in row if not cell.hidden]:
+        if cell.reason:
+            keys[("reason", cell.reason)] = None
+        keys |= dict.fromkeys(("mark", mark) for mark in cell.marks)
     reasons = [key for key in keys if key[0] == "reason"]
     only_empty = all(cell.value is None for row in grid.rows for cell in row if cell.reason)
     has_dash_note = len(reasons) == 1 and only_empty
@@ -73,6 +68,5 @@ def collect_notes(grid: Grid) -> Notes:
 
 
 def _note_letter(index: int) -> str:
-    """Return the letter of a note, counted from 0: `a` to `z`, then `aa`, `ab` and so on."""
     prefix_count, letter_index = divmod(index, len(ascii_lowercase))
     return (_note_letter(prefix_count - 1) if prefix_count else "") + ascii_lowercase[letter_index]

@@ -46,7 +46,7 @@ def _column_decimals(column: Column, cells: Sequence[Cell], where: Callable[[int
         if cell.low is not None and cell.high is not None:
             uncertainty = half_width(cell.low, cell.high)
         if uncertainty:
-            decimals_by_row[row] = column.show.place(uncertainty)
+            decimals_by_row[row] = column.show.decimals(uncertainty)
     if not decimals_by_row:
         raise DataError(f"{where(None)}: all uncertainties are 0, so the precision is unknown: use fixed(digits)")
     finest = max(decimals_by_row.values())

@@ -16,10 +16,7 @@ _RAISED = str.maketrans("abcdefghijklmnoprstuvwxyz", "ᵃᵇᶜᵈᵉᶠᵍʰⁱ
 
 
 def terminal_table(grid: Grid, width: int = 0, *, colour: bool = False) -> str:
-    """Return a table as text for a terminal of `width` characters (0: unlimited); numbers are never cut.
-
-    `colour` writes bold and italics as escape codes.
-    """
+    """Return a table for a terminal of `width` characters (0: unlimited), with escape codes if `colour`."""
     from rich.box import SIMPLE_HEAD
     from rich.console import Console
     from rich.table import Table

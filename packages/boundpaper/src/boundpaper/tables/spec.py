@@ -252,16 +252,14 @@ class Table:
 
 
 def mark_names(marks: str) -> tuple[str, ...]:
-    """Return the names of footnote marks, which `marks` separates by commas or semicolons."""
+    """Return the names in a text in which commas or semicolons separate names of footnote marks."""
     return tuple(name.strip() for name in marks.replace(";", ",").split(",") if name.strip())
 
 
 def with_text_names(table: Table) -> Table:
     """Return the table with all column names as text, since a frame's names may be numbers, dates or pairs."""
-    if all(isinstance(column_name, str) for column_name in (*table.rows.columns, *_fields_by_name(table))):
-        return table
     rows = table.rows.copy(deep=False)
-    rows.columns = [_as_text(column_name) for column_name in table.rows.columns]
+    rows.columns = list(map(_as_text, table.rows.columns))
     columns = [_with_text_fields(column, _COLUMN_FIELDS) for column in table.columns]
     renamed: Table = _with_text_fields(table, _TABLE_FIELDS)
     return replace(renamed, rows=rows, columns=columns)
@@ -269,12 +267,6 @@ def with_text_names(table: Table) -> Table:
 
 _COLUMN_FIELDS = ("field", "title", "digits", "uncertainty", "p", "mark", "reason", "ci")
 _TABLE_FIELDS = ("reason", "groups", "rule_before", "units", "entry")
-
-
-def _fields_by_name(table: Table) -> Iterator[object]:
-    for column in table.columns:
-        yield from (column.title, *column.fields)
-    yield from (name for field in _TABLE_FIELDS if (name := getattr(table, field)) is not None)
 
 
 def _with_text_fields(spec: Any, fields: tuple[str, ...]) -> Any:
@@ -359,40 +351,34 @@ def _author_texts(table: Table) -> Iterator[tuple[str, str]]:
 
 def _check_column(column: Column, table: Table, context: str) -> None:
     where = f"{context}, column {column.title!r}"
+    show, width = column.show, column.width
     has_spread = column.uncertainty is not None or column.ci is not None
+    fault = ""
     if column.best not in (None, "max", "min"):
-        raise SpecError(f"{where}: best must be 'max' or 'min', not {column.best!r}")
-    if column.best and not has_spread:
-        raise SpecError(
-            f"{where}: best needs uncertainty= or ci=, since otherwise no value is distinguishable from the next"
-        )
-    if column.uncertainty is not None and column.ci is not None:
-        raise SpecError(f"{where} has both uncertainty= and ci=: choose one, and show the other in a separate column")
-    if isinstance(column.show, Uncertain) and not has_spread:
-        raise SpecError(f"{where} is shown as uncertain() but names neither uncertainty= nor ci=")
-    if has_spread and isinstance(column.show, (Words, AsPrinted, PValue, IntervalFormat)):
-        raise SpecError(
-            f"{where}: {type(column.show).__name__.lower()} cannot have uncertainty= or ci=: use fixed(digits)"
-        )
-    if has_spread and isinstance(column.show, Scientific):
-        raise SpecError(
-            f"{where}: scientific() cannot have uncertainty= or ci=: scale the column and give the power in unit="
-        )
-    if isinstance(column.show, IntervalFormat):
-        raise SpecError(f"{where}: interval() is for prose; in a table give the estimate and ci=(low, high)")
-    if column.digits is not None and not isinstance(column.show, Fixed):
-        raise SpecError(f"{where}: digits=, the field of each row's digits, is only for fixed(digits)")
-    if column.width is not None and not isinstance(column.show, (Words, type(None))):
-        raise SpecError(f"{where}: width= makes a paragraph column, which is only for text")
-    if isinstance(column.width, str) and not LENGTH.fullmatch(column.width):
-        raise SpecError(
-            f"{where}: width must be a number with mm, cm, in, pt or em, or a fraction of the line, not "
-            f"{column.width!r}"
-        )
-    if isinstance(column.width, (int, float)) and not 0 < column.width <= 1:
-        raise SpecError(f"{where}: width must be a fraction of the line, above 0 and at most 1, not {column.width}")
-    if column.align not in (None, "left", "right", "center"):
-        raise SpecError(f"{where}: align must be 'left', 'right' or 'center', not {column.align!r}")
-    for name in mark_names(column.title_mark or ""):
-        if name not in table.marks:
-            raise SpecError(f"{where}: the mark {name!r} is not explained in marks={or_known(name, table.marks)}")
+        fault = f": best must be 'max' or 'min', not {column.best!r}"
+    elif column.best and not has_spread:
+        fault = ": best needs uncertainty= or ci=, since otherwise no value is distinguishable from the next"
+    elif column.uncertainty is not None and column.ci is not None:
+        fault = " has both uncertainty= and ci=: choose one, and show the other in a separate column"
+    elif isinstance(show, Uncertain) and not has_spread:
+        fault = " is shown as uncertain() but names neither uncertainty= nor ci="
+    elif has_spread and isinstance(show, (Words, AsPrinted, PValue, IntervalFormat)):
+        fault = f": {type(show).__name__.lower()} cannot have uncertainty= or ci=: use fixed(digits)"
+    elif has_spread and isinstance(show, Scientific):
+        fault = ": scientific() cannot have uncertainty= or ci=: scale the column and give the power in unit="
+    elif isinstance(show, IntervalFormat):
+        fault = ": interval() is for prose; in a table give the estimate and ci=(low, high)"
+    elif column.digits is not None and not isinstance(show, Fixed):
+        fault = ": digits=, the field of each row's digits, is only for fixed(digits)"
+    elif width is not None and not isinstance(show, (Words, type(None))):
+        fault = ": width= makes a paragraph column, which is only for text"
+    elif isinstance(width, str) and not LENGTH.fullmatch(width):
+        fault = f": width must be a number with mm, cm, in, pt or em, or a fraction of the line, not {width!r}"
+    elif isinstance(width, (int, float)) and not 0 < width <= 1:
+        fault = f": width must be a fraction of the line, above 0 and at most 1, not {width}"
+    elif column.align not in (None, "left", "right", "center"):
+        fault = f": align must be 'left', 'right' or 'center', not {column.align!r}"
+    elif unknown := [name for name in mark_names(column.title_mark or "") if name not in table.marks]:
+        fault = f": the mark {unknown[0]!r} is not explained in marks={or_known(unknown[0], table.marks)}"
+    if fault:
+        raise SpecError(where + fault)

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from boundpaper.tables.align import widest_tokens
+from boundpaper.tables.align import Pieces, widest_tokens
 from boundpaper.tables.cells import Grid, is_number
 from boundpaper.tables.layout import heading_lines, spanners
 from boundpaper.tables.spec import Column, Size, mark_names
@@ -141,14 +141,11 @@ def _body_width(grid: Grid, index: int, space: float) -> float:
     """Return the estimated width of a column's widest cell in em, including padding and marks."""
     cells = [row[index] for row in grid.rows if not row[index].hidden]
     mark_width = max((0.35 * cell.stars + 0.6 * (len(cell.marks) + bool(cell.reason)) for cell in cells), default=0.0)
+    pieces_by_unit: dict[str, list[Pieces | None]] = {}
+    for row, unit in zip(grid.rows, grid.units, strict=True):
+        pieces_by_unit.setdefault(unit, []).append(row[index].pieces)
     number_width = max(
-        sum(
-            _TOKENS.get(token, 0.6)
-            for token in widest_tokens(
-                [row[index].pieces for row, row_unit in zip(grid.rows, grid.units, strict=True) if row_unit == unit]
-            )
-        )
-        for unit in set(grid.units)
+        sum(_TOKENS.get(token, 0.6) for token in widest_tokens(pieces)) for pieces in pieces_by_unit.values()
     )
     words_width = max((text_width(cell.words) for cell in cells if cell.pieces is None), default=0.0)
     indent = 1.0 if index == 0 and grid.table.groups is not None and grid.table.group_style == "row" else 0.0
@@ -158,5 +155,4 @@ def _body_width(grid: Grid, index: int, space: float) -> float:
 
 
 def _visible_text(heading: str) -> str:
-    """Return a heading in HTML without tags, entities and the characters of TeX commands."""
     return re.sub(r"<[^<>]*>|\\[a-zA-Z]+|[\\{}_^$]|&[a-z]+;", "", heading)

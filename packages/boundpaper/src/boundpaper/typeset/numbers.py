@@ -40,16 +40,13 @@ class NumberFormat:
 
 @dataclass(frozen=True, slots=True)
 class Fixed(NumberFormat):
-    """A format with a fixed number of decimals.
-
-    With `sign`, positive numbers get a plus. Numbers are multiplied by `scale` before they are rounded.
-    """
+    """A format with a fixed number of decimals."""
 
     digits: int
-    sign: bool = False
+    sign: bool = False  # whether positive numbers get a plus
     suffix: str = ""
     thousands: bool = True
-    scale: int = 1
+    scale: int = 1  # by which numbers are multiplied before they are rounded
 
     def __post_init__(self) -> None:
         if not isinstance(self.digits, int) or not 0 <= self.digits <= 15:
@@ -144,26 +141,25 @@ class Uncertain:
     digits: int = 2
     sign: bool = False
 
-    def place(self, uncertainty: object) -> int:
+    def decimals(self, uncertainty: object) -> int:
         """Return the decimals to which to round an uncertainty (-2: to hundreds); DataError unless it is positive."""
         spread = finite(uncertainty, "uncertainty")
         if spread <= 0:
             raise DataError(f"the uncertainty {uncertainty!r} does not determine a precision: use fixed(digits)")
         return significant_place(spread, self.digits)
 
-    def at(self, place: int, value: object) -> NumberParts:
-        """Return a value or an uncertainty rounded to the decimals of its column."""
-        return decimal_parts(finite(value), place, sign=self.sign)
+    def at(self, decimals: int, value: object) -> NumberParts:
+        """Return the parts of a value or an uncertainty rounded to a number of decimals."""
+        return decimal_parts(finite(value), decimals, sign=self.sign)
 
     def show(self, value: object, format: Output = "latex") -> str:
         """Return the pair as text in `format`."""
         middle, spread = pair(value, "value with its uncertainty")
         if format == "csv":
             return f"{shortest_text(middle)},{shortest_text(spread)}"
-        place = self.place(spread)
-        return glyphs(
-            (*self.at(place, middle).tokens, "±", *replace(self, sign=False).at(place, spread).tokens), format
-        )
+        decimals = self.decimals(spread)
+        spread_tokens = replace(self, sign=False).at(decimals, spread).tokens
+        return glyphs((*self.at(decimals, middle).tokens, "±", *spread_tokens), format)
 
 
 _PRINTED = re.compile(

@@ -15,14 +15,11 @@ def finite(value: object, name: str = "value") -> Decimal:
 
     Raises DataError for NaN, infinity, and a value that is not a number (text, bool, None).
     """
-    if isinstance(value, Decimal):
-        number = value
-    elif isinstance(value, numbers.Integral) and not isinstance(value, bool):
-        return Decimal(int(value))
-    elif isinstance(value, numbers.Real) and not isinstance(value, bool):
-        number = Decimal(repr(float(value)))
-    else:
+    if isinstance(value, bool) or not isinstance(value, (Decimal, numbers.Real)):
         raise DataError(f"the {name} {value!r} is not a number")
+    if isinstance(value, numbers.Integral):
+        return Decimal(int(value))
+    number = value if isinstance(value, Decimal) else Decimal(repr(float(value)))
     if not number.is_finite():
         raise DataError(f"the {name} is not a finite number: leave it empty and give a reason")
     return number

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable
 
-FITS = 24  # characters
+FITS = 24  # characters that fit a label
 
 
 def short_names(names: Iterable[str], longest: int = FITS) -> dict[str, str]:

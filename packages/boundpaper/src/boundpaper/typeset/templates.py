@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-LONGEST = 1_000_000  # characters or items in a product
-LARGEST = 10_000  # bits in a power
+LONGEST = 1_000_000  # most characters or items in a product
+LARGEST = 10_000  # most bits in a power
 WIDTH = re.compile(r"\d{4,}")  # a field width that is too large
 
 
@@ -28,13 +28,13 @@ def environment(*folders: Path, **options: Any) -> Environment:
     class TemplateLoader(jinja2.FileSystemLoader):
         def get_source(self, environment: Environment, template: str) -> Any:
             """Return the text of a template; a NUL byte, which LaTeX silently skips, is an error."""
-            source, path, current = super().get_source(environment, template)
+            source, path, is_up_to_date = super().get_source(environment, template)
             if "\0" in source:
                 line = source.count("\n", 0, source.index("\0")) + 1
                 raise jinja2.TemplateSyntaxError(
                     "a NUL byte, which no text has; restore the file", line, template, path
                 )
-            return source, path, current
+            return source, path, is_up_to_date
 
     class Sandbox(SandboxedEnvironment):
         intercepted_binops = frozenset({"*", "**", "%"})

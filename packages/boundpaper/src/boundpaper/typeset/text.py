@@ -167,10 +167,8 @@ def _split_spans(text: str) -> list[_Span]:
             spans.append(_Span("citation", match[0][1:-1]))
             offset = match.end()
         elif char == "@" and (bare_key := _BARE_KEY.match(text, offset)):
-            raise SpecError(
-                f"{bare_key[0]!r} in {_quoted(text, offset)} is not a citation: write [{bare_key[0]}], or \\@ for the "
-                "sign"
-            )
+            key, excerpt = bare_key[0], _quoted(text, offset)
+            raise SpecError(f"{key!r} in {excerpt} is not a citation: write [{key}], or \\@ for the sign")
         else:
             plain_text.append(char)
             offset += 1

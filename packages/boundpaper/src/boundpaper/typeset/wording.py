@@ -27,10 +27,7 @@ SYMBOLS: Mapping[str, str] = {
 
 
 def abbreviated_names(names: Iterable[str], longest: int) -> dict[str, str]:
-    """Return a distinct abbreviation for each name, which omits its middle (`smollm2-13…b179c952`).
-
-    An abbreviation has at most `longest` characters, or as many more as distinguish it.
-    """
+    """Return distinct abbreviations, of `longest` characters if possible, without the middle: `smollm2-13…b179c952`."""
     lengths = dict.fromkeys(names, longest)
     while True:
         abbreviations = {name: _without_middle(name, length) for name, length in lengths.items()}
@@ -65,10 +62,7 @@ _UNDERSCORES = re.compile(r"(?<![\w/.])[A-Za-z]++[a-z0-9]*+(?:_[a-z0-9]++)++(?![
 
 
 def correlation_phrase(row: pd.Series, digits: int = 2) -> str:
-    """Return a correlation as prose: `$r = -0.67$ $[-0.95, 0.16]$, $p = 0.067$, Holm $p = 0.486$`.
-
-    Without an interval or a p-value, `row` has NaN, and the phrase omits that part.
-    """
+    """Return a correlation without parts that are NaN: `$r = -0.67$ $[-0.95, 0.16]$, $p = 0.067$, Holm $p = 0.486$`."""
     show, p = fixed(digits), pvalue(relation=True)
     phrase = f"${SYMBOLS[row['effect_name']]} = {show.show(row['estimate'], 'plain')}$"
     if row["ci_low"] == row["ci_low"] and row["ci_high"] == row["ci_high"]:
