@@ -177,11 +177,11 @@ class _SurveyHooks:
             try:
                 before, *updates = (self._outputs.pop((layer, name)) for name in names)
             except KeyError as error:
-                raise ModelError(f"layer {layer}: its {error.args[0][1]} output was not seen in the forward") from None
+                raise ModelError(f"layer {layer}: its {error.args[0][1]} output was not seen in the pass") from None
             if not bool(after.isfinite().all()):
                 raise NotFinite(f"layer {layer} gives infinite or undefined states")
             self._layers[layer] |= self._residual(after)
-            self._layers[layer] |= _content_measures(before, *updates, after) if updates else NO_CONTENT
+            self._layers[layer] |= _content_measures(before, updates[0], updates[1], after) if updates else NO_CONTENT
 
         return hook
 
