@@ -165,7 +165,8 @@ def _slot_environments(workers: int | Literal["gpu"], gpus: int | None, cpus: in
         per_job = gpus or 1
         count = len(visible) // per_job
         if count == 0:
-            raise ThesisError(f"one job on each GPU: a job needs {per_job}, but this machine shows only {len(visible)}")
+            shown = f"this machine shows only {len(visible)}"
+            raise ThesisError(f"one job on each GPU: a job needs {per_job}, but {shown}; ask for fewer")
     else:
         count = workers
         if gpus and count * gpus > len(visible):

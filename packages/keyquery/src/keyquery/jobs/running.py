@@ -155,7 +155,8 @@ def run_jobs(
     for job, position in enumerate(first_positions.values()):
         if not _take_earlier_result(results, job, state, valid):
             to_run[job] = arguments[position]
-    state.show_progress(None, _opening_line(state))
+    earlier = f", {len(state.kept)} of them finished earlier" if state.kept else ""
+    state.show_progress(None, f"{len(folders)} job{'s' if len(folders) != 1 else ''}{earlier}")
     if to_run:
         for job, job_arguments in to_run.items():
             folders[job].describe(state.names[job], dotted_name(function), job_arguments, version)
@@ -234,11 +235,6 @@ def _take_outcome(state: _RunState, job: int, future: Future[Any]) -> None:
         state.fail(job, reason, "" if failure.explained else folder.tail())
     else:
         state.fail(job, f"ended, but its result is not in {folder.path}", folder.tail())
-
-
-def _opening_line(state: _RunState) -> str:
-    earlier = f", {len(state.kept)} of them finished earlier" if state.kept else ""
-    return f"{len(state.names)} job{'s' if len(state.names) != 1 else ''}{earlier}"
 
 
 def _job_name(arguments: Mapping[str, Any]) -> str:

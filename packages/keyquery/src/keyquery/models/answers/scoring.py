@@ -89,19 +89,16 @@ def grouped_logprobs(
     one copy of the cache is in memory (two with sliding windows). A model with states in its cache reads the prefix
     again for every rest.
     """
-    prefixes, branches = [], []
-    for group in groups:
-        prefix, group_branches = _answer_branches(tokenizer, group)
-        prefixes.append(prefix)
-        branches.append(group_branches)
+    pairs = [_answer_branches(tokenizer, group) for group in groups]
+    prefixes, branches = [prefix for prefix, _ in pairs], [group_branches for _, group_branches in pairs]
     sums: list[list[float]] = [[] for _ in groups]
     for indices in batches([len(prefix) for prefix in prefixes], batch):
         batch_sums = _branch_sums(model, [prefixes[index] for index in indices], [branches[index] for index in indices])
         for index, group_sums in zip(indices, batch_sums, strict=True):
             sums[index] = group_sums
     return [
-        [_question_scores(question, number, *branches_and_sums) for number, question in enumerate(group)]
-        for group, *branches_and_sums in zip(groups, branches, sums, strict=True)
+        [_question_scores(question, number, group_branches, group_sums) for number, question in enumerate(group)]
+        for group, group_branches, group_sums in zip(groups, branches, sums, strict=True)
     ]
 
 

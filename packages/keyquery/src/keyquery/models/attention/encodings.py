@@ -122,9 +122,8 @@ def _head_dimension(text_config: Any) -> int:
         int(getattr(config, "head_dim", None) or config.hidden_size // config.num_attention_heads) for config in configs
     }
     if len(dimensions) > 1:
-        raise ModelError(
-            f"heads of its layers have {' and '.join(map(str, sorted(dimensions)))} dimensions, not one number"
-        )
+        numbers = " and ".join(map(str, sorted(dimensions)))
+        raise ModelError(f"heads of its layers have {numbers} dimensions, not one number")
     return dimensions.pop()
 
 

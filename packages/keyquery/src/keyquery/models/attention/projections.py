@@ -102,11 +102,10 @@ def _exact_match(output: Tensor | None, vectors: Tensor) -> Tensor:
         arrangements.append(output.transpose(1, 2))
     if output.shape == vectors.shape:
         arrangements.append(output)
-    largest = TOLERANCE * float(vectors.norm())
-    return next(
-        (arrangement for arrangement in arrangements if float((arrangement.float() - vectors).norm()) <= largest),
-        vectors,
-    )
+    for arrangement in arrangements:
+        if float((arrangement.float() - vectors).norm()) <= TOLERANCE * float(vectors.norm()):
+            return arrangement
+    return vectors
 
 
 def _rotated_back(call: Call, rotary: Rotary) -> tuple[Tensor, Tensor]:
@@ -127,9 +126,8 @@ def _at_zero(vectors: Tensor, positions: Tensor, rotary: Rotary) -> Tensor:
         return vectors
     frequencies = torch.tensor(rotary.frequencies, dtype=torch.float64)
     angles = positions.cpu().double()[..., None] * frequencies
-    cosine, sine = (
-        component.float().to(vectors.device)[:, None] / rotary.factor for component in (angles.cos(), angles.sin())
-    )
+    cosine = angles.cos().float().to(vectors.device)[:, None] / rotary.factor
+    sine = angles.sin().float().to(vectors.device)[:, None] / rotary.factor
     rotated = vectors[..., rotary.start : rotary.end]
     if rotary.layout == "half":
         first, second = rotated.chunk(2, dim=-1)

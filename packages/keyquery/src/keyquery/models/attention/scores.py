@@ -74,13 +74,9 @@ def check_causal(call: Call, rows: range) -> None:
     """Raise ModelError if a call's mask lets a query in `rows` see later tokens, or is not the same for all heads."""
     if call.mask is None:
         return
-    if call.mask.ndim != 4 or call.mask.shape[0] != 1 or call.mask.shape[1] != 1:
-        raise ModelError(
-            f"{type(call.module).__name__}: a mask of shape {tuple(call.mask.shape)} is not the same for all heads"
-        )
-    torch = libraries.torch
+    name = type(call.module).__name__
+    if call.mask.ndim != 4 or call.mask.shape[:2] != (1, 1):
+        raise ModelError(f"{name}: a mask of shape {tuple(call.mask.shape)} is not the same for all heads")
     visible = _visible_keys(call.mask[0, 0, rows.start : rows.stop, rows.start : call.key.shape[2]])
-    if bool(torch.triu(visible, diagonal=1).any()):
-        raise ModelError(
-            f"{type(call.module).__name__} lets tokens see later ones; attention statistics are of causal attention"
-        )
+    if bool(libraries.torch.triu(visible, diagonal=1).any()):
+        raise ModelError(f"{name} lets tokens see later ones; attention statistics are of causal attention")

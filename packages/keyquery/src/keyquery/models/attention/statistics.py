@@ -208,6 +208,14 @@ def _row_sums(call: Call, rows: range, key_tile: int, limits: NDArray[np.int64])
             in_bin = (bin_of_pair == index) & visible
             sums[:, index] += (weights * in_bin).sum(dim=(-2, -1))
             pairs[index] += in_bin.sum()
-    by_row = [tensor.cpu().double().numpy() for tensor in (first, local, own_key, entropy)]
-    counts = [tensor.cpu().numpy() for tensor in (top.int(), visible_keys, sees_first)]
-    return AttentionRows(*by_row, *counts, sums.cpu().double().numpy(), pairs.cpu().numpy())
+    return AttentionRows(
+        first=first.cpu().double().numpy(),
+        local=local.cpu().double().numpy(),
+        self=own_key.cpu().double().numpy(),
+        entropy=entropy.cpu().double().numpy(),
+        top=top.int().cpu().numpy(),
+        visible_keys=visible_keys.cpu().numpy(),
+        sees_first=sees_first.cpu().numpy(),
+        sums=sums.cpu().double().numpy(),
+        pairs=pairs.cpu().numpy(),
+    )

@@ -103,9 +103,8 @@ def read(root: Path) -> Manifest | None:
     except (OSError, ValueError, RecursionError) as error:
         raise DataError(f"{path}: not a manifest ({error}); remove the folder and capture again") from None
     if not isinstance(data, dict) or data.get("format") != FORMAT:
-        raise DataError(
-            f"{path}: format {str(data.get('format'))[:20] if isinstance(data, dict) else '?'}; only {FORMAT} is read"
-        )
+        number = str(data.get("format"))[:20] if isinstance(data, dict) else "?"
+        raise DataError(f"{path}: format {number}; only {FORMAT} is read")
     if SEAL not in data:
         raise DataError(
             f"{path}: {broken(data)} (version 0.1.0 wrote none); where you trust it, run: python -m {_MODULE} {root}"

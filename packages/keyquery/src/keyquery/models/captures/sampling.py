@@ -127,9 +127,8 @@ def _named_heads(layers: Sequence[Layer], heads: Collection[tuple[int, int]]) ->
     for index, head in heads:
         where = f"--heads {index}.{head}"
         if index not in by_index:
-            raise ModelError(
-                f"{where}: layer {index} is no attention layer of the model; it has {_numbers_as_text(by_index)}"
-            )
+            layer_numbers = _numbers_as_text(by_index)
+            raise ModelError(f"{where}: layer {index} is no attention layer of the model; it has {layer_numbers}")
         if by_index[index].kind == "cross":
             raise ModelError(f"{where}: layer {index} reads another sequence, whose keys are not captured")
         if head >= by_index[index].query_heads:

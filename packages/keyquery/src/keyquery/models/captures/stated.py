@@ -170,7 +170,8 @@ def _require_agreement(capture: Capture, path: Path) -> None:
         other_way = f"with {largest}" if largest else "as they are"
         raise DataError(
             f"{path}: the vectors contradict this rotation: rotated back as stated, the mean of a head's queries keeps "
-            f"{means['stated']:.2g} of their squared length, {other_way} {means[largest]:.2g}; check layout and frequencies"
+            f"{means['stated']:.2g} of their squared length, {other_way} {means[largest]:.2g}; check layout and "
+            "frequencies"
         )
 
 

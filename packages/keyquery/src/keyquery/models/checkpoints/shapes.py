@@ -44,7 +44,7 @@ class Shape:
     def config(self) -> Any:
         """Return the configuration of this shape.
 
-        Raises ModelError when transformers does not know the type.
+        Raises ModelError when transformers does not know the model type.
         """
         transformers = libraries.transformers
         settings: dict[str, Any] = {

@@ -177,11 +177,11 @@ class _SurveyHooks:
             try:
                 before, *updates = (self._outputs.pop((layer, name)) for name in names)
             except KeyError as error:
-                raise ModelError(f"layer {layer}: its {error.args[0][1]} output was not seen in the forward") from None
+                raise ModelError(f"layer {layer}: its {error.args[0][1]} output was not seen in the pass") from None
             if not bool(after.isfinite().all()):
                 raise NotFinite(f"layer {layer} gives infinite or undefined states")
             self._layers[layer] |= self._residual(after)
-            self._layers[layer] |= _content_measures(before, *updates, after) if updates else NO_CONTENT
+            self._layers[layer] |= _content_measures(before, updates[0], updates[1], after) if updates else NO_CONTENT
 
         return hook
 
@@ -189,9 +189,8 @@ class _SurveyHooks:
         """Return the measurements of the residual stream (T, D) at one place."""
         if states.ndim != 2 or states.shape[1] != self._width:  # several streams are in a third axis or side by side
             shape = tuple(states.shape)
-            raise ModelError(
-                f"its blocks pass on several residual streams per token (shape {shape}); only one can be measured"
-            )
+            fault = f"its blocks pass on several residual streams per token (shape {shape})"
+            raise ModelError(f"{fault}; only one can be measured")
         lengths = states.norm(dim=-1)
         if self._options.entropy:
             entropy, rank = hidden_entropy(states)
@@ -247,4 +246,4 @@ def _mean_of_tokens(values: Tensor) -> NDArray[np.float64]:
 
 
 def _float64_array(values: Tensor) -> NDArray[np.float64]:
-    return np.asarray(values.double().cpu().numpy() if values.device.type != "mps" else values.cpu().double().numpy())
+    return np.asarray(values.cpu().double().numpy())
