@@ -165,7 +165,7 @@ def bin_fates(
         names, reason = str(row.claims).split(), "" if pd.isna(row.reason) else str(row.reason)
         judged = functions[functions["function"].isin(names)]
         if absent := sorted(set(names) - set(judged["function"])):
-            raise DataError(f"bin_conclusions, {row.conclusion}: no claim {absent[0]!r} in the ledger; mend its name")
+            raise DataError(f"bin_conclusions, {row.conclusion}: no claim {absent[0]!r} in the ledger; fix the name")
         needed, seen, fate, note = inputs.fate(row)
         if needed is None and not (note or reason):
             raise DataError(

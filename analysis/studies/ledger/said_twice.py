@@ -22,7 +22,7 @@ def worded_conflicts(said_twice: pd.DataFrame, claims: pd.DataFrame) -> pd.DataF
         for name in statements["claims"]:
             claim_verdicts = functions.loc[functions["function"] == name, "verdict"].astype(str)
             if claim_verdicts.empty:
-                raise DataError(f"said_twice, {document}, {about}: no claim {name!r} in the ledger; mend its name")
+                raise DataError(f"said_twice, {document}, {about}: no claim {name!r} in the ledger; fix the name")
             verdicts.append(set(claim_verdicts))
         conflict = statements["word"].nunique() > 1
         wordings = "; ".join(f"{statement.place}: {statement.says}" for statement in statements.itertuples(index=False))

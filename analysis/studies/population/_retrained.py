@@ -66,7 +66,7 @@ def side(words: str, item: str) -> Side:
             quarter = {"first": 1, "last": QUARTERS}.get(names.get("quarter") or "")
             width = int(names["width"]) if names.get("width") else None
             return Side(arm=names["arm"], quarter=quarter, width=width, **settings)
-    raise DataError(f"population_amendment, item {item}: {words!r} names no arm, quarter, width or extension; mend it")
+    raise DataError(f"population_amendment, item {item}: {words!r} names no arm, quarter, width or extension; fix it")
 
 
 def head_values(aligned: pd.DataFrame, exchange: pd.DataFrame) -> pd.DataFrame:
@@ -85,7 +85,7 @@ def head_values(aligned: pd.DataFrame, exchange: pd.DataFrame) -> pd.DataFrame:
 
 
 def head_costs(ablation: pd.DataFrame) -> pd.DataFrame:
-    """Return what ablating each head costs keys, at least 0: `model, layer, head`, and a column per kind of cost."""
+    """Return the loss of keys by ablating each head, at least 0: `model, layer, head` and a column per kind."""
     heads = ablation[ablation["layer"] >= 0].copy()
     for kind, column in COSTS.items():
         intact = ablation[ablation["layer"] < 0].set_index("model")[column].astype(float)

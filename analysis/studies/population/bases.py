@@ -52,7 +52,7 @@ def population_bases(
             means = {f"mean_{name}": float(arms[name].mean()) if len(arms) else None for name in ("first", "second")}
             rows.append(_contrast_row(plan, str(base), effect, means))
         if {plan.first, plan.second} & {UNROTATED}:
-            continue  # the arm without a base would cancel, so the difference would not be about it
+            continue  # the arm without rotation cancels here, so no contrast with it is left
         shift = (effects[0] - effects[1]).dropna()
         row = _contrast_row(plan, DIFFERENCE, shift, {"mean_first": None, "mean_second": None})
         rows.append(row | ({"family": PLANNED[plan.item]} if plan.item in PLANNED else {}))

@@ -309,14 +309,14 @@ def _quarter_of(plan: Any) -> int:
     words = str(plan.place).split()
     if len(words) == 2 and words[0] == "quarter":
         return int(words[1])
-    raise DataError(f"population_amendment, item {plan.item}: {plan.place!r} names no quarter; mend it")
+    raise DataError(f"population_amendment, item {plan.item}: {plan.place!r} names no quarter; fix it")
 
 
 def _length_of(plan: Any) -> float:
     words = str(plan.place).split(" ", 1)
     if len(words) == 2 and words[1] == "training lengths":
         return float(words[0])
-    raise DataError(f"population_amendment, item {plan.item}: {plan.place!r} names no length of prompts; mend it")
+    raise DataError(f"population_amendment, item {plan.item}: {plan.place!r} names no length of prompts; fix it")
 
 
 def _relation_row(plan: Any, run: SecondRun) -> dict[str, Any]:
