@@ -46,7 +46,7 @@ def test_every_page_is_valid_html_with_unique_ids(trees):
 
 
 def test_every_link_has_a_target_and_no_page_loads_external_files(trees):
-    known = {page.resolve(): set(made.ids(tree)) for page, tree in trees.items()}
+    ids_of_page = {page.resolve(): set(made.ids(tree)) for page, tree in trees.items()}
     seen = 0
     for page, tree in trees.items():
         for name, address in made.addresses(tree):
@@ -57,8 +57,8 @@ def test_every_link_has_a_target_and_no_page_loads_external_files(trees):
                 continue
             file, fragment = made.target(page, address)
             assert file.is_file(), (page.name, name, address)
-            if fragment and file in known and file.name != "graph.html":
-                assert fragment in known[file], (page.name, address)
+            if fragment and file in ids_of_page and file.name != "graph.html":
+                assert fragment in ids_of_page[file], (page.name, address)
             seen += 1
     assert seen > 500
 
@@ -174,8 +174,8 @@ def test_overview_counts_equal_the_rows_their_links_select(built, trees):
     for name, address in made.addresses(trees[site / "index.html"]):
         if not address.startswith("ledger.html?"):
             continue
-        wanted = dict(part.split("=") for part in address.partition("?")[2].replace("%20", " ").split("&"))
-        fitting = [row for row in rows if all(row.get(f"data-{key}") == value for key, value in wanted.items())]
+        filters = dict(part.split("=") for part in address.partition("?")[2].replace("%20", " ").split("&"))
+        fitting = [row for row in rows if all(row.get(f"data-{key}") == value for key, value in filters.items())]
         [link] = [each for each in made.elements(trees[site / "index.html"], "a") if each.get(name) == address]
         assert int(made.words(link)) == len(fitting) > 0
 
@@ -185,10 +185,10 @@ def test_site_is_identical_across_folder_time_zone_and_language(built, tmp_path)
     other = tmp_path / "elsewhere" / "with space"
     shutil.copytree(root, other, ignore=shutil.ignore_patterns("out"))
     env = {**os.environ, "TZ": "Pacific/Kiritimati", "LC_ALL": "C", "LANG": "C", "PYTHONHASHSEED": "77"}
-    again = made.site(other, env=env)
+    other_site = made.site(other, env=env)
     files = {path.relative_to(site): path for path in site.rglob("*") if path.is_file()}
-    assert {path.relative_to(again) for path in again.rglob("*") if path.is_file()} == set(files)
-    differing = [name for name, path in files.items() if path.read_bytes() != (again / name).read_bytes()]
+    assert {path.relative_to(other_site) for path in other_site.rglob("*") if path.is_file()} == set(files)
+    differing = [name for name, path in files.items() if path.read_bytes() != (other_site / name).read_bytes()]
     assert differing == []
     assert "0 changed" in run(other, "site").stdout  # back in the usual environment
 
@@ -214,9 +214,9 @@ def test_removed_artifact_loses_its_page_and_history_is_shown(built, tmp_path):
     chapter.write_text(chapter.read_text().replace("<< table('recall_loss') >>", "").replace("tab:recall_loss,", ""))
     assert run(other, "analyze").returncode == 0
     git("commit", "-qam", "A misprint <b>mended</b>")
-    again = made.site(other)
-    assert not (again / "table/recall_loss.html").exists()
-    rows = [made.words(each) for each in made.elements(made.parsed(again / "artifact/recall_drop.html"), "tr")]
+    site_after = made.site(other)
+    assert not (site_after / "table/recall_loss.html").exists()
+    rows = [made.words(each) for each in made.elements(made.parsed(site_after / "artifact/recall_drop.html"), "tr")]
     mended, unmended = [row for row in rows if "mended" in row or "as it stands" in row]
     assert "A misprint <b>mended</b>" in mended
     assert "3 cells, the largest change reader-s, most_gained: -7.5 -> -9.5" in mended

@@ -1,4 +1,4 @@
-"""Check two clicks: from verdicts in a PDF to ledger rows on the site, and from these to function and data.
+"""Check the links from verdicts in a PDF to ledger rows on the site, and from these rows to functions and data.
 
 python packages/boundpaper/tests/support/two_clicks.py out/thesis.pdf out/site
 """
