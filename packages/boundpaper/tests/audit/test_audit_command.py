@@ -229,7 +229,7 @@ def verdicts_of_promoted_check(folder, text):
 )  # fmt: skip
 def test_promoted_finding_becomes_a_check_with_the_same_finding(folder, text, contradicted, count):
     verdicts = verdicts_of_promoted_check(folder, text)
-    assert [each.key for each in verdicts if each.verdict == "contradicted"] == [contradicted]
+    assert [verdict.key for verdict in verdicts if verdict.verdict == "contradicted"] == [contradicted]
     assert len(verdicts) == count
 
 

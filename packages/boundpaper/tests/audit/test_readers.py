@@ -93,9 +93,9 @@ def test_input_files_of_a_latex_paper_are_read_and_named_in_findings(tmp_path, m
     (tmp_path / "a.tex").write_text(main, encoding="utf-8")
     (tmp_path / "parts/one.tex").write_text(GRID + "\nIn all 62.5\\% of 20 participants left.\n", encoding="utf-8")
     findings = checks.audit([read(tmp_path / "a.tex", "a.tex")])
-    assert [str(each.place) for each in findings] == ["a.tex:4", "parts/one.tex:15"]
+    assert [str(finding.place) for finding in findings] == ["a.tex:4", "parts/one.tex:15"]
     (tmp_path / "a.tex").write_text(main.replace("% ", ""), encoding="utf-8")
-    assert [each.kind for each in checks.audit([read(tmp_path / "a.tex", "a.tex")])] == ["statistic"]
+    assert [finding.kind for finding in checks.audit([read(tmp_path / "a.tex", "a.tex")])] == ["statistic"]
 
 
 def test_html_cells_that_span_rows_or_columns_are_read():
@@ -118,9 +118,10 @@ def test_markdown_is_read_as_rendered():
     text += "```\np = 7.5\n```\n\n- One $x^2$ item.\n\n"
     text += "<table><tr><th>a</th><th>b</th></tr><tr><td>c</td><td>1</td></tr></table>\n"
     document = markdown.read(text, "a.md")
-    assert [each.text for each in document.sentences if each.level] == ["A lamp"]
-    assert [(each.level, each.place.line) for each in document.sentences] == [(1, 5), (0, 7), (0, 8), (0, 14)]
-    assert [each.line for each in document.tables] == [16]
+    assert [sentence.text for sentence in document.sentences if sentence.level] == ["A lamp"]
+    levels = [(sentence.level, sentence.place.line) for sentence in document.sentences]
+    assert levels == [(1, 5), (0, 7), (0, 8), (0, 14)]
+    assert [table.line for table in document.tables] == [16]
     (finding,) = checks.audit([document])
     assert finding.place.line == 8
 
@@ -159,7 +160,7 @@ def test_label_set_by_an_environment_option_is_known(label):
 def test_label_inside_a_listing_is_known_only_with_escape(option, count):
     listing = f"\\begin{{lstlisting}}{option}\nf(x) % \\label{{call}} %\n\\end{{lstlisting}}"
     text = f"\\begin{{document}}\n\\section{{Calls}}\n{listing}\nSee line \\ref{{call}}.\n\\end{{document}}\n"
-    assert [each.kind for each in checks.audit([latex.read(text, "a.tex")])] == ["reference"] * count
+    assert [finding.kind for finding in checks.audit([latex.read(text, "a.tex")])] == ["reference"] * count
 
 
 def test_labels_are_looked_up_without_copying_those_before(monkeypatch):

@@ -87,7 +87,7 @@ SLIPS = [
 @pytest.mark.parametrize(("kind", "text", "printed", "why"), SLIPS, ids=range(len(SLIPS)))
 def test_a_slip_is_the_one_finding(kind, text, printed, why):
     findings = checks.audit([markdown.read(text, "paper.md")])
-    assert [each.kind for each in findings] == [kind], [str(each) for each in findings]
+    assert [finding.kind for finding in findings] == [kind], [str(finding) for finding in findings]
     assert printed in findings[0].what
     assert why in findings[0].why
 
@@ -111,4 +111,4 @@ CORRECT = [
 
 @pytest.mark.parametrize("text", CORRECT, ids=range(len(CORRECT)))
 def test_correct_text_has_no_findings(text):
-    assert [str(each) for each in checks.audit([markdown.read(text, "paper.md")])] == []
+    assert [str(finding) for finding in checks.audit([markdown.read(text, "paper.md")])] == []

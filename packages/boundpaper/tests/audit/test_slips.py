@@ -26,7 +26,7 @@ HEIGHTS = [r.split() for r in ("red 10.1 22.4 33.3 21.9", "blue 11.7 29.2 31.1 2
 
 
 def with_cell(rows, row, column, text):
-    return [[text if (i, j) == (row, column) else cell for j, cell in enumerate(each)] for i, each in enumerate(rows)]
+    return [[text if (i, j) == (row, column) else cell for j, cell in enumerate(cells)] for i, cells in enumerate(rows)]
 
 
 COUNTS = [["2021", "41", "17"], ["2022", "55", "23"], ["2023", "62", "31"], ["Total", "158", "71"]]
@@ -169,7 +169,7 @@ CORRECT = [
 
 @pytest.mark.parametrize("text", CORRECT, ids=range(len(CORRECT)))
 def test_correct_text_has_no_findings(text):
-    assert not findings(text), [str(each) for each in findings(text)]
+    assert not findings(text), [str(finding) for finding in findings(text)]
 
 
 def _table_with_slip(rng, formula, unit=""):
@@ -197,7 +197,7 @@ def test_nine_of_ten_slips_in_a_derived_column_are_found(name, formula, unit):
     hits = 0
     for _ in range(20):
         rows, row = _table_with_slip(rng, formula, unit)
-        hits += {each.place.line for each in findings(table(["Lamp", "Old", "New", name], *rows))} == {row + 3}
+        hits += {finding.place.line for finding in findings(table(["Lamp", "Old", "New", name], *rows))} == {row + 3}
     assert hits >= 18
 
 
@@ -221,4 +221,4 @@ STRONG = [
 
 @pytest.mark.parametrize(("text", "level"), STRONG, ids=range(len(STRONG)))
 def test_slip_is_an_error_only_if_changing_one_digit_corrects_it(text, level):
-    assert {each.level for each in findings(parsed_table(text))} == {level}
+    assert {finding.level for finding in findings(parsed_table(text))} == {level}

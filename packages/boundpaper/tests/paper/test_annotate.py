@@ -47,7 +47,12 @@ def row(claim, sentence=None, *, heading="1. Results", statement="", reported=""
 
 
 def losing_sentence():
-    return next(each for each in copy_of().sentences if "39.5" in each.text)
+    return next(sentence for sentence in copy_of().sentences if "39.5" in sentence.text)
+
+
+def states_of(covered):
+    """Return the states of numbers by line and size."""
+    return {(text.sentence.line, str(mark.token.size)): mark.state for text in covered.stated for mark in text.marks}
 
 
 LOSS = {"statement": "The small reader loses 39.5 points.", "reported": "39.5", "verdict": "contradicted"}
@@ -65,7 +70,7 @@ LOSS = {"statement": "The small reader loses 39.5 points.", "reported": "39.5", 
     ],
 )  # fmt: skip
 def test_numbers_that_state_a_quantity_are_found(text, expected):
-    assert [each.size for each in tokens(text)] == [Decimal(size).normalize() for size in expected]
+    assert [token.size for token in tokens(text)] == [Decimal(size).normalize() for size in expected]
 
 
 @pytest.mark.parametrize(
@@ -76,14 +81,14 @@ def test_numbers_that_state_a_quantity_are_found(text, expected):
     ],
 )  # fmt: skip
 def test_number_token_includes_its_sign_but_not_the_dash_of_a_range(text, expected):
-    assert [text[each.start : each.end] for each in tokens(text)] == expected
-    assert all(each.size > 0 for each in tokens(text))
+    assert [text[token.start : token.end] for token in tokens(text)] == expected
+    assert all(token.size > 0 for token in tokens(text))
 
 
 def test_numbers_of_headings_items_and_names_are_ignored():
     assert tokens("## 4.2 Key 7", begins=True)[0].size == 7
-    assert [each.size for each in tokens("3. Of 5", begins=True)] == [5]
-    assert [each.size for each in tokens("3. Of 5")] == [3, 5]
+    assert [token.size for token in tokens("3. Of 5", begins=True)] == [5]
+    assert [token.size for token in tokens("3. Of 5")] == [3, 5]
     assert tokens("Layer 1 of 2", [re.compile(r"[Ll]ayers?[ ~][0-2]")])[0].size == 2
     assert sizes(["-1,000.50 and .5"]) == {Decimal("1000.5"), Decimal("0.5")}
 
@@ -103,13 +108,13 @@ def test_check_marks_the_cell_it_reports_and_other_cells_stay_open():
     check = row("cell", reported="52.5", kind="cell check", verdict="not supported")
     elsewhere = row("other", reported="92.0", kind="cell check", heading="2. Conclusion")
     places = place_rows([check, elsewhere], copy)
-    assert [each.state for each in places] == ["heading", "heading"]
+    assert [place.state for place in places] == ["heading", "heading"]
     covered = coverage(copy, places, {"1. Results": frozenset({Decimal(92)})})
-    states = {(each.sentence.line, str(mark.token.size)): mark.state for each in covered.stated for mark in each.marks}
+    states = states_of(covered)
     assert states[9, "52.5"] == "judged"
     assert states[9, "92"] == states[5, "92"] == "data"
     assert states[5, "39.5"] == states[11, "17"] == "open"
-    results = next(each for each in covered.sections if each.heading == "1. Results")
+    results = next(section for section in covered.sections if section.heading == "1. Results")
     assert (results.total, results.counts["judged"], results.line) == (covered.total, 1, 3)
     html = "".join(line.html for line in copy_blocks(copy, covered))
     assert '<span class="judged v-not-supported" title="cell">52.5</span>' in html
@@ -118,10 +123,10 @@ def test_check_marks_the_cell_it_reports_and_other_cells_stay_open():
 
 def test_a_check_whose_row_is_known_judges_its_cell_there_and_nowhere_else():
     copy = copy_of()
-    cells = next(each for each in copy.sentences if each.line == 9)
+    cells = next(sentence for sentence in copy.sentences if sentence.line == 9)
     check = row("cell", cells, statement="The cell reader-s, 512.", reported="92.0", kind="cell check")
     covered = coverage(copy, place_rows([check], copy), {})
-    states = {(each.sentence.line, str(mark.token.size)): mark.state for each in covered.stated for mark in each.marks}
+    states = states_of(covered)
     assert states[9, "92"] == "judged"
     assert states[5, "92"] == states[9, "52.5"] == "open"  # equal value in a sentence, and another cell
     html = "".join(line.html for line in copy_blocks(copy, covered))
@@ -129,7 +134,7 @@ def test_a_check_whose_row_is_known_judges_its_cell_there_and_nowhere_else():
     altered = copy_of(TEXT.replace("| reader-s | 92.0", "| reader-s | 91.0"))
     [place] = place_rows([check], altered)
     assert place.state == "altered"
-    assert not any(mark.rows for each in coverage(altered, [place], {}).stated for mark in each.marks)
+    assert not any(mark.rows for stated in coverage(altered, [place], {}).stated for mark in stated.marks)
 
 
 def test_moved_altered_and_removed_statements_are_distinguished():
@@ -166,7 +171,7 @@ def test_document_html_is_escaped_in_annotated_copies():
     assert "&lt;b&gt;at all&lt;/b&gt;" in html
     assert '<span class="judged v-contradicted">The small reader loses 39.5 points.</span>' in html
     assert [block.kind for block in blocks] == ["heading", "heading", "text", "table", "item", "heading", "text"]
-    assert [each["claim"] for block in blocks for each in block.rows] == ["loss"]
+    assert [row["claim"] for block in blocks for row in block.rows] == ["loss"]
 
 
 def test_copy_of_a_document_is_recognised_by_its_sentences_then_its_name(tmp_path):
@@ -174,7 +179,7 @@ def test_copy_of_a_document_is_recognised_by_its_sentences_then_its_name(tmp_pat
     (tmp_path / "b-1.md").write_text("Nothing of it.")
     (tmp_path / "b2.md").write_text("Another.")
     recognised, others = copies(tmp_path, {"a": [losing_sentence().anchor, "0" * 12], "b": ["1" * 12], "c": []})
-    assert [(each.document, each.file) for each in recognised] == [("a", "renamed.md"), ("b", "b-1.md")]
+    assert [(entry.document, entry.file) for entry in recognised] == [("a", "renamed.md"), ("b", "b-1.md")]
     assert others == ["b2.md"]
     (tmp_path / "a.md").write_text(TEXT)
     with pytest.raises(DataError, match=r"a\.md and renamed\.md are both document a; keep one"):
@@ -205,12 +210,12 @@ def test_annotate_command_works_on_another_paper_without_recorded_places(tmp_pat
     assert result.returncode == 0, result.stderr
     assert re.search(r"recall \(recall\.md\): 10 rows of the ledger, .*; 67% of 3 numbers judged", result.stdout)
     tree = made.parsed(root / "out/annotated/recall.html")
-    marked = [(each.get("class"), made.words(each)) for each in made.elements(tree, "span")]
+    marked = [(span.get("class"), made.words(span)) for span in made.elements(tree, "span")]
     assert ("judged v-contradicted", "Over its trainings the large reader recalls 88.4 percent.") in marked
     coloured = [text for kind, text in marked if (kind or "").startswith("judged v-")]
     assert "The small reader loses 39.5 points & <i>more</i>." in coloured
     assert ("open", "12.25") in marked
-    beside = " ".join(made.words(each) for each in made.elements(tree, "div") if each.get("class") == "beside")
+    beside = " ".join(made.words(element) for element in made.elements(tree, "div") if element.get("class") == "beside")
     assert "Mean over the seeds of Table 4." in beside
     assert made.parsed(root / "out/annotated/index.html") is not None
     missing = run(root, "annotate", str(tmp_path / "nowhere"))

@@ -137,17 +137,17 @@ def test_creator_licence_publisher_and_identifier_are_the_paper_s(root, tmp_path
     crate.lay_out(root, tmp_path / "crate")
     by_id = entities(tmp_path / "crate")
     crate_itself = by_id["./"]
-    assert [by_id[each["@id"]]["name"] for each in crate_itself["creator"]] == ["Ada Alder", "Bo"]
+    assert [by_id[creator["@id"]]["name"] for creator in crate_itself["creator"]] == ["Ada Alder", "Bo"]
     assert crate_itself["creator"][0]["@id"] == "https://orcid.org/0000-0002-1825-0097"
     assert by_id["https://orcid.org/0000-0002-1825-0097"]["affiliation"] == {"@id": "https://ror.org/02mhbdp94"}
     assert by_id[crate_itself["license"]["@id"]]["name"] == "CC-BY-4.0"
     assert crate_itself["license"]["@id"] == "https://spdx.org/licenses/CC-BY-4.0"
     assert by_id[crate_itself["publisher"]["@id"]]["name"] == "Garden"
     assert crate_itself["publisher"]["@id"] == "https://ror.org/02mhbdp94", "the author's organisation is listed once"
-    assert len([each for each in by_id.values() if each["@type"] == "Organization"]) == 1
+    assert len([entity for entity in by_id.values() if entity["@type"] == "Organization"]) == 1
     contact = by_id[by_id[crate_itself["creator"][0]["@id"]]["contactPoint"]["@id"]]
     assert (contact["@type"], contact["email"]) == ("ContactPoint", "a@garden.org")
-    assert all(each.get("name") for each in by_id.values() if each["@id"] != "ro-crate-metadata.json")
+    assert all(entity.get("name") for entity in by_id.values() if entity["@id"] != "ro-crate-metadata.json")
     identifier = by_id[crate_itself["identifier"]["@id"]]
     assert (identifier["@type"], identifier["url"]) == ("PropertyValue", "https://doi.org/10.5281/zenodo.1")
 

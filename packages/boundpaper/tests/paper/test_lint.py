@@ -99,14 +99,14 @@ def test_check_finds_every_kind_of_fault_at_once() -> None:
 @pytest.mark.parametrize("split_number", [r"<< n('a') | fixed(1) >>~\%", r"<< n('a') | fixed(1) >> \%", r"$5$\,\%"])
 def test_lint_reports_a_percent_sign_apart_from_its_number(split_number: str) -> None:
     findings = lint.find_spaced_percents(f"Text.\nIn {split_number} of heads.", "c")
-    assert [(each.file, each.line) for each in findings] == [("c", 2)]
+    assert [(finding.file, finding.line) for finding in findings] == [("c", 2)]
     assert "percent sign directly after its number" in str(findings[0])
     assert not lint.find_spaced_percents(r"<< n('a') | fixed(1) >>\% and << n('b') | percent(1) >> of heads", "c")
 
 
 def test_lint_reports_an_exhibit_that_is_never_referenced() -> None:
     chapters = {"a": "<< table('one') >> << figure('two') >>", "b": r"\Cref{tab:one,fig:three}"}
-    assert [str(each) for each in lint.find_uncalled_exhibits(chapters)] == [
+    assert [str(finding) for finding in lint.find_uncalled_exhibits(chapters)] == [
         r"a:1: the figure 'two' has no reference: write \cref{fig:two}"
     ]
 

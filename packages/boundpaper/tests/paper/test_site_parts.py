@@ -169,7 +169,7 @@ def test_shallow_clone_reports_cut_history(tmp_path, monkeypatch):
     monkeypatch.setattr("boundpaper.paper.site.history.MOST", 2)
     cut = histories(clone)
     assert isinstance(cut, dict)
-    assert [(each.subject, each.earlier) for each in cut["drop"]] == [("Revision 2", 0), ("Revision 1", 1)]
+    assert [(revision.subject, revision.earlier) for revision in cut["drop"]] == [("Revision 2", 0), ("Revision 1", 1)]
     for depth, left in ((1, []), (2, ["Revision 2"])):
         shallow = tmp_path / f"shallow-{depth}"
         git(tmp_path, "clone", "-q", "--depth", str(depth), clone.as_uri(), str(shallow))

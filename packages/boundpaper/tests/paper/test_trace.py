@@ -150,9 +150,9 @@ def test_trace_is_the_same_before_and_after_a_build(paper, tmp_path):
         assert traced(root, number, "--all") == traced(paper, number, "--all")
     for key, (_, lines) in json.loads((paper / FILE).read_text())["value"]["values"].items():
         if (file := root / f"out/tables/{key.removeprefix('table:')}.tex").is_file():
-            numbers = {each for _, shown in lines for text in shown.values() for each in tokens(text)}
+            numbers = {token for _, shown in lines for text in shown.values() for token in tokens(text)}
             assert numbers
-            assert all(SearchedNumber(each, 0, 0).may_be_in(file.read_text()) for each in numbers)
+            assert all(SearchedNumber(number, 0, 0).may_be_in(file.read_text()) for number in numbers)
 
 
 @pytest.mark.parametrize("number", ["1,234.5", "-0.88", "0.935", "1.2e-05", "93.5%"])
@@ -267,7 +267,7 @@ def test_each_printed_value_records_its_line_and_cell():
 
 def test_arithmetic_of_two_cells_records_both():
     first, second = (bound.bound(value, [bound.origin("t", name, {})]) for value, name in ((3.0, "a"), (4, "b")))
-    assert [each.column for each in bound.origins_of(first - second)] == ["a", "b"]
-    assert [each.column for each in bound.origins_of(second / first)] == ["b", "a"]
+    assert [origin.column for origin in bound.origins_of(first - second)] == ["a", "b"]
+    assert [origin.column for origin in bound.origins_of(second / first)] == ["b", "a"]
     assert bound.origins_of(first > second) == ()
     assert repr(first) == "3.0"

@@ -54,7 +54,7 @@ def elements(tree, name: str) -> list:
 
 def ids(tree) -> list[str]:
     """Return all ids of a page."""
-    return [each.get("id") for each in tree.iter() if isinstance(each.tag, str) and each.get("id")]
+    return [element.get("id") for element in tree.iter() if isinstance(element.tag, str) and element.get("id")]
 
 
 def words(element) -> str:
@@ -65,11 +65,11 @@ def words(element) -> str:
 def addresses(tree) -> list[tuple[str, str]]:
     """Return attribute and value of everything in a page that names another file."""
     return [
-        (name, each.get(name))
-        for each in tree.iter()
-        if isinstance(each.tag, str)
+        (name, element.get(name))
+        for element in tree.iter()
+        if isinstance(element.tag, str)
         for name in ("href", "src")
-        if each.get(name)
+        if element.get(name)
     ]
 
 

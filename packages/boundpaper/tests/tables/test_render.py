@@ -317,7 +317,7 @@ A note.
 def test_text_output_for_a_terminal_matches_exactly():
     assert render(SPEC, "scores", "text") == TEXT
     narrow = terminal_table(read(SPEC, "scores"), 20)
-    assert all(each in narrow for each in ("45.3 [40.0, 50.0] **", "131,072", "−3.0 [−4.0, 8.0]", "[A] 1Bᵇ"))
+    assert all(cell in narrow for cell in ("45.3 [40.0, 50.0] **", "131,072", "−3.0 [−4.0, 8.0]", "[A] 1Bᵇ"))
     assert "\x1b[" in terminal_table(read(SPEC, "scores"), 80, colour=True)
 
 

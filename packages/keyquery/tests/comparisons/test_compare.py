@@ -82,7 +82,7 @@ def test_texts_are_paired_and_tested_by_sign_flips(tmp_path: Path) -> None:
     differences = 100 * (np.array(B) - np.array(A))
     flips = [abs(float(np.mean(differences * signs))) for signs in itertools.product((1, -1), repeat=8)]
     observed = abs(float(differences.mean()))
-    assert tested.row.p_value == sum(each >= observed - 1e-9 for each in flips) / 256
+    assert tested.row.p_value == sum(flip >= observed - 1e-9 for flip in flips) / 256
     assert tested.row.estimate == pytest.approx(differences.mean())
     assert tested.row.effect == pytest.approx(differences.mean() / differences.std(ddof=1))
     assert (tested.row.unit, tested.row.n, tested.means[0]) == ("text", 8, pytest.approx(100 * np.mean(A)))
@@ -117,7 +117,7 @@ def test_models_of_different_shapes_are_compared_unpaired_with_a_note(tmp_path: 
 
 def test_holm_is_over_all_tests_of_the_comparison(tmp_path: Path) -> None:
     for name, shift in (("a", 0.0), ("b", 0.2), ("c", 0.3)):
-        rows = of_texts([each + shift for each in A]) + of_texts([each - shift for each in B], "local_attention")
+        rows = of_texts([value + shift for value in A]) + of_texts([value - shift for value in B], "local_attention")
         save_rows(tmp_path, name, PATTERNS, rows)
     actual = compared(tmp_path, "a", "b", "c")
     assert {test.row.adjustment for test in actual.tests} == {"Holm over 4 tests of this comparison"}

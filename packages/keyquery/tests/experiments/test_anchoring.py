@@ -149,7 +149,8 @@ def test_answer_without_context_is_answer_anchored_and_loses_nothing() -> None:
     assert (values(results, "planted/probe/all", "auroc") > 0.6).all()
     assert (values(results, "planted/probe/question", "auroc") < 0.95).all()
     ends = results[(results["condition"] == "planted/probe/question") & (results["metric"] == "auroc_low")]
-    assert all(re.fullmatch(r"a bootstrap over 1\d units covers less than it says", each) for each in ends["reason"])
+    reason = re.compile(r"a bootstrap over 1\d units covers less than it says")
+    assert all(map(reason.fullmatch, ends["reason"]))
 
 
 @pytest.fixture(scope="module")

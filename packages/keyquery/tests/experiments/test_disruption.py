@@ -210,7 +210,7 @@ def test_permutation_p_is_the_rank_among_random_masks(subject: Subject, measured
     random_masks = [masks.random_mask(mask, 1000 + seed) for seed in range(25)]
     for fill in ("mean", "zero"):
         name = f"top1_massive_{fill}_pre"
-        after = [losses(subject, texts, Condition("", each.interventions(fill, "pre"))) for each in random_masks]
+        after = [losses(subject, texts, Condition("", mask.interventions(fill, "pre"))) for mask in random_masks]
         deltas = np.array([np.mean([loss.nats / loss.tokens for loss in of_set]) for of_set in after]) - before
         own_delta = value(rows, name, "delta_nats")
         assert value(rows, name, "permutation_p") == pytest.approx((1 + (deltas >= own_delta).sum()) / 26)

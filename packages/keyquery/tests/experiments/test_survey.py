@@ -173,7 +173,7 @@ def test_without_massive_dimensions_counts_are_zero() -> None:
         missing = only_row(rows, f"massive_ratio_{tensor}", **where)
         assert (missing["value"], missing["n"]) == (None, 0)
         assert "no dimension" in missing["reason"]
-    empty = [replace(each, norms_v=np.zeros_like(each.norms_v)) for each in llama_surveys()]
+    empty = [replace(survey, norms_v=np.zeros_like(survey.norms_v)) for survey in llama_surveys()]
     missing = only_row(massive_values.rows(empty), "gini_v", condition="pre", layer=0)
     assert missing["n"] == 0
     assert missing["reason"] == "all v are zero"
@@ -277,8 +277,8 @@ def test_definitions_of_the_spike_can_differ() -> None:
 def test_without_a_spike_each_definition_gives_a_reason() -> None:
     """The first token shrinks: three definitions, no layer, three reasons."""
     falling = [
-        replace(each, residual_first=np.array([4.0, 3.0, 2.0, 1.0]), residual_mean=np.full(4, 5.0))
-        for each in llama_surveys()
+        replace(survey, residual_first=np.array([4.0, 3.0, 2.0, 1.0]), residual_mean=np.full(4, 5.0))
+        for survey in llama_surveys()
     ]
     rows = sinks.survey_rows(falling)
     for name in sinks.SPIKES:
@@ -287,7 +287,7 @@ def test_without_a_spike_each_definition_gives_a_reason() -> None:
             assert (missing["value"], missing["n"]) == (None, 0)
             assert missing["reason"] == sinks.NO_SPIKE[name]
         assert only_row(rows, "spike_layer", condition=name, unit_id="text-0")["n"] == 0
-    zero_means = [replace(each, residual_mean=np.zeros(4)) for each in llama_surveys()]
+    zero_means = [replace(survey, residual_mean=np.zeros(4)) for survey in llama_surveys()]
     missing = only_row(sinks.survey_rows(zero_means), "first_ratio", layer=0)
     assert missing["n"] == 0
     assert missing["reason"]
@@ -320,7 +320,7 @@ def test_write_norm_of_a_planted_value_is_that_of_its_key_head() -> None:
     assert value(rows, "value_ratio", layer=1) == pytest.approx(4)
     assert value(rows, "write", layer=1) == pytest.approx(4)
     assert value(rows, "first_mass", layer=1) == pytest.approx(1)
-    silent = [replace(each, value_content=np.zeros_like(each.value_content)) for each in llama_surveys()]
+    silent = [replace(survey, value_content=np.zeros_like(survey.value_content)) for survey in llama_surveys()]
     missing = only_row(bos_value.survey_rows(silent), "value_ratio", layer=0)
     assert (missing["n"], missing["reason"]) == (0, bos_value.NO_VALUES)
 
@@ -400,7 +400,7 @@ def test_ratio_of_means_is_not_mean_of_ratios() -> None:
 
 
 def test_scaled_updates_have_no_shares() -> None:
-    scaled = [replace(each, unexplained=np.array([0.0, 0.3, 0.0])) for each in llama_surveys()]
+    scaled = [replace(survey, unexplained=np.array([0.0, 0.3, 0.0])) for survey in llama_surveys()]
     rows = layer_content.rows(scaled)
     missing = only_row(rows, "attention_norm", layer=1, condition="all")
     assert (missing["n"], missing["reason"]) == (0, layer_content.SCALED)
@@ -413,7 +413,7 @@ def test_scaled_updates_have_no_shares() -> None:
 
 def test_a_model_of_one_layer_has_no_spread_over_layers() -> None:
     first, second, _ = llama_surveys()
-    surveys = [with_one_layer(each) for each in (first, second)]
+    surveys = [with_one_layer(survey) for survey in (first, second)]
     for name, rows in EXPERIMENTS.items():
         assert len(frame(rows(surveys), "rope", "fp32")) > 10, name
     name = "contribution_ratio_of_means_sd_over_layers"

@@ -86,11 +86,11 @@ def test_a_sample_is_scaled_up_and_states_the_error_of_its_mean(inputs):
     samples = [sums(inputs, cap=20, seed=seed) for seed in range(300)]
     total = all_sums.count.sum(axis=1)
     for name in ("spread", "mean_gap"):
-        mean = np.mean([getattr(each, name).sum(axis=1) for each in samples], axis=0)
+        mean = np.mean([getattr(sample, name).sum(axis=1) for sample in samples], axis=0)
         np.testing.assert_allclose(mean[1:], getattr(all_sums, name).sum(axis=1)[1:], rtol=0.05, err_msg=name)
     for bin_ in range(1, BINS):
-        values = np.array([each.plasticity[bin_] for each in samples]) / total[bin_]
-        errors = np.array([each.error[bin_] for each in samples])
+        values = np.array([sample.plasticity[bin_] for sample in samples]) / total[bin_]
+        errors = np.array([sample.error[bin_] for sample in samples])
         if total[bin_] > 20:
             assert values.mean() == pytest.approx(all_sums.plasticity[bin_] / total[bin_], abs=0.03)
             assert np.sqrt(np.mean(errors**2)) == pytest.approx(values.std(), rel=0.25)

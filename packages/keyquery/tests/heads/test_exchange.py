@@ -206,6 +206,7 @@ def test_plasticity_sway_and_profile_return_what_was_planted(rotary, position, d
             values[bin_] += list(4 * p * (1 - p))
             sways += list(np.abs(p - exchanged))  # the spread is unchanged: winners change between the two means
     profile = plasticity(head, OPTIONS).profile.values
-    np.testing.assert_allclose(profile[1:], [np.mean(each) for each in values[1:]], atol=0.02)  # of 300 queries per bin
+    means = [np.mean(of_bin) for of_bin in values[1:]]  # of 300 queries per bin
+    np.testing.assert_allclose(profile[1:], means, atol=0.02)
     actual = exchange(exchanged_pairs(head, OPTIONS, 10**9))
     assert actual.sway == pytest.approx(np.mean(sways), abs=0.02)

@@ -105,7 +105,7 @@ def test_pairs_are_drawn_without_replacement_and_evenly():
     drawn = [drawn_pairs(keys, np.array([8]), 7, np.random.default_rng(seed)) for seed in range(400)]
     pairs = [list(zip(later.tolist(), earlier.tolist(), strict=True)) for later, earlier, _ in drawn]
     assert all(len(set(pair)) == 7 and total == 28 for pair, (_, _, total) in zip(pairs, drawn, strict=True))
-    counts = {pair: sum(pair in each for each in pairs) for pair in itertools.combinations(range(7, -1, -1), 2)}
+    counts = {pair: sum(pair in picked for picked in pairs) for pair in itertools.combinations(range(7, -1, -1), 2)}
     assert len(counts) == 28
     assert 65 < min(counts.values()) < max(counts.values()) < 140  # expected: 100, standard deviation: 9
 

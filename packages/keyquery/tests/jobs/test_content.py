@@ -35,7 +35,7 @@ def typed_text(value: object) -> str:
     if isinstance(value, list):
         return f"[{','.join(map(typed_text, value))}]"
     if isinstance(value, dict):
-        return f"{{{','.join(sorted(f'{name!r}:{typed_text(each)}' for name, each in value.items()))}}}"
+        return f"{{{','.join(sorted(f'{name!r}:{typed_text(item)}' for name, item in value.items()))}}}"
     return f"{type(value).__name__}:{value!r}"
 
 

@@ -42,7 +42,7 @@ def test_unknown_executors_and_options_are_refused(
 
 
 @pytest.mark.parametrize(
-    ("request", "message"),
+    ("resources", "message"),
     [
         ({"minutes": 9}, "time limit of 9 min is too short .* give 10 min or more"), ({"gpus": -1}, "-1 GPUs"),
         ({"cpus": 0}, "0 CPU cores"), ({"memory": 0.0}, "0 GiB of memory"),
@@ -52,9 +52,9 @@ def test_unknown_executors_and_options_are_refused(
         ({"setup": ("a\nb",)}, r"'a\\nb' is empty or more than one line"), ({"at_once": 0}, "0 jobs at once"),
     ],
 )  # fmt: skip
-def test_resources_out_of_range_are_refused(request: dict[str, Any], message: str) -> None:
+def test_resources_out_of_range_are_refused(resources: dict[str, Any], message: str) -> None:
     with pytest.raises(ThesisError, match=message):
-        Resources(**request)
+        Resources(**resources)
 
 
 def put_programs(folder: Path, monkeypatch: pytest.MonkeyPatch, *names: str) -> None:

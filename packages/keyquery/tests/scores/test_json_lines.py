@@ -77,7 +77,7 @@ def test_missing_file_is_reported(tmp_path):
         list(line_values(tmp_path / "gone.jsonl"))
 
 
-@pytest.mark.parametrize("held", [None, float("nan"), 3, ["a"]])
+@pytest.mark.parametrize("value", [None, float("nan"), 3, ["a"]])
 def test_text_field_that_is_no_string_is_refused(value, tmp_path, monkeypatch):
     path = tmp_path / "given.jsonl"
     path.write_text(json.dumps({"text": value}) + "\n")

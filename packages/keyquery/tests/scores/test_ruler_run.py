@@ -41,7 +41,7 @@ content |= {{"max_length": int(arguments["max_length"]), "model_name": arguments
 for name in names:
     said = ["ab" if number < limit / 4 else "c" for number in range(limit)]
     doc = {{"max_length": tokens, "outputs": ["a", "b"]}}
-    lines = [json.dumps({{"doc": doc, "filtered_resps": [each]}}) for each in said]
+    lines = [json.dumps({{"doc": doc, "filtered_resps": [answer]}}) for answer in said]
     (place / f"model/samples_{{name}}_2026.jsonl").write_text("\\n".join(lines))
 """
 

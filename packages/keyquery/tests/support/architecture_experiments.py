@@ -109,7 +109,7 @@ def _smallest(kind: str) -> Any:
 
 def _kinds(config: Any) -> set[str]:
     text = config.get_text_config()
-    return {str(each) for name in ("layer_types", "layers_block_type") for each in getattr(text, name, None) or ()}
+    return {str(kind) for name in ("layer_types", "layers_block_type") for kind in getattr(text, name, None) or ()}
 
 
 def _reopened(model: Any, folder: Path) -> Model:
@@ -226,7 +226,7 @@ def surveyed(kinds: Sequence[str], file: Path) -> list[Cell]:
 def _stored(file: Path) -> dict[tuple[str, str], Cell]:
     lines = file.read_text(encoding="utf-8").splitlines() if file.is_file() else []
     records = (json.loads(line) for line in lines)
-    cells = (Cell(**{name: value for name, value in each.items() if name != "seconds"}) for each in records)
+    cells = (Cell(**{name: value for name, value in record.items() if name != "seconds"}) for record in records)
     return {(cell.type, cell.experiment): cell for cell in cells}
 
 
@@ -249,7 +249,7 @@ def table(cells: Iterable[Cell]) -> str:
     stream = io.StringIO()
     rows = csv.writer(stream, lineterminator="\n")
     rows.writerow(("type", "experiment", "outcome", "reason"))
-    rows.writerows((each.type, each.experiment, each.outcome, each.reason) for each in cells)
+    rows.writerows((cell.type, cell.experiment, cell.outcome, cell.reason) for cell in cells)
     return stream.getvalue()
 
 
@@ -262,12 +262,10 @@ def page(cells: Sequence[Cell]) -> str:
         kind: next(iter(row.values())) for kind, row in by_type.items() if len({*map(_reason_text, row.values())}) == 1
     }
     refused_types = {kind: cell for kind, cell in uniform.items() if cell.outcome != RUNS}
-    shown_types = {kind: row for kind, row in by_type.items() if kind not in refused_types}
-    reasons = Counter(
-        _reason_text(cell) for row in shown_types.values() for cell in row.values() if cell.outcome != RUNS
-    )
+    shown = {kind: row for kind, row in by_type.items() if kind not in refused_types}
+    reasons = Counter(_reason_text(cell) for row in shown.values() for cell in row.values() if cell.outcome != RUNS)
     numbers = {reason: place for place, (reason, _) in enumerate(reasons.most_common(), start=1)}
-    counts = Counter(cell.outcome for row in shown_types.values() for cell in row.values())
+    counts = Counter(cell.outcome for row in shown.values() for cell in row.values())
     not_built = [kind for kind, cell in refused_types.items() if cell.outcome == NOT_BUILT]
     lines = [
         "# Architectures by experiments",
@@ -277,7 +275,7 @@ def page(cells: Sequence[Cell]) -> str:
         "",
         f"{counted(len(by_type), 'causal architecture')} of transformers {libraries.version('transformers')}, built "
         "small with random weights, saved, and then loaded and measured like any model.",
-        f"The table shows {len(shown_types)} of them, with {counts[RUNS]} cells that run and {counts[REFUSED]} that are "
+        f"The table shows {len(shown)} of them, with {counts[RUNS]} cells that run and {counts[REFUSED]} that are "
         f"refused for {counted(len(numbers), 'reason')};",
         f"{len(refused_types) - len(not_built)} are refused by every experiment, "
         f"and {len(not_built)} were not built small here.",
@@ -296,7 +294,7 @@ def page(cells: Sequence[Cell]) -> str:
                 "yes" if row[name].outcome == RUNS else str(numbers[_reason_text(row[name])]) for name in NAMES
             )
             + " |"
-            for kind, row in shown_types.items()
+            for kind, row in shown.items()
         ),
         "",
         "## Reasons",

@@ -169,7 +169,7 @@ def built(kind: str, **settings: Any) -> PreTrainedModel:
         try:
             config = small(kind, **settings, **more)
             with torch.device("meta"):
-                size = sum(each.numel() for each in transformers.AutoModelForCausalLM.from_config(config).parameters())
+                size = transformers.AutoModelForCausalLM.from_config(config).num_parameters()
             if size > MOST:
                 raise ModelError(f"{size / 1e6:.0f} M parameters at small sizes")
             torch.manual_seed(0)
@@ -209,7 +209,7 @@ def look(kind: str) -> Found:
     parts = {layer.kind + (f" {layer.window}" if layer.window else "") for layer in layers}
     extra = [word for word, present in (("sink", layers[0].sink), ("softcap", layers[0].softcap)) if present]
     rotations_by_layer = rotations(model, TOKENS)
-    rotation_words = {_turning(each) for each in rotations_by_layer.values()}
+    rotation_words = {_turning(rotation) for rotation in rotations_by_layer.values()}
     return Found(
         kind,
         layers=", ".join([*sorted(parts), *extra]),
@@ -277,9 +277,9 @@ def row(found: Found) -> str:
 
 def page(found: list[Found]) -> str:
     """Return the Markdown page of all architectures."""
-    captured = [each for each in found if not each.built and not each.refused]
-    refused = [each for each in found if each.refused]
-    not_built = [each for each in found if each.built]
+    captured = [cell for cell in found if not cell.built and not cell.refused]
+    refused = [cell for cell in found if cell.refused]
+    not_built = [cell for cell in found if cell.built]
     lines = [
         "# Architectures",
         "",
