@@ -89,14 +89,13 @@ def test_one_sided_p_counts_one_tail():
     assert "one-sided" in up.note
     assert "one-sided" not in two.note
     for side in ("two-sided", "greater", "less"):
-        expected = stats.ttest_rel(X, Y, alternative=side)
-        assert paired_t(X, Y, alternative=side, **META).p_value == pytest.approx(expected.pvalue)
-        expected = stats.ttest_ind(X, Y, alternative=side)
-        assert pooled_t(X, Y, alternative=side, **META).p_value == pytest.approx(expected.pvalue)
-        expected = stats.wilcoxon(X, Y, alternative=side, method="exact")
-        assert wilcoxon(X, Y, alternative=side, **META).p_value == pytest.approx(expected.pvalue)
-        expected = stats.pearsonr(X, Y, alternative=side)
-        assert pearson(X, Y, p="t", alternative=side, **META).p_value == pytest.approx(expected.pvalue)
+        for row, expected in (
+            (paired_t(X, Y, alternative=side, **META), stats.ttest_rel(X, Y, alternative=side)),
+            (pooled_t(X, Y, alternative=side, **META), stats.ttest_ind(X, Y, alternative=side)),
+            (wilcoxon(X, Y, alternative=side, **META), stats.wilcoxon(X, Y, alternative=side, method="exact")),
+            (pearson(X, Y, p="t", alternative=side, **META), stats.pearsonr(X, Y, alternative=side)),
+        ):
+            assert row.p_value == pytest.approx(expected.pvalue)
 
 
 @pytest.mark.parametrize(
