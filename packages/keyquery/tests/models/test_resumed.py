@@ -123,7 +123,7 @@ def without_mlp(layer: int, **options: Any) -> evaluation.Condition:
     return evaluation.Condition(str(layer), (Intervention("mlp", "zero", layers=(layer,)),), **options)
 
 
-IDENTIFIED = ({}, {"fingerprint": "of these weights"})
+IDENTIFIED: tuple[dict[str, Any], ...] = ({}, {"fingerprint": "of these weights"})
 
 
 def test_losses_reuse_known_states_of_an_identified_model() -> None:
