@@ -15,10 +15,9 @@ from hypothesis import HealthCheck, settings
 
 import warmed
 import warmed_models
-from heeded import heed_signals
 from suites import golden as golden
 from suites import pytest_addoption as pytest_addoption
-from suites import skip_without_tex
+from suites import restore_signals, skip_without_tex
 
 settings.register_profile("shared machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("shared machine")  # no test fails because the machine is slow
@@ -34,7 +33,7 @@ os.environ["NUMBA_CACHE_DIR"] = ""  # caches go beside the sources, and copies o
 ROOMS = ("analysis", "figures", "packages", "tables")
 
 
-heed_signals()
+restore_signals()
 
 
 def pytest_configure(config):

@@ -6,6 +6,7 @@ engine is installed.
 
 import importlib.metadata
 import os
+import shutil
 import sys
 from importlib.abc import MetaPathFinder
 from typing import Any
@@ -14,36 +15,37 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 import specimens
-from heeded import heed_signals
 from suites import golden as golden
 from suites import pytest_addoption as pytest_addoption
-from suites import skip_without_tex
+from suites import restore_signals, skip_without_tex
 
 settings.register_profile("shared machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("shared machine")  # no test fails because the machine is slow
 
-ELSEWHERE = {"keyquery", "torch", "transformers"}
+FORBIDDEN = {"keyquery", "torch", "transformers"}
 
 
-class NotOfTheEngine(MetaPathFinder):
+class ForbiddenImports(MetaPathFinder):
     """Refuses imports of modules that the engine must not need."""
 
     def find_spec(self, name, path=None, target=None):
-        if name in ELSEWHERE:
+        if name in FORBIDDEN:
             raise ModuleNotFoundError(f"the engine's suite runs without {name}", name=name)
 
 
-def entry_points(**wanted):
+def entry_points(**selection):
     """Return the installed entry points, without those of packages that the engine must not need."""
-    found: Any = installed(**wanted)
-    return [each for each in found if each.module.partition(".")[0] not in ELSEWHERE] if "group" in wanted else found
+    points: Any = all_entry_points(**selection)
+    if "group" not in selection:
+        return points
+    return [point for point in points if point.module.partition(".")[0] not in FORBIDDEN]
 
 
-sys.meta_path.insert(0, NotOfTheEngine())
-installed, importlib.metadata.entry_points = importlib.metadata.entry_points, entry_points
+sys.meta_path.insert(0, ForbiddenImports())
+all_entry_points, importlib.metadata.entry_points = importlib.metadata.entry_points, entry_points
 os.environ["PYTHONPATH"] = str(specimens.SOURCE)  # programs started by tests import this checkout
 
-heed_signals()
+restore_signals()
 
 
 def pytest_collection_modifyitems(items):
@@ -54,6 +56,15 @@ def pytest_collection_modifyitems(items):
 def specimen(tmp_path_factory):
     """Return the specimen as made by `new` and its own files; tests do not change it."""
     return specimens.begin(tmp_path_factory.mktemp("specimen") / "paper")
+
+
+@pytest.fixture(scope="session")
+def analysed(specimen, tmp_path_factory):
+    """Return a copy of the specimen with its results; tests do not change it."""
+    root = shutil.copytree(specimen, tmp_path_factory.mktemp("analysed") / "paper")
+    analyze = specimens.run(root, "analyze")
+    assert analyze.returncode == 0, analyze.stderr
+    return root
 
 
 @pytest.fixture(autouse=True)

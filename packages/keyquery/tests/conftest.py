@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-from heeded import heed_signals
+from suites import restore_signals
 
 settings.register_profile("shared machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("shared machine")  # no test fails because the machine is slow
@@ -19,7 +19,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")  # waiting threads of two workers 
 os.environ["HF_HUB_OFFLINE"] = "1"  # read when the library is imported: tests never wait for the hub
 # one cache for all projects that tests make, as in the checkout, so that code is compiled once
 os.environ.setdefault("NUMBA_CACHE_DIR", str(HERE.parents[2] / "out/state/numba"))
-heed_signals()
+restore_signals()
 PACKAGE = "name: measured\ntitle: Measured\nresources: []\n"
 
 

@@ -1,16 +1,16 @@
-"""Faults in a folder to be adopted: each gives a one-line error with a remedy."""
+"""Faults in a folder to be adopted: each is reported in one line with a remedy."""
 
 import pytest
 
-from adopting import HEIGHTS, MAIN, begun, folder, run
+from adopting import HEIGHTS, MAIN, adopted, run, write_paper
 
 
 @pytest.mark.parametrize(
     ("files", "words"),
     [
-        ({"second_dot_tex": MAIN, "main_dot_tex": "x"}, None),
-        ({"supplement_dot_tex": MAIN}, None),  # main.tex is the usual main file
-        ({"a__x_dot_tex": MAIN}, None),  # deeper
+        ({"second_dot_tex": MAIN, "main_dot_tex": "x"}, ""),  # the main file is the one with \documentclass
+        ({"supplement_dot_tex": MAIN}, ""),  # of two, the main file is main.tex
+        ({"a__x_dot_tex": MAIN}, ""),  # files in subfolders are no main files
         ({"package_dot_json": "{}"}, "left out: package.json"),
         ({"results__bad_dot_csv": "a,b\n1,2\n1,2,3\n"}, "left out: results/bad.csv: row 3 has 3 cells, but the"),
         ({"results__twice_dot_csv": "a,a\n1,2\n"}, "two columns would be called a"),
@@ -20,16 +20,13 @@ from adopting import HEIGHTS, MAIN, begun, folder, run
     ],
 )
 def test_init_reads_usable_data_files_and_reports_the_unusable(tmp_path, files, words):
-    root = folder(tmp_path, **files)
-    if files.get("main_dot_tex") == "x":
-        (root / "main.tex").write_text("x")
-    printed = run(root, "init")
-    assert words is None or words in printed
+    root = write_paper(tmp_path, **files)
+    assert words in run(root, "init")
     run(root, "build", "--check")
 
 
 def test_init_refuses_two_files_with_documentclass_and_lists_both(tmp_path):
-    root = folder(tmp_path, one_dot_tex=MAIN)
+    root = write_paper(tmp_path, one_dot_tex=MAIN)
     (root / "main.tex").rename(root / "two.tex")
     assert "one.tex, two.tex: several files begin a document" in run(root, "init", code=1)
     run(root, "init", "--main", "two.tex", "--main", "one.tex")
@@ -44,7 +41,7 @@ def test_init_reports_missing_main_file_or_data(tmp_path):
     (tmp_path / "main.tex").write_text(MAIN)
     assert "put the results there, or name them: --data FILE" in run(tmp_path, "init", code=1)
     assert "no boundpaper.toml here or above" in run(tmp_path, "build", code=1)
-    begun(tmp_path / "x")
+    adopted(tmp_path / "x")
     assert "boundpaper.toml: exists already" in run(tmp_path / "x", "init", code=1)
 
 
@@ -52,19 +49,17 @@ def test_init_binds_numbers_in_files_that_main_inputs(tmp_path):
     main = MAIN.replace(
         "\\section{A", "\\input{sections/one}\n\\include{two}\\subfile{sections/three.tex}\n\\section{A"
     )
-    part = "Part of 0.8314 and $-0.314$.\n"
-    sub = "\\documentclass[../main.tex]{subfiles}\n\\begin{document}\nOf 0.8314.\n\\end{document}\n"
-    root = folder(
-        tmp_path, main, sections__one_dot_tex=part, two_dot_tex=part, sections__three_dot_tex=sub, alone_dot_tex=part
-    )
+    text = "Part of 0.8314 and $-0.314$.\n"
+    subfile = "\\documentclass[../main.tex]{subfiles}\n\\begin{document}\nOf 0.8314.\n\\end{document}\n"
+    files = {"sections__one_dot_tex": text, "two_dot_tex": text, "sections__three_dot_tex": subfile}
+    root = write_paper(tmp_path, main, **files, unused_dot_tex=text)
     run(root, "init")
     run(root, "lint", "--fix")
-    assert r"\val{heights/bean,1/gain:.4f}" in (root / "sections/one.tex").read_text()
-    assert r"\val{heights/bean,1/gain:.4f}" in (root / "two.tex").read_text()
-    assert r"\val{heights/bean,1/gain:.4f}" in (root / "sections/three.tex").read_text()
-    assert (root / "alone.tex").read_text() == part
+    for name in ("sections/one.tex", "two.tex", "sections/three.tex"):
+        assert r"\val{heights/bean,1/gain:.4f}" in (root / name).read_text()
+    assert (root / "unused.tex").read_text() == text
     run(root, "flatten", "--in-place")
-    assert (root / "sections/one.tex").read_text() == (root / "two.tex").read_text() == part
+    assert (root / "sections/one.tex").read_text() == (root / "two.tex").read_text() == text
     assert (root / "main.tex").read_text() == main
 
 
@@ -72,7 +67,7 @@ def test_init_uses_boundval_when_the_paper_defines_its_own_val(tmp_path):
     main = MAIN.replace("\\title", "\\newcommand{\\val}{\\mathrm{val}}\n\\title").replace(
         "The bean", "$x_\\val$ The bean"
     )
-    root = folder(tmp_path, main)
+    root = write_paper(tmp_path, main)
     assert "the macro for values is called \\boundval" in run(root, "init")
     run(root, "lint", "--fix")
     assert r"\boundval{heights/bean,1/gain:.3f}" in (root / "main.tex").read_text()
@@ -84,11 +79,7 @@ def test_init_uses_boundval_when_the_paper_defines_its_own_val(tmp_path):
     ("old", "new", "words"),
     [
         ('key = ["plant", "lamp"]', 'key = ["plant"]', "plant do not identify each row (bean again in row 4)"),
-        (
-            'key = ["plant", "lamp"]',
-            'key = ["plnt"]',
-            "no column 'plnt', which boundpaper.toml names as a key; did you mean",
-        ),
+        ('["plant", "lamp"]', '["plnt"]', "no column 'plnt', which boundpaper.toml names as a key; did you mean"),
         ("[tables.heights]", "[tables.hights]", "no table 'hights' in the data; did you mean 'heights'?"),
         ("main =", "mian =", "'mian' has no meaning here; did you mean 'main'?"),
         ('main = "main.tex"', 'main = "other.tex"', "main names other.tex, which is not there"),
@@ -96,22 +87,22 @@ def test_init_uses_boundval_when_the_paper_defines_its_own_val(tmp_path):
         ('"results/*.csv"', '"results/*.tsv"', "no file matches 'results/*.tsv'"),
         ('"results/*.csv"', '"*.tex"', "main.tex does not end in one of .csv"),
         ('"results/*.csv"', '"/etc/*.csv"', "matches no files here"),
-        ("[tables", "[tables", None),
+        ("[tables", "[tables", ""),
         ("main =", "main ==", "boundpaper.toml: "),
     ],
 )
 def test_invalid_toml_setting_is_reported_in_at_most_two_lines(tmp_path, old, new, words):
-    root = begun(tmp_path)
+    root = adopted(tmp_path)
     path = root / "boundpaper.toml"
     assert old in path.read_text()
     path.write_text(path.read_text().replace(old, new))
     printed = run(root, "build", code=1 if words else 0)
-    assert words is None or words in printed
+    assert words in printed
     assert len(printed.splitlines()) <= 2
 
 
 def test_init_reads_further_data_formats(tmp_path):
-    root = folder(tmp_path)
+    root = write_paper(tmp_path)
     (root / "results/more.tsv").write_text("name\tv\nbean\t0.6123\n")
     (root / "results/comma.csv").write_text("name;v\nbean;0,7345\npea;0,1\n")
     (root / "results/runs.jsonl").write_text('{"name": "bean", "v": 0.4567}\n{"name": "pea", "v": null}\n')
@@ -133,7 +124,7 @@ def test_init_reads_further_data_formats(tmp_path):
 
 
 def test_data_files_of_equal_name_get_keys_with_their_folder(tmp_path):
-    root = begun(tmp_path, runs__a__heights_dot_csv=HEIGHTS, runs__b__heights_dot_csv=HEIGHTS)
+    root = adopted(tmp_path, runs__a__heights_dot_csv=HEIGHTS, runs__b__heights_dot_csv=HEIGHTS)
     text = (root / "bound/bound.tex").read_text()
     assert r"\bound@set{a-heights-csv/bean,1/gain}{0.8314}" in text
     assert r"\bound@set{b-heights-csv/bean,1/gain}{0.8314}" in text
@@ -141,7 +132,7 @@ def test_data_files_of_equal_name_get_keys_with_their_folder(tmp_path):
 
 @pytest.mark.parametrize(("pattern", "words"), [("(", "is not a regular expression"), ("(a+)+", "repeats an unb")])
 def test_invalid_or_slow_regex_in_lint_names_is_refused(tmp_path, pattern, words):
-    root = begun(tmp_path / "x")
+    root = adopted(tmp_path / "x")
     with (root / "boundpaper.toml").open("a") as stream:
         stream.write(f"\n[lint]\nnames = ['{pattern}']\n")
     assert f"'{pattern}' in lint.names {words}" in run(root, "lint", code=1)

@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from adopting import begun, run
+from adopting import adopted, run
 
 CLAIMS = '''"""What the paper states."""
 
@@ -30,7 +30,7 @@ def bean_gains_most(heights):
 
 @pytest.fixture
 def root(tmp_path):
-    root = begun(tmp_path)
+    root = adopted(tmp_path)
     (root / "claims.py").write_text(CLAIMS)
     text = (root / "main.tex").read_text()
     (root / "main.tex").write_text(text.replace("The bean", r"The bean (\boundclaim{bean_gains_most})"))
@@ -55,11 +55,7 @@ def test_claim_verdict_is_printed_and_survives_flatten(root):
 
 def test_faulty_claim_is_reported_with_file_and_line(root):
     for old, new, words in (
-        (
-            "bean_gains_most(",
-            "bean_gains(",
-            "main.tex:9: no claim 'bean_gains_most' in claims.py; did you mean 'bean_gains'?",
-        ),
+        ("_most(", "(", "main.tex:9: no claim 'bean_gains_most' in claims.py; did you mean 'bean_gains'?"),
         ("(trial)", "(trail)", "claims.py: late: no data called trail; did you mean 'trial'?"),
         ("late-ms", "late", "claims.py:8: KeyError"),
         ("    return judge(found", "    judge(found", "claims.py: late: returned NoneType"),
@@ -72,7 +68,7 @@ def test_faulty_claim_is_reported_with_file_and_line(root):
 
 def test_watch_rebuilds_when_a_data_file_is_saved(root):
     pytest.importorskip("watchfiles")
-    data, made = root / "results/heights.csv", root / "bound/bound.tex"
+    data = root / "results/heights.csv"
     command = [sys.executable, "-m", "boundpaper", "watch"]
     environment = {key: value for key, value in os.environ.items() if key != "BOUNDPAPER_ROOT"}
     with subprocess.Popen(command, cwd=root, stderr=subprocess.PIPE, text=True, env=environment) as watching:
@@ -87,4 +83,4 @@ def test_watch_rebuilds_when_a_data_file_is_saved(root):
                 assert watching.poll() is None
         finally:
             watching.send_signal(signal.SIGINT)
-    assert "0.9876" in made.read_text()
+    assert "0.9876" in (root / "bound/bound.tex").read_text()

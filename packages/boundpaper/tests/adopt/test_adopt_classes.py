@@ -6,7 +6,7 @@ import shutil
 import pypdf
 import pytest
 
-from adopting import folder, has, needs, pdf_text, run
+from adopting import needs_tex, pdf_text, run, tex_finds, write_paper
 from boundpaper.adopt.exhibits import OWN_FONTS
 from boundpaper.adopt.folder import read as folder_of
 from boundpaper.figures.render import preamble
@@ -63,32 +63,17 @@ STAND_INS = {
 }
 """Substitutes for styles that no TeX distribution has, with equal page, columns, font and citations."""
 IN_CLASSES = pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=needs(*(set(files) - set(STAND_INS)))) for name, (files, _) in CLASSES.items()]
+    "name",
+    [pytest.param(name, marks=needs_tex(*(set(files) - set(STAND_INS)))) for name, (files, _) in CLASSES.items()],
 )
 
 
 def in_class(root, name, body, **files):
     """Return a folder with a paper in a document class; styles missing from TeX are replaced by stand-ins."""
-    absent = [file for file in CLASSES[name][0] if file in STAND_INS and not has(file)]
-    for file in absent:
-        (root / file).write_text(STAND_INS[file])
-    return folder(root, CLASSES[name][1] + body, **files)
-
-
-@pytest.mark.latex
-@IN_CLASSES
-def test_paper_in_a_venue_class_binds_without_error_and_flattens_to_its_source(tmp_path, name):
-    main = CLASSES[name][1] + BODY
-    root = in_class(tmp_path, name, BODY)
-    before = pdf_text(root)
-    run(root, "init")
-    run(root, "lint", "--fix")
-    text = (root / "main.tex").read_text()
-    assert text.count(r"\val{") == 10, text
-    run(root, "build", "--check")
-    assert pdf_text(root) == before
-    run(root, "flatten", "--in-place")
-    assert (root / "main.tex").read_text() == main
+    for file in CLASSES[name][0]:
+        if file in STAND_INS and not tex_finds(file):
+            (root / file).write_text(STAND_INS[file])
+    return write_paper(root, CLASSES[name][1] + body, **files)
 
 
 TABLE = """\"\"\"Heights.\"\"\"
@@ -117,39 +102,43 @@ def figure(heights):
 
 
 FACE = "\\setmainfont{texgyretermes-regular.otf}\n"
-WIDTHS = {"asked": ", width=150.0", "unasked": ""}
+WIDTHS = {"explicit": ", width=150.0", "default": ""}
 
 
 @pytest.mark.latex
 @IN_CLASSES
-def test_tables_and_figures_fit_the_columns_of_the_document_class(tmp_path, name):
+def test_numbers_tables_and_figures_are_bound_in_a_venue_class(tmp_path, name):
     """A figure is as wide as a column; a wider table spans both columns; a flattened paper prints the same."""
+    body, end = BODY.split("\\end{document}")
     exhibits = "\\boundtable{small}\\boundtable{wide}\\boundfigure{one}\\boundfigure{two}\\end{document}"
-    root = in_class(tmp_path, name, BODY.replace("\\end{document}", exhibits))
-    for kind, text, each, other in (
+    root = in_class(tmp_path, name, body + exhibits + end)
+    for path, text, placeholder, value in (
         ("tables/small", TABLE, "WIDE", "2"),
         ("tables/wide", TABLE, "WIDE", "4"),
         ("figures/one", FIGURE, "WIDTH", ""),
         ("figures/two", FIGURE, "WIDTH", ", width=118"),
     ):
-        (root / kind).parent.mkdir(exist_ok=True)
-        (root / f"{kind}.py").write_text(text.replace(each, other))
+        (root / path).parent.mkdir(exist_ok=True)
+        (root / f"{path}.py").write_text(text.replace(placeholder, value))
     assert "columns of" in run(root, "init")
+    run(root, "lint", "--fix")
+    assert (root / "main.tex").read_text().count(r"\val{") == 10
     printed = pdf_text(root)
-    page, made = folder_of(root).page, root / "bound"
-    both = "*" if page.column + 0.3 < 118 * 72.27 / 25.4 else ""
+    page, bound = folder_of(root).page, root / "bound"
+    star = "*" if page.column + 0.3 < 118 * 72.27 / 25.4 else ""
     assert "bean 2" in printed
-    assert "Heights" in (made / "tables/wide.tex").read_text()
-    assert "threeparttable" not in (made / "tables/wide.tex").read_text()
-    assert "\\begin{figure}[tbp]" in (made / "figures/one.tex").read_text()
-    assert f"\\begin{{figure{both}}}[tbp]" in (made / "figures/two.tex").read_text()
-    width = float(pypdf.PdfReader(made / "figures/one.pdf").pages[0].mediabox.width)
+    assert "Heights" in (bound / "tables/wide.tex").read_text()
+    assert "threeparttable" not in (bound / "tables/wide.tex").read_text()
+    assert "\\begin{figure}[tbp]" in (bound / "figures/one.tex").read_text()
+    assert f"\\begin{{figure{star}}}[tbp]" in (bound / "figures/two.tex").read_text()
+    width = float(pypdf.PdfReader(bound / "figures/one.pdf").pages[0].mediabox.width)
     assert width == pytest.approx(page.column * 72 / 72.27, abs=1)
     log = (root / "main.log").read_text(errors="replace")
-    over = [line for line in log.splitlines() if line.startswith("Overfull \\hbox") and "\\output" not in line]
-    assert not over
+    assert not [line for line in log.splitlines() if line.startswith("Overfull \\hbox") and "\\output" not in line]
     run(root, "build", "--check")
     run(root, "flatten", "-o", "plain")
+    plain = re.sub(r"\\usepackage\{[\w,]*booktabs[\w,]*\}\n", "", (root / "plain/main.tex").read_text())
+    assert plain.startswith(CLASSES[name][1] + body), "the packages of the exhibits are added, and nothing else"
     for file in STAND_INS.keys() & {path.name for path in root.iterdir()}:
         (root / "plain" / file).write_text(STAND_INS[file])
     assert pdf_text(root / "plain") == printed
@@ -176,12 +165,12 @@ def test_long_table_in_two_columns_is_split_into_floats_of_page_height(tmp_path,
     run(root, "init")
     printed = pdf_text(root)
     made = (root / "bound/tables/many.tex").read_text()
-    parts = made.split("\\begin{table}")[1:]
-    assert len(parts) > 1
+    floats = made.split("\\begin{table}")[1:]
+    assert len(floats) > 1
     assert "longtable" not in made
-    assert all("Plant & Gain" in part for part in parts)
-    assert ["\\caption{Heights of many.}" in part for part in parts] == [True] + [False] * (len(parts) - 1)
-    assert all("\\emph{Table \\ref{tab:many}, continued}" in part for part in parts[1:])
+    assert all("Plant & Gain" in text for text in floats)
+    assert ["\\caption{Heights of many.}" in text for text in floats] == [True] + [False] * (len(floats) - 1)
+    assert all("\\emph{Table \\ref{tab:many}, continued}" in text for text in floats[1:])
     assert len(re.findall(r"^(?:bean|pea \\& co) &", made, re.MULTILINE)) == 120
     assert len(re.findall(r"\b0\.831\b", printed)) >= 40
     log = (root / "main.log").read_text(errors="replace")
@@ -191,7 +180,7 @@ def test_long_table_in_two_columns_is_split_into_floats_of_page_height(tmp_path,
 
 @pytest.mark.latex
 @pytest.mark.parametrize(
-    ("preamble", "family", "drawn"),
+    ("preamble", "family", "typefaces"),
     [
         ("", "cmr", "LMRoman|LMMath"),
         ("\\usepackage{mathptmx}", "ptm", "NimbusRom"),
@@ -202,40 +191,35 @@ def test_long_table_in_two_columns_is_split_into_floats_of_page_height(tmp_path,
         ("\\usepackage{helvet}\\renewcommand{\\familydefault}{\\sfdefault}", "phv", "NimbusSan"),
     ],
 )
-def test_figure_text_uses_the_font_of_the_document(tmp_path, preamble, family, drawn):
+def test_figure_text_uses_the_font_of_the_document(tmp_path, preamble, family, typefaces):
     main = CLASSES["article"][1].replace("\\title", f"{preamble}\n\\title") + "A\\boundfigure{one}\\end{document}"
-    root = folder(tmp_path, main, figures__one_dot_py=FIGURE.replace("WIDTH", ""))
+    root = write_paper(tmp_path, main, figures__one_dot_py=FIGURE.replace("WIDTH", ""))
     run(root, "init")
     assert folder_of(root).page.font == family
     page = pypdf.PdfReader(root / "bound/figures/one.pdf").pages[0]
     fonts = {str(font.get_object()["/BaseFont"]).partition("+")[2] for font in page["/Resources"]["/Font"].values()}
     assert fonts
-    assert all(re.match(rf"{drawn}|CMSY|CMMI", name) for name in fonts), fonts
-    assert any(re.match(drawn, name) for name in fonts)
+    assert all(re.match(rf"{typefaces}|CMSY|CMMI", name) for name in fonts), fonts
+    assert any(re.match(typefaces, name) for name in fonts)
 
 
 @pytest.mark.latex
 def test_explicit_figure_width_is_used_even_when_equal_to_a_default(tmp_path):
     main = CLASSES["KOMA"][1].replace("{scrartcl}", "[twocolumn]{scrartcl}\n\\usepackage[width=160mm]{geometry}")
     files = {f"figures__{name}_dot_py": FIGURE.replace("WIDTH", width) for name, width in WIDTHS.items()}
-    root = folder(tmp_path, main + "A\\boundfigure{asked}\\boundfigure{unasked}\\end{document}", **files)
+    root = write_paper(tmp_path, main + "A\\boundfigure{explicit}\\boundfigure{default}\\end{document}", **files)
     run(root, "init")
-    made = {name: pypdf.PdfReader(root / f"bound/figures/{name}.pdf").pages[0].mediabox.width for name in WIDTHS}
-    assert float(made["asked"]) == pytest.approx(150 * 72 / 25.4, abs=1)
-    assert float(made["unasked"]) < 80 * 72 / 25.4
+    widths = {name: pypdf.PdfReader(root / f"bound/figures/{name}.pdf").pages[0].mediabox.width for name in WIDTHS}
+    assert float(widths["explicit"]) == pytest.approx(150 * 72 / 25.4, abs=1)
+    assert float(widths["default"]) < 80 * 72 / 25.4
 
 
 @pytest.mark.latex
 @pytest.mark.parametrize("program", ["xelatex", "lualatex"])
 def test_page_is_measured_with_the_papers_tex_program_or_missing_program_is_named(tmp_path, program):
     """Figures keep the font Palatino if pdfLaTeX lacks the paper's font, and a note says so."""
-    main = (
-        f"% !TeX program = {program}\n\\documentclass[twocolumn]{{article}}\\usepackage{{fontspec}}\n"
-        + FACE
-        + BEGIN
-        + BODY
-    )
-    printed = run(folder(tmp_path, main), "init", "--dry-run")
+    main = f"% !TeX program = {program}\n\\documentclass[twocolumn]{{article}}\\usepackage{{fontspec}}\n"
+    printed = run(write_paper(tmp_path, main + FACE + BEGIN + BODY), "init", "--dry-run")
     if shutil.which(program):
         assert "columns of 229.5 pt, text of 469 pt" in printed
         assert "figures are set in Palatino: pdfLaTeX has no " in printed
@@ -245,7 +229,7 @@ def test_page_is_measured_with_the_papers_tex_program_or_missing_program_is_name
 
 def test_table_that_fails_to_build_is_reported_with_file_and_line(tmp_path):
     main = CLASSES["article"][1] + BODY.replace("\\end{document}", "\\boundtable{one}\n\\end{document}")
-    root = folder(tmp_path, CLASSES["article"][1] + BODY, tables__one_dot_py=TABLE.replace("WIDE", "2"))
+    root = write_paper(tmp_path, CLASSES["article"][1] + BODY, tables__one_dot_py=TABLE.replace("WIDE", "2"))
     run(root, "init")
     (root / "main.tex").write_text(main.replace("{article}\n", "{article}\n\\input{bound/bound}\n"))
     for old, new, words in (
@@ -270,21 +254,21 @@ def test_figure_preamble_holds_the_fonts_and_text_size_of_the_document():
 @pytest.mark.latex
 def test_figure_is_rebuilt_only_when_its_data_change(tmp_path):
     main = CLASSES["article"][1] + BODY.replace("\\end{document}", "\\boundfigure{one}\n\\end{document}")
-    root = folder(tmp_path, main, figures__one_dot_py=FIGURE.replace("WIDTH", ""))
+    root = write_paper(tmp_path, main, figures__one_dot_py=FIGURE.replace("WIDTH", ""))
     run(root, "init")
     pdf = root / "bound/figures/one.pdf"
-    made = pdf.stat().st_mtime_ns, pdf.read_bytes()
+    built = pdf.stat().st_mtime_ns, pdf.read_bytes()
     run(root, "build")
-    assert (pdf.stat().st_mtime_ns, pdf.read_bytes()) == made
+    assert (pdf.stat().st_mtime_ns, pdf.read_bytes()) == built
     data = root / "results/heights.csv"
     data.write_text(data.read_text().replace("0.7212", "0.6212"))
     assert "bound/figures/one.pdf" in run(root, "build", "--check", code=1)
-    assert pdf.read_bytes() == made[1]
+    assert pdf.read_bytes() == built[1]
     run(root, "build")
-    assert pdf.read_bytes() != made[1]
+    assert pdf.read_bytes() != built[1]
     data.write_text(data.read_text().replace("0.6212", "0.7212"))
     run(root, "build")
-    assert pdf.read_bytes() == made[1]
+    assert pdf.read_bytes() == built[1]
     pdf.write_bytes(b"%PDF other")
     assert "bound/figures/one.pdf: edited by hand" in run(root, "build", code=1)
     (root / "figures/one.pdf").write_bytes(b"%PDF mine")

@@ -61,10 +61,10 @@ def test_lint_ignores_layout_names_years_and_references(text):
     assert _typed(text) == []
 
 
-def _finding(text, data="k,v,n\na,0.8314,512\nb,0.52,48936\nc,-0.7251,17\n"):
+def _finding(text, data="k,v,n\na,0.8314,512\nb,0.52,48936\nc,-0.7251,17\n", file="t.csv"):
     [numeral] = typed_numbers(_source(text), "val")
-    found = candidates(numeral, NumberIndex.of(bindable_cells(cells_in_texts({"t": ("t.csv", data.encode())}, {}))))
-    return NumberFinding(numeral, tuple(found))
+    index = NumberIndex.of(bindable_cells(cells_in_texts({"t": (file, data.encode())}, {})))
+    return NumberFinding(numeral, tuple(candidates(numeral, index)))
 
 
 @pytest.mark.parametrize(
@@ -96,12 +96,10 @@ def test_number_with_an_uncertain_match_is_not_safe_to_bind(text, why):
 
 
 def test_number_that_fits_two_cells_or_a_list_is_not_safe_to_bind():
-    two = _finding("0.831", "k,v\na,0.8314\nb,0.8309\n")
-    assert len(two.candidates) == 2
-    assert not two.is_certain
-    [numeral] = typed_numbers(_source("4.516"), "val")
-    cells = bindable_cells(cells_in_texts({"t": ("t.json", b'{"costs": [4.516, 3.2]}')}, {}))
-    assert not NumberFinding(numeral, tuple(candidates(numeral, NumberIndex.of(cells)))).is_certain
+    finding = _finding("0.831", "k,v\na,0.8314\nb,0.8309\n")
+    assert len(finding.candidates) == 2
+    assert not finding.is_certain
+    assert not _finding("4.516", '{"costs": [4.516, 3.2]}', "t.json").is_certain
 
 
 def test_row_key_is_no_candidate_for_a_number():

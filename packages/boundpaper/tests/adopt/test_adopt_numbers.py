@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from adopting import MAIN, begun, committed, folder, needs, pdf_text, run
+from adopting import MAIN, adopted, commit_all, needs_tex, pdf_text, run, write_paper
 
 
 def _bound(root):
@@ -12,7 +12,7 @@ def _bound(root):
 
 
 def test_init_writes_three_files_and_adds_one_line_to_the_main_file(tmp_path):
-    root = begun(tmp_path)
+    root = adopted(tmp_path)
     assert (root / "main.tex").read_text() == MAIN.replace("{article}\n", "{article}\n\\input{bound/bound}\n")
     assert '[tables.heights]\nkey = ["plant", "lamp"]' in (root / "boundpaper.toml").read_text()
     assert r"\bound@set{heights/pea-co,1/loss}{-0.314}" in _bound(root)
@@ -20,15 +20,15 @@ def test_init_writes_three_files_and_adds_one_line_to_the_main_file(tmp_path):
 
 
 def test_a_dry_run_writes_nothing(tmp_path):
-    folder(tmp_path)
-    before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    write_paper(tmp_path)
+    files = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
     assert "main.tex: one line added" in run(tmp_path, "init", "--dry-run")
-    assert before == {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    assert files == {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
 
 
 @pytest.mark.latex
 def test_bound_paper_prints_the_same_pages_and_flatten_restores_the_source(tmp_path):
-    folder(tmp_path)
+    write_paper(tmp_path)
     before = pdf_text(tmp_path)
     run(tmp_path, "init")
     printed = run(tmp_path, "lint", "--fix")
@@ -57,7 +57,7 @@ def test_bound_paper_prints_the_same_pages_and_flatten_restores_the_source(tmp_p
     ],
 )
 def test_flatten_restores_every_byte_of_the_source(tmp_path, main):
-    root = folder(tmp_path, main)
+    root = write_paper(tmp_path, main)
     run(root, "init")
     assert "bound" in run(root, "lint", "--fix")
     assert (root / "main.tex").read_bytes() != main
@@ -66,7 +66,7 @@ def test_flatten_restores_every_byte_of_the_source(tmp_path, main):
 
 
 def test_build_changes_one_line_per_changed_cell_and_none_otherwise(tmp_path):
-    root = begun(tmp_path)
+    root = adopted(tmp_path)
     run(root, "lint", "--fix")
     before, stamp = _bound(root), (root / "bound/bound.tex").stat().st_mtime_ns
     run(root, "build")
@@ -77,13 +77,13 @@ def test_build_changes_one_line_per_changed_cell_and_none_otherwise(tmp_path):
     assert "bound/bound.tex: differs from the data" in run(root, "build", "--check", code=1)
     assert _bound(root) == before
     run(root, "build")
-    moved = [line for line in _bound(root).splitlines() if line not in before.splitlines()]
-    assert all("0.7333" in line or ".7333" in line for line in moved)
-    assert moved
+    changed = [line for line in _bound(root).splitlines() if line not in before.splitlines()]
+    assert changed
+    assert all(".7333" in line for line in changed)
 
 
 def test_unknown_key_is_reported_with_its_line_and_the_nearest_name(tmp_path):
-    root = begun(tmp_path)
+    root = adopted(tmp_path)
     for typed, words in (
         (r"\val{heights/been,1/gain:.3f}", "no cell heights/been,1/gain; did you mean heights/bean,1/gain?"),
         (r"\val{trial/trial/sun/shore}", "did you mean trial/trial/sun/share?"),
@@ -102,7 +102,7 @@ def test_unknown_key_is_reported_with_its_line_and_the_nearest_name(tmp_path):
 
 
 def test_generated_file_edited_by_hand_is_overwritten_only_with_force(tmp_path):
-    root = begun(tmp_path)
+    root = adopted(tmp_path)
     path = root / "bound/bound.tex"
     made = path.read_text()
     path.write_text(made.replace("0.8314", "0.9"))
@@ -117,7 +117,7 @@ def test_generated_file_edited_by_hand_is_overwritten_only_with_force(tmp_path):
 
 
 def test_macros_for_names_rows_and_arguments_are_written(tmp_path):
-    root = begun(tmp_path)
+    root = adopted(tmp_path)
     toml = (root / "boundpaper.toml").read_text()
     (root / "boundpaper.toml").write_text(
         toml + '[values]\nbest = "heights/bean,1/gain:.2f"\n[rows.first]\ntable = "heights"\n'
@@ -137,7 +137,7 @@ def test_macros_for_names_rows_and_arguments_are_written(tmp_path):
 
 
 @pytest.mark.latex
-@needs("siunitx.sty", "hyperref.sty")
+@needs_tex("siunitx.sty", "hyperref.sty")
 def test_val_macro_prints_wherever_a_number_is_allowed(tmp_path):
     v = r"\val{heights/bean,1/gain:.3f}"
     main = (
@@ -147,22 +147,22 @@ def test_val_macro_prints_wherever_a_number_is_allowed(tmp_path):
         "\\begin{tabular}{lS}\\toprule a & V\\\\\\midrule\\boundrows{r}\\bottomrule"
         "\\end{tabular}\\end{table}\\end{document}\n"
     ).replace("V", v)
-    root = begun(tmp_path, main=main.replace(r"\val{heights/bean,3/gain}", "").replace(r"\boundrows{r}", ""))
+    root = adopted(tmp_path, main=main.replace(r"\val{heights/bean,3/gain}", "").replace(r"\boundrows{r}", ""))
     toml = (root / "boundpaper.toml").read_text()
     (root / "boundpaper.toml").write_text(toml + '[rows.r]\ntable = "heights"\ncolumns = ["plant", "gain:.3f"]\n')
     path = root / "main.tex"
     path.write_text(path.read_text().replace(r"\bottomrule", r"\boundrows{r}\bottomrule"))
     run(root, "build")
     path.write_text(path.read_text().replace(r"\begin{table}", r"\val{heights/bean,3/gain}\begin{table}"))
-    text = pdf_text(root)
+    text = pdf_text(root, passes=2)
     assert text.count("0.831") == 13, text
     assert "??heights/bean,3/gain??" in text
     assert "is unknown; run boundpaper build" in (root / "main.log").read_text()
 
 
 def test_lint_against_a_revision_reports_stale_numbers(tmp_path):
-    root = begun(tmp_path)
-    committed(root)
+    root = adopted(tmp_path)
+    commit_all(root)
     data = root / "results/trial.json"
     data.write_text(data.read_text().replace("2295", "1995"))
     path = root / "main.tex"
@@ -173,11 +173,11 @@ def test_lint_against_a_revision_reports_stale_numbers(tmp_path):
 
 
 def test_lint_interactive_asks_and_applies_the_answer(tmp_path):
-    root = begun(tmp_path)
+    root = adopted(tmp_path)
     path = root / "main.tex"
     path.write_text(path.read_text().replace("The bean gains 0.831", "The bean gains 0.52"))
     run(root, "lint", "--fix")
     assert "0.52" in path.read_text()
-    printed = run(root, "lint", "-i", given="1\n")
+    printed = run(root, "lint", "-i", stdin="1\n")
     assert r"\val{heights/bean,2/gain:.2f}" in printed
     assert r"gains \val{heights/bean,2/gain:.2f}" in path.read_text()

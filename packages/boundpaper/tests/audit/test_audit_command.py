@@ -15,7 +15,7 @@ from boundpaper.store.frames import parsed
 
 TABLE = "| Lamp | Old | New | Gain |\n|--|--|--|--|\n| a | 10.1 | 12.4 | 2.3 |\n| b | 11.7 | 19.2 | 7.5 |\n"
 TABLE += "| c | 13.3 | 16.0 | 3.7 |\n| d | 20.9 | 26.0 | 5.1 |\n"
-RIGHT = TABLE.replace("3.7", "2.7")
+CORRECT = TABLE.replace("3.7", "2.7")
 LATEX = r"""\documentclass{article}
 \newcommand{\gone}{\ref{never}}
 \begin{document}
@@ -36,6 +36,8 @@ c & 13.3 & 16.0 & +3.7 \\ d & 20.9 & 26.0 & +5.1 \\
 HTML = "<h1>Lamps</h1>\n<table><tr><th>Lamp<th>Old<th>New<th>Gain</tr>\n" + "".join(
     f"<tr><td>{'</td><td>'.join(line.strip('| ').split(' | '))}</td></tr>\n" for line in TABLE.splitlines()[2:]
 )
+HEIGHTS = "| Lamp | Height |\n|--|--|\n| red lamp | 18.41 |\n| blue lamp | 19.32 |\n| green lamp | 17.55 |\n"
+HEIGHTS += "| old lamp | 12.75 |"
 
 
 @pytest.fixture
@@ -64,15 +66,15 @@ def test_slip_is_reported_in_each_output_format(folder, name, text, line, target
 
 
 def test_document_without_a_statistical_test_loads_no_numerical_library(folder):
-    (folder / "a.md").write_text(RIGHT, encoding="utf-8")
+    (folder / "a.md").write_text(CORRECT, encoding="utf-8")
     command = [sys.executable, "-X", "importtime", "-m", "boundpaper", "audit", "a.md"]
-    told = subprocess.run(command, capture_output=True, text=True).stderr
-    loaded = {line.rpartition("|")[2].strip() for line in told.splitlines()}
+    report = subprocess.run(command, capture_output=True, text=True).stderr
+    loaded = {line.rpartition("|")[2].strip() for line in report.splitlines()}
     assert loaded & {"boundpaper.audit.reported", "numpy", "pandas", "scipy"} == {"boundpaper.audit.reported"}
 
 
 def test_audit_without_findings_reports_what_was_read(folder):
-    (folder / "a.md").write_text(RIGHT + "\nThe gain is 5.0 cm.\n", encoding="utf-8")
+    (folder / "a.md").write_text(CORRECT + "\nThe gain is 5.0 cm.\n", encoding="utf-8")
     result = run("a.md")
     assert result.exit_code == 0
     assert "1 relation of columns; 1 number of sentences are in no table and were not compared" in result.output
@@ -131,14 +133,14 @@ def test_sarif_output_is_valid_against_its_schema(folder):
     assert {rule["id"] for rule in log["runs"][0]["tool"]["driver"]["rules"]} == {"relation", "same-quantity"}
     assert results[0]["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] == "a%20b.md"
     assert results[1]["relatedLocations"][0]["physicalLocation"]["region"] == {"startLine": 8}
-    (folder / "c.md").write_text(RIGHT, encoding="utf-8")
+    (folder / "c.md").write_text(CORRECT, encoding="utf-8")
     jsonschema.validate(json.loads(run("c.md", "--format", "sarif").output), schema)
     del results[0]["message"]
     with pytest.raises(jsonschema.ValidationError, match="'message' is a required property"):
         jsonschema.validate(log, schema)
 
 
-def baseline(folder, **changed):
+def run_with_baseline(folder, **changed):
     (finding,) = json.loads(run("a.md", "--level", "note", "--format", "json").output)["findings"]
     entry = {key: finding[key] for key in ("id", "kind", "printed")}
     entry["reason"] = "The field c was watered, as the note says."
@@ -148,7 +150,7 @@ def baseline(folder, **changed):
 
 def test_finding_with_a_reason_in_the_baseline_is_suppressed(folder):
     (folder / "a.md").write_text(TABLE, encoding="utf-8")
-    result = baseline(folder)
+    result = run_with_baseline(folder)
     assert result.exit_code == 0
     assert "1 suppressed" in result.output
     (shown,) = json.loads(run("a.md", "--baseline", "audit.yaml", "--format", "sarif").output)["runs"][0]["results"]
@@ -159,13 +161,13 @@ def test_finding_with_a_reason_in_the_baseline_is_suppressed(folder):
 
 def test_finding_id_survives_moved_lines_but_not_a_changed_number(folder):
     (folder / "a.md").write_text(TABLE, encoding="utf-8")
-    assert baseline(folder).exit_code == 0
+    assert run_with_baseline(folder).exit_code == 0
     (folder / "a.md").write_text("# Lamps\n\nWords.\n\n" + TABLE, encoding="utf-8")
     assert run("a.md", "--baseline", "audit.yaml").exit_code == 0
     (folder / "a.md").write_text(TABLE.replace("3.7", "3.8"), encoding="utf-8")
-    gone = run("a.md", "--baseline", "audit.yaml")
-    assert gone.exit_code == 1
-    assert "is no longer found; remove the entry" in str(gone.exception)
+    result = run("a.md", "--baseline", "audit.yaml")
+    assert result.exit_code == 1
+    assert "is no longer found; remove the entry" in str(result.exception)
 
 
 @pytest.mark.parametrize(
@@ -178,16 +180,14 @@ def test_finding_id_survives_moved_lines_but_not_a_changed_number(folder):
 )
 def test_a_malformed_entry_is_refused(folder, changed, words):
     (folder / "a.md").write_text(TABLE, encoding="utf-8")
-    result = baseline(folder, **changed)
+    result = run_with_baseline(folder, **changed)
     assert result.exit_code in (1, 2)
     assert words in result.output + str(result.exception)
 
 
 def test_joint_audit_compares_sentences_with_tables_of_all_files(folder):
-    rows_seen = [("red lamp", "18.41"), ("blue lamp", "19.32"), ("green lamp", "17.55"), ("old lamp", "12.75")]
-    lines = ["| Lamp | Height |", "|--|--|", *(f"| {name} | {height} |" for name, height in rows_seen)]
-    (folder / "a.md").write_text("\n".join(lines), encoding="utf-8")
-    (folder / "b.md").write_text("\n".join(lines).replace("12.75", "12.57"), encoding="utf-8")
+    (folder / "a.md").write_text(HEIGHTS, encoding="utf-8")
+    (folder / "b.md").write_text(HEIGHTS.replace("12.75", "12.57"), encoding="utf-8")
     assert run("a.md", "b.md").exit_code == 0
     joint = run("a.md", "b.md", "--joint", "--level", "note")
     assert "b.md:6: note [same-quantity] old lamp, Height = 12.57, expected 12.75" in joint.output
@@ -196,55 +196,40 @@ def test_joint_audit_compares_sentences_with_tables_of_all_files(folder):
     assert '<pre id="a.md:6" class="other">| old lamp' in page
     assert '<pre id="b.md:6" class="note">| old lamp' in page
     assert '<a href="#a.md:6">a.md:6</a>' in page
-    sections = [f"{part}# 1. A\n\n# 2. B\n\n# 2. C\n\n# 3. D\n" for part in ("", "Words.\n\n")]
-    (folder / "a.md").write_text(sections[0], encoding="utf-8")
-    (folder / "b.md").write_text(sections[1], encoding="utf-8")
+    sections = "# 1. A\n\n# 2. B\n\n# 2. C\n\n# 3. D\n"
+    (folder / "a.md").write_text(sections, encoding="utf-8")
+    (folder / "b.md").write_text("Words.\n\n" + sections, encoding="utf-8")
     assert run("a.md", "b.md", "--joint").output.count("[section-number]") == 2
 
 
-def promoted(folder, text):
+def verdicts_of_promoted_check(folder, text):
     (folder / "a.md").write_text(text, encoding="utf-8")
     (finding,) = json.loads(run("a.md", "--level", "note", "--format", "json").output)["findings"]
     result = run("a.md", "--promote", finding["id"], "-o", "lamps.py")
     assert result.exit_code == 0, result.output
     scope: dict = {}
     exec((folder / "lamps.py").read_text(encoding="utf-8"), scope)
-    (cells,) = (each for name, each in scope.items() if name.startswith("lamps_"))
-    assert cells.artifacts == ("lamps",)
-    return cells(parsed(pd.read_csv(folder / "lamps.csv", dtype=str)))
-
-
-@pytest.mark.parametrize(
-    ("text", "false"),
-    [
-        (TABLE, ["c"]),
-        (TABLE.replace("Gain", "Total").replace("2.3", "22.5").replace("7.5", "30.9").replace("3.7", "39.3")
-         .replace("5.1", "46.9"), ["c"]),
-        (TABLE.replace("Gain", "Change").replace("2.3", "22.8%").replace("7.5", "64.1%").replace("3.7", "30.3%")
-         .replace("5.1", "24.4%"), ["c"]),
-    ],
-)  # fmt: skip
-def test_a_relation_becomes_a_check_that_finds_the_same(folder, text, false):
-    verdicts = promoted(folder, text)
-    assert [each.key for each in verdicts if each.verdict == "contradicted"] == false
-    assert len(verdicts) == 4
-
-
-LAMPS = [("red lamp", "18.41"), ("blue lamp", "19.32"), ("green lamp", "17.55"), ("old lamp", "12.75")]
-HEIGHTS = "\n".join(["| Lamp | Height |", "|--|--|", *(f"| {name} | {height} |" for name, height in LAMPS)])
+    (check,) = (value for name, value in scope.items() if name.startswith("lamps_"))
+    assert check.artifacts == ("lamps",)
+    return check(parsed(pd.read_csv(folder / "lamps.csv", dtype=str)))
 
 
 @pytest.mark.parametrize(
     ("text", "contradicted", "count"),
     [
-        ("The drop is 12.5 - 3.1 = 9.9 in all.", ["12.5 - 3.1 = 9.9"], 1),
-        ("The lamp is right in 12 of 20 trials (65%).", ["12 of 20 trials (65%)"], 1),
-        (f"# Day\n\n{HEIGHTS}\n\n# Again\n\n{HEIGHTS.replace('12.75', '12.57')}\n", ["old lamp, Height"], 4),
+        (TABLE, "c", 4),
+        (TABLE.replace("Gain", "Total").replace("2.3", "22.5").replace("7.5", "30.9").replace("3.7", "39.3")
+         .replace("5.1", "46.9"), "c", 4),
+        (TABLE.replace("Gain", "Change").replace("2.3", "22.8%").replace("7.5", "64.1%").replace("3.7", "30.3%")
+         .replace("5.1", "24.4%"), "c", 4),
+        ("The drop is 12.5 - 3.1 = 9.9 in all.", "12.5 - 3.1 = 9.9", 1),
+        ("The lamp is right in 12 of 20 trials (65%).", "12 of 20 trials (65%)", 1),
+        (f"# Day\n\n{HEIGHTS}\n\n# Again\n\n{HEIGHTS.replace('12.75', '12.57')}\n", "old lamp, Height", 4),
     ],
-)
-def test_promoted_equation_share_or_copy_becomes_a_check_with_the_same_finding(folder, text, contradicted, count):
-    verdicts = promoted(folder, text)
-    assert [each.key for each in verdicts if each.verdict == "contradicted"] == contradicted
+)  # fmt: skip
+def test_promoted_finding_becomes_a_check_with_the_same_finding(folder, text, contradicted, count):
+    verdicts = verdicts_of_promoted_check(folder, text)
+    assert [verdict.key for verdict in verdicts if verdict.verdict == "contradicted"] == [contradicted]
     assert len(verdicts) == count
 
 
@@ -266,8 +251,8 @@ def test_promote_refuses_a_finding_that_has_no_check(folder, text, words):
 
 def test_a_less_certain_kind_is_counted_and_shown_on_demand(folder):
     (folder / "a.md").write_text("The drop is 12.5 - 3.1 = 9.9 in all.\n", encoding="utf-8")
-    silent, printed = run("a.md"), run("a.md", "--level", "note")
-    assert "12.5" not in silent.output
-    assert "1 less certain (--level note shows all)" in silent.output
-    assert "note [arithmetic] 12.5 - 3.1 = 9.9, expected 9.3 to 9.5" in printed.output
-    assert (silent.exit_code, printed.exit_code) == (0, 1)
+    short, full = run("a.md"), run("a.md", "--level", "note")
+    assert "12.5" not in short.output
+    assert "1 less certain (--level note shows all)" in short.output
+    assert "note [arithmetic] 12.5 - 3.1 = 9.9, expected 9.3 to 9.5" in full.output
+    assert (short.exit_code, full.exit_code) == (0, 1)

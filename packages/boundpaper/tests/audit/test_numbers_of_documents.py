@@ -1,4 +1,4 @@
-"""Quantities in cells and sentences: which digits belong to one, its unit, and its rounding interval."""
+"""Quantities read from cells and sentences: their digits, units and rounding intervals."""
 
 import pytest
 

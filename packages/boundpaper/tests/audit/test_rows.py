@@ -1,4 +1,4 @@
-"""Statements on several rows, on a figure of a table, or within a series: slips are found, correct ones accepted."""
+"""Statements about several rows, about a figure of a table, or within a series: slips are found, and nothing else."""
 
 import pytest
 
@@ -50,7 +50,7 @@ def points(*values):
     return " ".join(f"({x},{y})" for x, y in enumerate(values))
 
 
-LOST = "# Lost\n\n| Seed | Soil | Task | Loss |\n|--|--|--|--:|\n" + "".join(
+LOSSES = "# Lost\n\n| Seed | Soil | Task | Loss |\n|--|--|--|--:|\n" + "".join(
     f"| {seed} | {soil} | {task} | {loss} |\n"
     for seed, soil, task, loss in (
         ("Pine", "wet", "grow", "35.8%"), ("Pine", "wet", "root", "13.3%"), ("Pine", "dry", "seed", "88.6%"),
@@ -61,7 +61,7 @@ MEANS = "# Shares of water\n\n| Layer | Pine Water % | Oak Water % |\n|--|--:|--
 MEANS += "| 1-4 avg | 34.7% | 35.2% |\n"
 
 
-def drawn(*series):
+def water_figure(*series):
     return axis("Layer", "Water (%)", *series)
 
 
@@ -70,11 +70,11 @@ OAK = points(3.3, 35.1, 35.3, 35.2, 35.2)
 BARS = "(grow,-27.1) (root,-21.9) (seed,-88.6)"
 SUMS = ["| Run | Rows | |a_k| | Left | Gain |", "|--|--:|--:|--:|--:|"]
 SUMS += [f"| r{i} | {9 * i}.5 | {i} | {4 * i}.2 | {5 * i + (i == 3)}.3 |" for i in range(1, 8)]
-FOUND = [
+SLIPS = [
     ("rows", SEEDS + "The height of Pine2 is 37-40.", "37-40", "30.2"),
     ("rows", WATER + "The Stem/Root norms are about 100x larger.", "100x", "145x"),
     ("rows", WATER + "Both are equal in norm of Stem/Root (~145x).", "145x", "106x"),
-    ("same-quantity", LOST + axis(
+    ("same-quantity", LOSSES + axis(
         "Task", "Loss (%)", ("Pine", BARS), ("Oak", "(grow,7.7) (root,-25) (seed,-50.3)"),
     ), "4 of 6 cells", "other sign"),
     ("section-number", "# P\n\n" + "\n\n".join(f"## 5.{i} A" for i in (1, 2, 5, 3, 4)), "5.3 A", "after '5.5 A'"),
@@ -84,15 +84,15 @@ FOUND = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("kind", "text", "printed", "why"), FOUND, ids=range(len(FOUND)))
+@pytest.mark.parametrize(("kind", "text", "printed", "why"), SLIPS, ids=range(len(SLIPS)))
 def test_a_slip_is_the_one_finding(kind, text, printed, why):
-    found = checks.audit([markdown.read(text, "paper.md")])
-    assert [each.kind for each in found] == [kind], [str(each) for each in found]
-    assert printed in found[0].what
-    assert why in found[0].why
+    findings = checks.audit([markdown.read(text, "paper.md")])
+    assert [finding.kind for finding in findings] == [kind], [str(finding) for finding in findings]
+    assert printed in findings[0].what
+    assert why in findings[0].why
 
 
-RIGHT = [
+CORRECT = [
     3 * "> # 1 pot failed to grow!\n\nAgain.\n\n",
     "- Table 1: Pots (short)\n- Table 2: Beans\n\nLater:\n\n- Table 2: Beans of ours\n- Table 1: Pots of ours\n",
     SEEDS + "The height of Pine2 is 30-40, of Pine2 (8B/14B) 37-40, of seeds 37-40, and the slope of Oak3 0.17-0.19.",
@@ -101,14 +101,14 @@ RIGHT = [
     WATER + "The Stem norm is 145x larger, the Root norm 106x, Stem/Root norms over 100x, and 4x as many are wet.",
     WATER + "Stem/Root norms are 145x and 106x larger. Basil is similar to Mint leaf in taste, and has a similar name.",
     LAYERS + "Layers 16-18 are flat (R2_pos < 0.06); Layer 16 has an R2_pos of 0.023. Layers 16 and 18: R2_pos ≈ 0.02.",
-    MEANS + drawn(("Pine", points(46.9, 34.2, 35.1, 34.7, 34.7)), ("Oak", OAK)),
-    MEANS + drawn(("Pine", points(12.1, 34.2, 35.1, 34.7, 34.8))),
-    drawn(("Pine", points(*[1.5] * 15)), ("Oak", points(*range(15)))),
-    LOST + axis("Task", "Height (cm)", ("Pine", BARS)),
+    MEANS + water_figure(("Pine", points(46.9, 34.2, 35.1, 34.7, 34.7)), ("Oak", OAK)),
+    MEANS + water_figure(("Pine", points(12.1, 34.2, 35.1, 34.7, 34.8))),
+    water_figure(("Pine", points(*[1.5] * 15)), ("Oak", points(*range(15)))),
+    LOSSES + axis("Task", "Height (cm)", ("Pine", BARS)),
     "| A | |b| |\n|--|--|\n| x | 1 |\n| | |c| |\n",
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("text", RIGHT, ids=range(len(RIGHT)))
+@pytest.mark.parametrize("text", CORRECT, ids=range(len(CORRECT)))
 def test_correct_text_has_no_findings(text):
-    assert [str(each) for each in checks.audit([markdown.read(text, "paper.md")])] == []
+    assert [str(finding) for finding in checks.audit([markdown.read(text, "paper.md")])] == []

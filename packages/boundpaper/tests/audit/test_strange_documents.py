@@ -6,7 +6,7 @@ import pytest
 
 from boundpaper.audit import checks, html, latex, markdown
 
-CUT = [
+TRUNCATED = [
     "", "---\n", "\\begin{tabular}", "\\begin{tabular}{l}a & b \\\\", "\\section", "\\section{",
     "\\begin{document}\\multicolumn{2}{c}\\caption", "\\begin{tikzpicture}\\addplot coordinates {(1,2)",
     "\\begin{tikzpicture}\\addplot coordinates {(1,2)};\\legend{a,{b, c}", "|a|\n|-|\n",
@@ -18,36 +18,38 @@ CUT = [
 
 
 @pytest.mark.parametrize("reader", [markdown, latex, html], ids=lambda module: module.__name__.rpartition(".")[2])
-@pytest.mark.parametrize("text", CUT, ids=range(len(CUT)))
+@pytest.mark.parametrize("text", TRUNCATED, ids=range(len(TRUNCATED)))
 def test_truncated_document_is_read_without_error(reader, text):
     document = reader.read(text, "x")
     checks.audit([document])
     assert "silence" in checks.counts_in_words(checks.coverage([document]))
 
 
-PARTS = [
+FRAGMENTS = [
     "The height falls from 20.0 to 15.0 cm, a 25% reduction, in 12 of 20 fields (60%). ", "| a | 1.5 | 2.5 | 4.0 |\n",
     "\\section{A}\\begin{tabular}{l}a & 1.5 \\\\ b & 2.5 \\\\ \\end{tabular}\n\n",
     "<table><tr><td>a</td><td>1.5</td></tr><tr><td>b</td><td>2.5</td></tr></table>\n",
     "{", "&", "\\", "$1$", "# 1. A\n", "\\begin{tabular}", "1 + ", "<p>", "(", "| ",
 ]  # fmt: skip
-RUN = [0]
+LINES_RUN = [0]
 
 
 def trace(*_):
-    RUN[0] += 1  # a line of Python is run: a count that, unlike time, is the same on a busy machine
+    LINES_RUN[0] += 1  # unlike time, the number of executed lines is the same on a busy machine
     return trace
 
 
 @pytest.mark.parametrize("reader", [markdown, latex, html], ids=lambda module: module.__name__.rpartition(".")[2])
-@pytest.mark.parametrize("part", PARTS, ids=range(len(PARTS)))
-def test_work_is_at_most_linear_in_length(reader, part):
+@pytest.mark.parametrize("fragment", FRAGMENTS, ids=range(len(FRAGMENTS)))
+def test_work_is_at_most_linear_in_length(reader, fragment):
     counts = []
     for length in (4_000, 16_000):
-        text = "| r | b | c | total |\n|--|--|--|--|\n" * part.startswith("|") + part * (length // len(part))
-        RUN[0] = 0
+        text = "| r | b | c | total |\n|--|--|--|--|\n" * fragment.startswith("|") + fragment * (
+            length // len(fragment)
+        )
+        LINES_RUN[0] = 0
         sys.settrace(trace)
         checks.audit([reader.read(text, "x")])
         sys.settrace(None)
-        counts += RUN
+        counts += LINES_RUN
     assert counts[1] < 6 * counts[0]

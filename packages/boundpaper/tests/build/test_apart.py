@@ -1,4 +1,4 @@
-"""Many steps in worker processes: same guarantees as in the main process, and errors are reported there."""
+"""Steps in worker processes: the guarantees are those of the main process, which reports their errors."""
 
 import os
 from multiprocessing import active_children
@@ -34,15 +34,15 @@ def test_one_job_runs_in_this_process(root: Path) -> None:
 
 
 def test_error_in_a_worker_process_is_reported_as_in_this_one(root: Path) -> None:
-    for name, text in (("s00", "raise"), ("s05", "told"), ("s09", "note"), ("s11", "edit")):
+    for name, text in (("s00", "raise"), ("s05", "refuse"), ("s09", "note"), ("s11", "edit")):
         (root / f"{name}.txt").write_text(text)
     outcome, notes, _ = build(root)
     (root / "s11.txt").write_text("edit")
-    local, notes_here, _ = build(root, jobs=1)
+    outcome_here, notes_here, _ = build(root, jobs=1)
     messages = {key: str(error) for key, error in outcome.failed.items()}
-    assert messages == {key: str(error) for key, error in local.failed.items()}
+    assert messages == {key: str(error) for key, error in outcome_here.failed.items()}
     assert messages["numbered:s00"] == "s00.txt:1: ValueError: no number"
-    assert messages["numbered:s05"] == "s05.txt: no number that is told"
+    assert messages["numbered:s05"] == "s05.txt: the number is refused"
     assert "s11.txt changed while numbered:s11 was being built" in messages["numbered:s11"]
     assert "ValueError" in str(outcome.failed["numbered:s00"].__cause__), "the traceback is kept for --debug"
     assert notes == ["numbered:s09: seen"]

@@ -55,16 +55,15 @@ def test_a_summary_shows_few_changes_in_full():
 
 def test_summary_of_many_changes_fits_a_page_with_verdicts_first():
     curve = [Change("curve", f"{row}, y", "1", f"{1 + row / 1e4}") for row in range(1000)]
-    others = [Change(f"t{number}", "a, x", "1.0", "1.1") for number in range(80)]
-    gone = [Change("gone", "whole table", "present", "")]
+    cells = [Change(f"t{number}", "a, x", "1.0", "1.1") for number in range(80)]
+    table = Change("gone", "whole table", "present", "")
     verdicts = [Change("claims", f"c{number}, verdict", "holds", "contradicted") for number in range(30)]
-    lines = summary([*curve, *others, *gone, *verdicts])
+    lines = summary([*curve, *cells, table, *verdicts])
     assert len(lines) <= 45
     assert lines[0] == "1111 differences in 83 results; 30 of verdicts"
     assert lines[1] == "result claims: c0, verdict: holds -> contradicted"
     assert lines[16] == "... and 15 more verdicts; `python build.py claims --check` names them"
     assert lines[17:19] == ["result claims: 30 differences", "result gone: whole table: present -> (none)"]
-    assert any(line.startswith("result t0: a, x: 1.0 -> 1.1") for line in lines) or lines[-1].startswith("... and")
     assert lines[-1].endswith("more results; --all lists every cell")
 
 

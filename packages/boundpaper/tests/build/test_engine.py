@@ -17,7 +17,7 @@ from boundpaper.build.graph import Graph, Step
 from boundpaper.build.kinds import Kind
 from boundpaper.errors import DataError, ThesisError
 from boundpaper.store.cached_files import pack_value
-from boundpaper.store.files import digest
+from boundpaper.store.files import digest, write
 from engine_made import Project
 
 
@@ -173,15 +173,15 @@ def test_builder_that_writes_outside_its_outputs_fails(project):
 
 def test_file_hashes_are_computed_by_the_main_thread_only(project, monkeypatch):
     """Parallel steps only name their inputs, since a step that ends would drop the hashes of shared inputs."""
-    asked, digests = set(), FactReader.digests
+    threads, digests = set(), FactReader.digests
 
-    def watched(reader, paths):
-        asked.add(threading.current_thread())
+    def recorded(reader, paths):
+        threads.add(threading.current_thread())
         return digests(reader, paths)
 
-    monkeypatch.setattr(FactReader, "digests", watched)
+    monkeypatch.setattr(FactReader, "digests", recorded)
     assert project.build(parallel=True).failed == {}
-    assert asked == {threading.main_thread()}
+    assert threads == {threading.main_thread()}
 
 
 @pytest.mark.parametrize("settled", [True, False])
@@ -259,8 +259,6 @@ def test_build_state_holds_no_file_times(project):
 
 
 def test_a_device_is_never_replaced():
-    from boundpaper.store.files import write
-
     with pytest.raises(ThesisError, match="not a file"):
         write(Path("/dev/null"), b"x")
     assert Path("/dev/null").is_char_device()

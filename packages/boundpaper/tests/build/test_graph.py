@@ -8,6 +8,8 @@ from boundpaper.build.facts import FactReader, python_facts
 from boundpaper.build.graph import load
 from boundpaper.errors import SpecError
 
+ENGINE = "packages/boundpaper/src/boundpaper"
+
 
 @pytest.fixture
 def write(tmp_path):
@@ -21,12 +23,11 @@ def write(tmp_path):
         "def mean_score(scores):\n    '''Mean.\n\n    More.'''\n\ndef _other(x):\n    pass\n",
     )
     put("tables/means.py", "from boundpaper.tables import Table\ndef table(mean_score, digits=2): ...\n")
-    put("packages/boundpaper/src/boundpaper/tables/__init__.py", "from boundpaper.tables.spec import Table\n")
-    put("packages/boundpaper/src/boundpaper/tables/spec.py", "import json\n")
-    put("packages/boundpaper/src/boundpaper/tables/templates/table.tex.j2", "")
+    put(f"{ENGINE}/tables/__init__.py", "from boundpaper.tables.spec import Table\n")
+    put(f"{ENGINE}/tables/spec.py", "import json\n")
     put("figures/means.py", "def figure(mean_score): ...\n")
-    put("packages/boundpaper/src/boundpaper/paper/calls.py", "")
-    put("packages/boundpaper/src/boundpaper/paper/document.py", "")
+    for path in ("tables/templates/table.tex.j2", "paper/calls.py", "paper/document.py"):
+        put(f"{ENGINE}/{path}")
     put("paper/chapters/one.tex.j2", "<< n('mean_score') >> << table('means') >> << figure('means') >>")
     return put
 
@@ -49,12 +50,8 @@ def test_graph_finds_steps_with_their_needs_and_targets(tmp_path, write):
 
 def test_inputs_of_a_step_are_its_file_imports_and_templates(tmp_path, write):
     inputs = graph(tmp_path).steps["table:means"].inputs
-    assert {
-        "tables/means.py",
-        "packages/boundpaper/src/boundpaper/tables/__init__.py",
-        "packages/boundpaper/src/boundpaper/tables/spec.py",
-        "packages/boundpaper/src/boundpaper/tables/templates/table.tex.j2",
-    } <= set(inputs)
+    engine = {f"{ENGINE}/tables/{name}" for name in ("__init__.py", "spec.py", "templates/table.tex.j2")}
+    assert {"tables/means.py", *engine} <= set(inputs)
     assert "figures/means.py" not in inputs
 
 
@@ -81,12 +78,7 @@ def test_steps_in_subfolders_are_found_and_helper_modules_are_not(tmp_path, writ
     before = set(graph(tmp_path).steps)
     write("tables/sinks/rates.py", "def table(mean_score): ...\n")
     write("analysis/studies/sinks/deep/layers.py", "def sink_layers(scores): ...\n")
-    for path in (
-        "packages/boundpaper/src/boundpaper/tables/fill.py",
-        "tables/sinks/_shared.py",
-        "tables/sinks/__init__.py",
-        "tables/.x/y.py",
-    ):
+    for path in (f"{ENGINE}/tables/fill.py", "tables/sinks/_shared.py", "tables/sinks/__init__.py", "tables/.x/y.py"):
         write(path, "def table(mean_score): ...\n")
     steps = graph(tmp_path)
     assert set(steps.steps) - before == {"table:rates", "result:sink_layers"}
@@ -155,10 +147,10 @@ def test_find_suggests_and_disambiguates(tmp_path, write):
 
 def test_cached_facts_of_a_file_are_updated_when_its_text_changes(tmp_path, write):
     graph(tmp_path)
-    kept = (tmp_path / "out/state/facts.json").read_text()
+    cached = (tmp_path / "out/state/facts.json").read_text()
     write("tables/means.py", "def table(scores): ...\n")
     assert graph(tmp_path).steps["table:means"].artifacts == {"scores": "artifacts/sources/scores.csv"}
-    assert (tmp_path / "out/state/facts.json").read_text() != kept
+    assert (tmp_path / "out/state/facts.json").read_text() != cached
     (tmp_path / "out/state/facts.json").write_text("{")
     assert "table:means" in graph(tmp_path).steps
 
@@ -181,11 +173,11 @@ def test_facts_of_a_function_cover_every_kind_of_parameter():
 def test_step_that_gathers_a_kind_fails_when_a_file_of_it_is_unreadable(file, content, tmp_path, write):
     """Otherwise the ledger would silently contain fewer claims than exist."""
     for name in ("claims/ledger.py", "build/provenance.py"):
-        write(f"packages/boundpaper/src/boundpaper/{name}")
+        write(f"{ENGINE}/{name}")
     write(file, content)
-    found = graph(tmp_path)
+    loaded = graph(tmp_path)
     gathering = "ledger:claims" if "claims" in file else "inventory:provenance"
-    assert found.steps[gathering].fault.startswith(f"{file}: line 1: ")
-    assert found.steps["table:means"].fault == ""
+    assert loaded.steps[gathering].fault.startswith(f"{file}: line 1: ")
+    assert loaded.steps["table:means"].fault == ""
     write(file)
     assert graph(tmp_path).steps[gathering].fault == ""

@@ -14,8 +14,8 @@ FRAMES = {
 }
 
 
-class Given(Job):
-    """A job with a given function and given frames."""
+class FakeJob(Job):
+    """A job that calls a function with frames, both chosen by the test."""
 
     def __init__(self, function, frames=None) -> None:
         super().__init__(Path("."), "figure", "food", "figures/food.py", "figure")
@@ -28,9 +28,9 @@ class Given(Job):
         return vars(self)["_given"][1]
 
 
-def told(function, frames=None) -> str:
+def hint_of(function, frames=None) -> str:
     with pytest.raises(Exception) as caught:  # noqa: PT011 (whatever the function raises)
-        Given(function, frames).call()
+        FakeJob(function, frames).call()
     return "".join(getattr(caught.value, "__notes__", ()))
 
 
@@ -45,25 +45,25 @@ READS = {
 
 @pytest.mark.parametrize("way", READS)
 def test_missing_column_error_suggests_the_nearest_column(way: str) -> None:
-    assert told(READS[way]) == "; engel has the columns income, foodexp; did you mean 'income'?"
+    assert hint_of(READS[way]) == "; engel has the columns income, foodexp; did you mean 'income'?"
 
 
 def test_missing_column_error_lists_all_columns_when_no_name_is_near() -> None:
     frames = {"engel": FRAMES["engel"]}
-    assert told(lambda engel: engel["zzz"], frames) == "; engel has the columns income, foodexp"
-    assert told(lambda engel, firms: engel["zzz"]) == "; it reads engel, firms"
+    assert hint_of(lambda engel: engel["zzz"], frames) == "; engel has the columns income, foodexp"
+    assert hint_of(lambda engel, firms: engel["zzz"]) == "; it reads engel, firms"
 
 
 def test_other_error_names_the_artifacts_that_the_function_reads() -> None:
     """A missing row fails inside the function: the cause is in one of the tables."""
-    assert told(lambda engel, firms: int("x")) == "; it reads engel, firms"
-    assert told(lambda engel, firms: engel.loc[7]) == "; it reads engel, firms"
-    many = {f"t{number}": FRAMES["engel"] for number in range(8)}
-    assert told(lambda **frames: [][0], many) == "; it reads t0, t1, t2, t3, t4 and 3 more"
+    assert hint_of(lambda engel, firms: int("x")) == "; it reads engel, firms"
+    assert hint_of(lambda engel, firms: engel.loc[7]) == "; it reads engel, firms"
+    frames = {f"t{number}": FRAMES["engel"] for number in range(8)}
+    assert hint_of(lambda **_: [][0], frames) == "; it reads t0, t1, t2, t3, t4 and 3 more"
 
 
 @pytest.mark.parametrize(
-    ("message", "held"),
+    ("message", "hint"),
     [
         ("Line 'sun': unknown entity 'sun'", " ('sun' is in beans, column lamp)"),
         ("Line 'nan': unknown entity 'nan'", " ('nan' is in beans, column lamp)"),
@@ -72,7 +72,7 @@ def test_other_error_names_the_artifacts_that_the_function_reads() -> None:
         ("0 rows have lamp='sun', plant='pea'", ""),
     ],
 )
-def test_error_that_quotes_a_cell_text_names_the_table_that_holds_it(tmp_path: Path, message: str, held: str) -> None:
+def test_error_that_quotes_a_cell_text_names_the_table_that_holds_it(tmp_path: Path, message: str, hint: str) -> None:
     (tmp_path / "artifacts/sources").mkdir(parents=True)
     (tmp_path / "artifacts/sources/beans.csv").write_text("lamp,day\nsun,1\nnan,2\n")
     (tmp_path / "artifacts/datapackage.yaml").write_text(
@@ -80,14 +80,14 @@ def test_error_that_quotes_a_cell_text_names_the_table_that_holds_it(tmp_path: P
         " fields: ['lamp*': which, 'day!': when]}\n"
     )
     job = Job(tmp_path, "figure", "a", "figures/a.py", "figure", {"beans": "artifacts/sources/beans.csv"})
-    assert job.artifact_with(message) == held
+    assert job.artifact_with(message) == hint
 
 
 def test_project_error_gets_no_added_hint() -> None:
     def refuse(engel, firms):
         raise DataError("engel: no row of 1857")
 
-    assert told(refuse) == ""
+    assert hint_of(refuse) == ""
 
 
 def test_steps_of_two_projects_are_loaded_in_turn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

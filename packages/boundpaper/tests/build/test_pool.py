@@ -27,7 +27,7 @@ if __name__ == "__main__":
     folder = Path(sys.argv[1])
     with process_pool(2) as workers:
         for _ in range(2):
-            workers.submit(pool_work.deaf_in, folder)
+            workers.submit(pool_work.hang, folder)
         print(*(child.pid for child in active_children()), flush=True)
         time.sleep(1000)
 """
@@ -35,7 +35,7 @@ if __name__ == "__main__":
 
 @contextmanager
 def command(folder: Path) -> Iterator[tuple[subprocess.Popen[str], list[int]]]:
-    """Yield a command whose two pool workers ignore everything once started, and the workers' process ids."""
+    """Yield a command whose two pool workers ignore signals once started, and the workers' process ids."""
     (folder / "program.py").write_text(PROGRAM)
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     argv = [sys.executable, "program.py", str(folder)]
@@ -60,7 +60,7 @@ def test_idle_workers_end_when_their_command_is_killed(tmp_path: Path, number: s
 
 
 def test_starting_workers_end_when_their_command_is_killed(tmp_path: Path) -> None:
-    """These workers have not yet started to watch their parent, but the watchman knows them from the start."""
+    """Starting workers do not yet watch their parent, but the watchman knows them from the start."""
     with command(tmp_path) as (running, workers):
         running.kill()
         running.wait()
@@ -70,19 +70,19 @@ def test_starting_workers_end_when_their_command_is_killed(tmp_path: Path) -> No
 
 
 def test_watchdog_forgets_a_worker_that_has_ended(monkeypatch: pytest.MonkeyPatch) -> None:
-    ended: list[tuple[str, int]] = []
+    events: list[tuple[str, int]] = []
 
-    def noted(word: str) -> Callable[[int], None]:
-        return lambda process: ended.append((word, process))
+    def recorder(sign: str) -> Callable[[int], None]:
+        return lambda process: events.append((sign, process))
 
-    monkeypatch.setattr(watchman, "watch_process", noted("+"))
-    monkeypatch.setattr(watchman, "forget_process", noted("-"))
+    monkeypatch.setattr(watchman, "watch_process", recorder("+"))
+    monkeypatch.setattr(watchman, "forget_process", recorder("-"))
     with pool.process_pool(2) as workers:
         assert [call.result() for call in [workers.submit(pool_work.square, number) for number in (2, 3)]] == [4, 9]
-    begun = {process for word, process in ended if word == "+"}
-    assert begun
-    assert {process for word, process in ended if word == "-"} == begun
-    assert not any(ended.index(("-", process)) < ended.index(("+", process)) for process in begun)
+    started = {process for sign, process in events if sign == "+"}
+    assert started
+    assert {process for sign, process in events if sign == "-"} == started
+    assert not any(events.index(("-", process)) < events.index(("+", process)) for process in started)
 
 
 def test_a_build_looks_for_cycles_seldom_and_so_do_its_workers(tmp_path: Path) -> None:

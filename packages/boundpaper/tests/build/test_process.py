@@ -50,8 +50,8 @@ def limited(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_run_returns_output_and_exit_status(tmp_path: Path) -> None:
     script = "import sys; print('one', flush=True); print('two', file=sys.stderr); sys.exit(3)"
-    done = process.run([sys.executable, "-c", script], tmp_path, 10)
-    assert done == process.CompletedProgram(3, "one\ntwo\n", False)
+    completed = process.run([sys.executable, "-c", script], tmp_path, 10)
+    assert completed == process.CompletedProgram(3, "one\ntwo\n", False)
 
 
 def test_environment_is_exactly_what_is_given(tmp_path: Path) -> None:
@@ -62,9 +62,9 @@ def test_environment_is_exactly_what_is_given(tmp_path: Path) -> None:
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="reads /proc")
 @pytest.mark.usefixtures("limited")
 def test_timeout_ends_the_whole_group(tmp_path: Path) -> None:
-    done = process.run([sys.executable, "-c", PARENT], tmp_path, 1.0)
-    assert done.timed_out
-    assert done.returncode < 0
+    completed = process.run([sys.executable, "-c", PARENT], tmp_path, 1.0)
+    assert completed.timed_out
+    assert completed.returncode < 0
     child = int((tmp_path / "begun").read_text())
     until(lambda: gone(child))
 
@@ -76,9 +76,9 @@ def test_timeout_kills_what_ignores_the_first_signal(tmp_path: Path, monkeypatch
         "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); open('begun', 'w').close(); "
         "time.sleep(1000)"
     )
-    done = process.run([sys.executable, "-c", script], tmp_path, 0.5)
-    assert done.timed_out
-    assert done.returncode == -9
+    completed = process.run([sys.executable, "-c", script], tmp_path, 0.5)
+    assert completed.timed_out
+    assert completed.returncode == -9
 
 
 def test_end_all_makes_waiting_threads_raise(tmp_path: Path) -> None:

@@ -4,7 +4,6 @@ import pytest
 
 from boundpaper.claims.by_p import refuse_by_p
 from boundpaper.errors import SpecError
-from boundpaper.typeset.plural import counted
 
 CLAIM = '''"""A claim."""
 
@@ -12,44 +11,37 @@ CLAIM = '''"""A claim."""
 def taller(heights):
     """Beans are taller."""
     test = heights
-    return judge({asked})
+    return judge({arguments})
 '''
 
 
-def asked(folder, text):
+def check_claim(folder, arguments):
     refuse_by_p.__globals__["_p_judgements"].cache_clear()
-    (folder / "claim.py").write_text(CLAIM.format(asked=text))
+    (folder / "claim.py").write_text(CLAIM.format(arguments=arguments))
     refuse_by_p(folder, "claim.py", "taller")
 
 
 @pytest.mark.parametrize(
-    "text",
+    "arguments",
     [
         'p < .05, "because"', 'test.p_value <= 0.01, "because", n=3', 'bool(test["p_adjusted"] < ALPHA), "because"',
         'ALPHA > float(test["p_holm"]), "because", p_value=0.1', '0.05 >= pvalue, "because"',
     ],
 )  # fmt: skip
-def test_claim_judged_by_a_p_value_alone_is_refused(tmp_path, text):
-    with pytest.raises(
-        SpecError, match=r"claim\.py:7: judge\(p < \.\.\.\) says `contradicted`.* use directed\("
-    ) as caught:
-        asked(tmp_path, text)
+def test_claim_judged_by_a_p_value_alone_is_refused(tmp_path, arguments):
+    message = r"claim\.py:7: judge\(p < \.\.\.\) says `contradicted`.* use directed\("
+    with pytest.raises(SpecError, match=message) as caught:
+        check_claim(tmp_path, arguments)
     assert "otherwise='not supported'" in str(caught.value)
 
 
 @pytest.mark.parametrize(
-    "text",
+    "arguments",
     [
         'p < .05, "because", otherwise="not supported"', 'p < .05 and estimate > 0, "because"', 'p > .05, "because"',
         'parts < 3, "because"', 'share < .05, "because"', 'height < .05, "because"', 'True, "because"',
         '"p < .05", **more',
     ],
 )  # fmt: skip
-def test_claim_judged_by_more_than_a_p_value_is_accepted(tmp_path, text):
-    asked(tmp_path, text)
-
-
-def test_a_count_has_its_noun():
-    assert [counted(number, "fault") for number in (0, 1, 2, 1200)] == [
-        "0 faults", "1 fault", "2 faults", "1,200 faults",
-    ]  # fmt: skip
+def test_claim_judged_by_more_than_a_p_value_is_accepted(tmp_path, arguments):
+    check_claim(tmp_path, arguments)

@@ -1,4 +1,4 @@
-"""Repeats: a number printed again gets the verdict of its origin, and a misprint its own verdict."""
+"""Repeats: a number printed again gets the verdict of its origin; a misprint keeps its own verdict."""
 
 from dataclasses import asdict
 
@@ -16,16 +16,16 @@ from boundpaper.store.frames import parsed
 def row(claim, verdict, repeats="", **more):
     if verdict == "not significant":
         more = {"estimate": 1.0, "sign": 1, "ci_low": -1.0, "ci_high": 3.0, **more}
-    made = Verdict(verdict=verdict, reason=f"Reason of {claim}.", **more)
-    return {**asdict(mark_repeat(made, *repeats.split())), "claim": claim}
+    judged = Verdict(verdict=verdict, reason=f"Reason of {claim}.", **more)
+    return {**asdict(mark_repeat(judged, *repeats.split())), "claim": claim}
 
 
-def settled(*rows):
-    return {each["claim"]: each for each in with_origins(rows)}
+def judged_rows(*rows):
+    return {row["claim"]: row for row in with_origins(rows)}
 
 
 @pytest.mark.parametrize(
-    ("own", "origin", "wanted"),
+    ("verdict", "origin", "expected"),
     [
         ("holds", "contradicted", "contradicted"),
         ("holds", "not supported", "not supported"),
@@ -37,27 +37,24 @@ def settled(*rows):
         ("not supported", "contradicted", "not supported"),
     ],
 )
-def test_repeat_that_matches_its_origin_inherits_its_verdict(own, origin, wanted):
-    judged = settled(row("a", own, "b"), row("b", origin))
-    assert judged["a"]["verdict"] == wanted
+def test_repeat_that_matches_its_origin_inherits_its_verdict(verdict, origin, expected):
+    judged = judged_rows(row("a", verdict, "b"), row("b", origin))
+    assert judged["a"]["verdict"] == expected
     assert judged["b"]["verdict"] == origin
 
 
 def test_inherited_verdict_names_its_origin_and_keeps_its_sources():
-    found = settled(row("again", "holds", "first"), row("first", "contradicted", n=7, p_value=0.2, recomputed="45"))
-    assert found["again"]["reason"] == "Repeats first: contradicted. Reason of first."
-    assert (found["again"]["n"], found["again"]["p_value"], found["again"]["recomputed"]) == (7, 0.2, "45")
-    assert "repeats" not in found["again"]
+    judged = judged_rows(
+        row("again", "holds", "first"), row("first", "contradicted", n=7, p_value=0.2, recomputed="45")
+    )
+    assert judged["again"]["reason"] == "Repeats first: contradicted. Reason of first."
+    assert (judged["again"]["n"], judged["again"]["p_value"], judged["again"]["recomputed"]) == (7, 0.2, "45")
+    assert "repeats" not in judged["again"]
 
 
 def test_repeat_of_several_origins_inherits_the_worst_verdict_through_chains():
-    rows = [
-        row("a", "holds", "b c"),
-        row("b", "holds after rounding"),
-        row("c", "holds", "d"),
-        row("d", "contradicted"),
-    ]
-    judged = settled(*rows)
+    rows = [row("a", "holds", "b c"), row("b", "holds after rounding"), row("c", "holds", "d")]
+    judged = judged_rows(*rows, row("d", "contradicted"))
     assert judged["b"]["verdict"] == "holds after rounding"
     assert {judged[name]["verdict"] for name in "acd"} == {"contradicted"}
     assert list(judged) == ["a", "b", "c", "d"]
@@ -71,44 +68,44 @@ def test_unknown_origin_suggests_the_nearest_and_a_circular_repeat_is_refused():
 
 
 def test_verdict_without_origin_is_returned_unchanged():
-    plain = Verdict(verdict="holds", reason="so")
-    assert mark_repeat(plain) is plain
-    assert isinstance(mark_repeat(plain, "b"), Repeat)
+    first = Verdict(verdict="holds", reason="so")
+    assert mark_repeat(first) is first
+    assert isinstance(mark_repeat(first, "b"), Repeat)
 
 
 STATED, TABLE = Artifact("stated"), Artifact("table", "the table")
 
 
-def printed(*cells, **columns):
+def printed_frame(*cells, **columns):
     return parsed(pd.DataFrame({**columns, "printed": list(cells)}), words=True)
 
 
 def test_restated_and_copied_claims_keep_their_origin():
-    stated = printed("60%", statement=["fall"], quantity=["Fall"], positional=[""])
-    table = printed("60%", layers=["2-31"])
-    (made,) = Repeats(STATED, {"fall": TABLE(layers="2-31").by("c.x")}).verdicts({"stated": stated, "table": table})
-    assert isinstance(made, Repeat)
-    assert (made.verdict, made.repeats) == ("holds", "c.x")
-    (made,) = Copies(TABLE, TABLE, ("layers",), judged={"2-31": "c.y"}).verdicts({"table": table})
-    assert isinstance(made, Repeat)
-    assert made.repeats == "c.y"
-    (made,) = Copies(TABLE, TABLE, ("layers",)).verdicts({"table": table})
-    assert not isinstance(made, Repeat)
+    stated = printed_frame("60%", statement=["fall"], quantity=["Fall"], positional=[""])
+    table = printed_frame("60%", layers=["2-31"])
+    (verdict,) = Repeats(STATED, {"fall": TABLE(layers="2-31").by("c.x")}).verdicts({"stated": stated, "table": table})
+    assert isinstance(verdict, Repeat)
+    assert (verdict.verdict, verdict.repeats) == ("holds", "c.x")
+    (verdict,) = Copies(TABLE, TABLE, ("layers",), judged={"2-31": "c.y"}).verdicts({"table": table})
+    assert isinstance(verdict, Repeat)
+    assert verdict.repeats == "c.y"
+    (verdict,) = Copies(TABLE, TABLE, ("layers",)).verdicts({"table": table})
+    assert not isinstance(verdict, Repeat)
 
 
 @pytest.mark.parametrize(
     ("text", "verdict"), [("30-80%", "holds"), ("30-90%", "contradicted"), ("30%", "contradicted")]
 )
 def test_a_range_is_repeated_by_the_same_range(text, verdict):
-    stated = printed(text, statement=["within"], quantity=["Accuracy"], positional=["DroPE"])
-    table = printed("30-80%", aspect=["within"])
-    (made,) = Repeats(STATED, {"within": TABLE(aspect="within")}).verdicts({"stated": stated, "table": table})
-    assert made.verdict == verdict
+    stated = printed_frame(text, statement=["within"], quantity=["Accuracy"], positional=["DroPE"])
+    table = printed_frame("30-80%", aspect=["within"])
+    (judged,) = Repeats(STATED, {"within": TABLE(aspect="within")}).verdicts({"stated": stated, "table": table})
+    assert judged.verdict == verdict
 
 
 def test_a_number_in_words_is_compared_as_one():
-    stated = printed("zero", statement=["lost"], quantity=["Loss"], positional=[""], as_number=[0.0])
+    stated = printed_frame("zero", statement=["lost"], quantity=["Loss"], positional=[""], as_number=[0.0])
     for text, verdict in (("0.0%", "holds"), ("8.2%", "contradicted")):
-        frames = {"stated": stated, "table": printed(text, task=["passkey"])}
-        (made,) = Repeats(STATED, {"lost": TABLE(task="passkey")}, words=True).verdicts(frames)
-        assert made.verdict == verdict
+        frames = {"stated": stated, "table": printed_frame(text, task=["passkey"])}
+        (judged,) = Repeats(STATED, {"lost": TABLE(task="passkey")}, words=True).verdicts(frames)
+        assert judged.verdict == verdict

@@ -1,4 +1,4 @@
-"""Meaning of verdicts: a verdict is refused if its numbers do not support it."""
+"""Verdicts: how judges choose them from numbers, and which numbers contradict a verdict."""
 
 import pytest
 
@@ -7,7 +7,7 @@ from boundpaper.claims.build import severity
 
 
 @pytest.mark.parametrize(
-    ("wrong", "message"),
+    ("fields", "message"),
     [
         ({"verdict": "not significant"}, "needs estimate, sign and interval"),
         ({"verdict": "not significant", "sign": 1, "estimate": 2.0}, "give ci_low and ci_high"),
@@ -31,9 +31,9 @@ from boundpaper.claims.build import severity
         ({"verdict": "contradicted", "failure": "fate"}, "use one of number"),
     ],
 )
-def test_verdict_with_numbers_that_contradict_it_is_refused(wrong, message):
+def test_verdict_with_numbers_that_contradict_it_is_refused(fields, message):
     with pytest.raises(ValueError, match=message):
-        Verdict(**{"reason": "so", **wrong})
+        Verdict(**{"reason": "so", **fields})
 
 
 @pytest.mark.parametrize(
@@ -50,10 +50,10 @@ def test_verdict_with_numbers_that_contradict_it_is_refused(wrong, message):
     ],
 )
 def test_a_directed_statement_is_judged_by_its_interval_and_the_corrected_p(estimate, ci, sign, p_adjusted, verdict):
-    judged = directed(estimate, ci, sign, "A difference", p_adjusted=p_adjusted)
-    assert judged.verdict == verdict
-    assert (judged.ci_low, judged.ci_high) == ci
-    assert judged.reason.startswith("A difference")
+    result = directed(estimate, ci, sign, "A difference", p_adjusted=p_adjusted)
+    assert result.verdict == verdict
+    assert (result.ci_low, result.ci_high) == ci
+    assert result.reason.startswith("A difference")
 
 
 def test_directed_claim_compares_with_a_null_value_other_than_zero():
@@ -72,9 +72,9 @@ def test_directed_claim_compares_with_a_null_value_other_than_zero():
 def test_claim_of_no_difference_holds_only_within_a_margin(ci, verdict, word):
     """A large p is no evidence of no difference: the verdict does not depend on p."""
     for p_value in (None, 1.0):
-        judged = equivalent(ci, 10.0, "The change", p_value=p_value)
-        assert judged.verdict == verdict
-        assert word in judged.reason
+        result = equivalent(ci, 10.0, "The change", p_value=p_value)
+        assert result.verdict == verdict
+        assert word in result.reason
 
 
 def test_failing_verdicts_carry_a_failure_kind_and_holding_ones_none():

@@ -5,17 +5,10 @@ import subprocess
 
 import pytest
 
-from specimens import begin, fails, run
+from specimens import fails, run
 
 SOURCE = "artifacts/sources/recall_by_length.csv"
 GIT = ("git", "-c", "user.name=t", "-c", "user.email=t@example.org")
-
-
-@pytest.fixture(scope="module")
-def analysed(tmp_path_factory):
-    root = begin(tmp_path_factory.mktemp("data") / "paper")
-    assert run(root, "analyze").returncode == 0
-    return root
 
 
 @pytest.fixture
@@ -64,15 +57,15 @@ def test_diff_shows_a_changed_cell_and_its_size(paper):
     subprocess.run([*GIT, "commit", "-qm", "x"], cwd=paper, check=True)
     assert run(paper, "diff", "HEAD", "--check").returncode == 0
     edit(paper, "92.0", "92.5")
-    done = run(paper, "diff", "HEAD", "--check")
-    assert done.returncode == 1
-    assert "result recall_drop: reader-s, drop: 39.5 -> 40 (+0.5, +1.27 %)" in done.stdout
+    diff = run(paper, "diff", "HEAD", "--check")
+    assert diff.returncode == 1
+    assert "result recall_drop: reader-s, drop: 39.5 -> 40 (+0.5, +1.27 %)" in diff.stdout
     fails(run(paper, "diff", "nowhere"), "no revision 'nowhere'")
-    changed = subprocess.run(["git", "status", "--short"], cwd=paper, capture_output=True, text=True, check=True)
-    assert changed.stdout.split() == ["M", SOURCE], "`diff` may only change files below out/"
-    again = run(paper, "diff", "HEAD", "--all")
-    assert "39.5 -> 40" in again.stdout
-    assert "note: " not in again.stderr
+    status = subprocess.run(["git", "status", "--short"], cwd=paper, capture_output=True, text=True, check=True)
+    assert status.stdout.split() == ["M", SOURCE], "`diff` may only change files below out/"
+    diff = run(paper, "diff", "HEAD", "--all")
+    assert "39.5 -> 40" in diff.stdout
+    assert "note: " not in diff.stderr
     assert run(paper, "analyze").returncode == 0
     subprocess.run(["git", "checkout", "-q", "artifacts"], cwd=paper, check=True)
     assert "note: " not in run(paper, "analyze").stderr, "restored files are rebuilt without a note"

@@ -13,6 +13,7 @@ import pytest
 
 from boundpaper.paper import serve
 from boundpaper.paper.watch import is_source, watch
+from waiting import gone, until
 
 
 @pytest.mark.parametrize(
@@ -25,22 +26,13 @@ from boundpaper.paper.watch import is_source, watch
         ("tables/__pycache__/ap_drop.cpython-311.pyc", False), (".git/index", False), ("../elsewhere.py", False),
     ],
 )  # fmt: skip
-def test_only_sources_of_the_project_are_wanted(tmp_path, path, expected):
+def test_only_sources_of_the_project_count_as_changes(tmp_path, path, expected):
     assert is_source(tmp_path, str((tmp_path / path).resolve())) is expected
 
 
 def test_watch_counts_a_new_folder_as_a_change(tmp_path):
     (tmp_path / "tables/overview").mkdir(parents=True)
     assert is_source(tmp_path.resolve(), str(tmp_path.resolve() / "tables/overview"))
-
-
-def waited(check, seconds=30):
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        if check():
-            return True
-        time.sleep(0.1)
-    return False
 
 
 def test_a_saved_file_is_built_and_a_result_is_not(tmp_path):
@@ -60,18 +52,15 @@ def test_a_saved_file_is_built_and_a_result_is_not(tmp_path):
     thread = threading.Thread(target=watch, args=arguments, daemon=True)
     thread.start()
     try:
-        assert waited(lambda: len(built) == 1)
+        until(lambda: len(built) == 1)
         time.sleep(1)  # watching starts after the first build
         (root / "artifacts/results/x.csv").write_text("a\n")
         (root / "tables/one.py").write_text("one = 1\n")
-        assert waited(lambda: len(built) == 2)
-        assert [line.partition(" after")[0].partition(" in ")[0] for line in printed] == [
-            "built",
-            "changed: tables/one.py",
-            "failed",
-        ]
+        until(lambda: len(built) == 2)
+        events = [line.partition(" after")[0].partition(" in ")[0] for line in printed]
+        assert events == ["built", "changed: tables/one.py", "failed"]
         (root / "tables/two.py").write_text("two = 2\n")
-        assert waited(lambda: len(built) == 3), "`watch` continues after a failed build"
+        until(lambda: len(built) == 3)  # `watch` continues after a failed build
         assert printed[-2] == "changed: tables/two.py"
     finally:
         stop.set()
@@ -79,32 +68,23 @@ def test_a_saved_file_is_built_and_a_result_is_not(tmp_path):
     assert not thread.is_alive()
 
 
-def _runs(process):
-    """Return whether a process runs; a zombie does not."""
-    stat = Path(f"/proc/{process}/stat")
-    try:
-        return stat.read_text().rpartition(") ")[2][0] != "Z"
-    except (FileNotFoundError, ProcessLookupError):
-        return False
-
-
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="reads /proc")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGKILL])
 def test_watch_stops_its_build_when_it_ends(tmp_path, number):
     pytest.importorskip("watchfiles")
     (tmp_path / "tables").mkdir()
-    mark = tmp_path / "build"
-    child = f"import os, time; print(os.getpid(), file=open({str(mark)!r}, 'w')); time.sleep(99)"
+    pid_file = tmp_path / "build"
+    child = f"import os, time; print(os.getpid(), file=open({str(pid_file)!r}, 'w')); time.sleep(10_000)"
     call = f"watch(Path({str(tmp_path)!r}), {[sys.executable, '-c', child]!r}, print, int)"
     code = f"from pathlib import Path; from boundpaper.paper.watch import watch; {call}"
     watching = subprocess.Popen([sys.executable, "-c", code], stderr=subprocess.DEVNULL)
     try:
-        assert waited(lambda: mark.is_file() and mark.read_text().endswith("\n"))
-        build = int(mark.read_text())
-        assert _runs(build)
+        until(lambda: pid_file.is_file() and pid_file.read_text().endswith("\n"))
+        build = int(pid_file.read_text())
+        assert not gone(build)
         watching.send_signal(number)
         watching.wait(10)
-        assert waited(lambda: not _runs(build), 5), "the build continues after `watch` has ended"
+        until(lambda: gone(build))
     finally:
         watching.kill()
         watching.wait()
@@ -119,47 +99,47 @@ def server(tmp_path):
     (out / "site/style.css").write_text("p {}")
     (out / "secret.txt").write_text("no")
     (tmp_path / "outside.txt").write_text("no")
-    made = serve.Server(out)
-    made.begin()
-    yield made
-    made.shutdown()
-    made.server_close()
+    running = serve.Server(out)
+    running.begin()
+    yield running
+    running.shutdown()
+    running.server_close()
 
 
-def got(server, path, host=None):
+def get(server, path, host=None):
     request = urllib.request.Request(server.address.rstrip("/") + path, headers={"Host": host} if host else {})
     with urllib.request.urlopen(request, timeout=10) as answer:
         return answer.read()
 
 
-def refused(server, path, host=None):
+def error_code(server, path, host=None):
     with pytest.raises(urllib.error.HTTPError) as caught:
-        got(server, path, host)
+        get(server, path, host)
     return caught.value.code
 
 
 def test_preview_server_notifies_the_page_of_every_build(server):
     assert server.address.startswith("http://127.0.0.1:")
-    assert b'src="/thesis.pdf"' in got(server, "/")
-    assert b"/version" in got(server, "/reload.js")
-    before = got(server, "/version")
+    assert b'src="/thesis.pdf"' in get(server, "/")
+    assert b"/version" in get(server, "/reload.js")
+    before = get(server, "/version")
     server.built()
-    assert got(server, "/version") != before
-    assert got(server, "/thesis.pdf?2") == b"%PDF-first"
-    assert got(server, "/site/") == b'<html><body>site<script src="/reload.js"></script></body></html>'
-    assert got(server, "/site/style.css") == b"p {}"
+    assert get(server, "/version") != before
+    assert get(server, "/thesis.pdf?2") == b"%PDF-first"
+    assert get(server, "/site/") == b'<html><body>site<script src="/reload.js"></script></body></html>'
+    assert get(server, "/site/style.css") == b"p {}"
 
 
 @pytest.mark.parametrize("path", ["/secret.txt", "/site/../secret.txt", "/site/%2e%2e/%2e%2e/outside.txt", "/nothing"])
 def test_preview_server_serves_no_other_files(server, path):
-    assert refused(server, path) == 404
+    assert error_code(server, path) == 404
 
 
 @pytest.mark.parametrize(
     "path", ["/site/%00", "/site/a%00b", "/site/" + "x" * 5000, "/thesis.pdf/%00", "/site/table/%0a"]
 )
 def test_preview_server_answers_404_for_an_impossible_file_name(server, path, capfd):
-    assert refused(server, path) == 404
+    assert error_code(server, path) == 404
     assert "Traceback" not in capfd.readouterr().err
 
 
@@ -170,12 +150,12 @@ def test_links_that_leave_the_site_and_folders_are_not_served(server, tmp_path):
     (site / "up.html").symlink_to(tmp_path / "out/secret.txt")
     (site / "within.css").symlink_to(site / "style.css")
     for path in ("/site/file", "/site/folder/outside.txt", "/site/up.html", "/site/table/", "/site/table"):
-        assert refused(server, path) == 404, path
-    assert got(server, "/site/within.css") == b"p {}"
+        assert error_code(server, path) == 404, path
+    assert get(server, "/site/within.css") == b"p {}"
     (tmp_path / "out/thesis.pdf").unlink()
     (tmp_path / "out/thesis.pdf").symlink_to(tmp_path / "outside.txt")
-    assert refused(server, "/thesis.pdf") == 404
+    assert error_code(server, "/thesis.pdf") == 404
 
 
 def test_preview_server_refuses_a_request_with_a_foreign_host_name(server):
-    assert refused(server, "/thesis.pdf", "evil.example:80") == 403
+    assert error_code(server, "/thesis.pdf", "evil.example:80") == 403

@@ -10,9 +10,9 @@ from boundpaper.figures.labels import place_labels, spread_along
 
 
 @given(st.lists(st.floats(0, 50, allow_nan=False), min_size=1, max_size=12))
-def test_spread_boxes_do_not_overlap_and_keep_their_order(wanted):
-    placed = spread_along(wanted, [3.0] * len(wanted), 0.0, 50.0)
-    order = sorted(range(len(wanted)), key=lambda i: (wanted[i], i))
+def test_spread_boxes_do_not_overlap_and_keep_their_order(positions):
+    placed = spread_along(positions, [3.0] * len(positions), 0.0, 50.0)
+    order = sorted(range(len(positions)), key=lambda i: (positions[i], i))
     assert all(placed[b] - placed[a] >= 3.0 - 1e-6 for a, b in itertools.pairwise(order))
     assert all(1.5 - 1e-6 <= v <= 48.5 + 1e-6 for v in placed)
 

@@ -4,7 +4,9 @@ import os
 import re
 import subprocess
 
+import matplotlib
 import pytest
+from matplotlib.figure import Figure as Drawing
 from pypdf import PdfReader
 
 from boundpaper.figures import Figure, Heatmap, Panel, from_matplotlib
@@ -31,11 +33,11 @@ def write(figure, name, folder):
         (folder / file).write_bytes(content)
 
 
-def compile_(name, folder, *options):
+def compiled_log(name, folder, *options):
     command = ["pdflatex", "-no-shell-escape", "-interaction=batchmode", "-halt-on-error", "-file-line-error", *options]
-    done = subprocess.run([*command, f"{name}.tex"], cwd=folder, env=ENVIRONMENT, capture_output=True, check=False)
+    result = subprocess.run([*command, f"{name}.tex"], cwd=folder, env=ENVIRONMENT, capture_output=True, check=False)
     log = (folder / f"{name}.log").read_text(errors="replace")
-    assert done.returncode == 0, log[-3000:]
+    assert result.returncode == 0, log[-3000:]
     return log
 
 
@@ -52,7 +54,7 @@ def format_folder(tmp_path_factory):
 def test_each_kind_compiles_at_its_width(name, format_folder):
     figure = SAMPLES.get(name, DENSE)
     write(figure, name, format_folder)
-    log = compile_(name, format_folder, "-fmt=figure")
+    log = compiled_log(name, format_folder, "-fmt=figure")
     assert "Missing character" not in log
     assert "Overfull" not in log
     page = PdfReader(format_folder / f"{name}.pdf").pages[0]
@@ -61,18 +63,13 @@ def test_each_kind_compiles_at_its_width(name, format_folder):
     assert {font.get_object()["/Subtype"] for font in fonts} == {"/Type1"}
 
 
-def test_text_of_the_figure_is_in_the_pdf(format_folder):
+def test_figure_holds_its_text_and_error_bars_that_end_in_a_cap(format_folder):
     write(SAMPLES["bars"], "words", format_folder)
-    compile_("words", format_folder, "-fmt=figure")
-    text = PdfReader(format_folder / "words.pdf").pages[0].extract_text()
+    compiled_log("words", format_folder, "-fmt=figure")
+    page = PdfReader(format_folder / "words.pdf").pages[0]
+    text, content = page.extract_text(), page.get_contents()
     for word in ("base", "zeroed", "perplexity", "1,500", "5.2", "Beans", "Peas", "reported"):
         assert word in text
-
-
-def test_an_error_bar_ends_in_a_cap_across_it(format_folder):
-    write(SAMPLES["bars"], "caps", format_folder)
-    compile_("caps", format_folder, "-fmt=figure")
-    content = PdfReader(format_folder / "caps.pdf").pages[0].get_contents()
     assert content is not None
     segment = r"([\d.]+) ([\d.]+) m \n([\d.]+) ([\d.]+) l \n"
     paths = re.findall(f"{segment}{segment}S ", content.get_data().decode("latin-1"))
@@ -87,21 +84,12 @@ def test_figure_compiles_without_precompiled_format_and_reproducibly(tmp_path):
     for folder in (tmp_path / "one", tmp_path / "two"):
         folder.mkdir()
         write(SAMPLES["points"], "points", folder)
-        compile_("points", folder)
+        compiled_log("points", folder)
         contents.append((folder / "points.pdf").read_bytes())
     assert contents[0] == contents[1]
 
 
-def pictures(path):
-    """Return width and height in pixels of the pictures in a PDF."""
-    return [image.image.size for page in PdfReader(path).pages for image in page.images if image.image]
-
-
 def test_a_converted_drawing_compiles_at_its_width(format_folder):
-    matplotlib = pytest.importorskip("matplotlib")
-    matplotlib.use("Agg")
-    from matplotlib.figure import Figure as Drawing
-
     drawing = Drawing()
     axes = drawing.subplots()
     axes.errorbar([1, 2], [1, 2], yerr=0.1, marker="P", label="50% & more")
@@ -110,7 +98,7 @@ def test_a_converted_drawing_compiles_at_its_width(format_folder):
     figure = from_matplotlib(drawing, caption="c", width=120)
     assert figure.way == "converted to PGFPlots"
     write(figure, "converted", format_folder)
-    log = compile_("converted", format_folder, "-fmt=figure")
+    log = compiled_log("converted", format_folder, "-fmt=figure")
     assert "Missing character" not in log
     page = PdfReader(format_folder / "converted.pdf").pages[0]
     assert float(page.mediabox.width) * 25.4 / 72 == pytest.approx(120, abs=0.1)
@@ -118,10 +106,6 @@ def test_a_converted_drawing_compiles_at_its_width(format_folder):
 
 
 def test_figure_drawn_by_matplotlib_compiles_with_its_picture_and_document_fonts(format_folder):
-    matplotlib = pytest.importorskip("matplotlib")
-    matplotlib.use("Agg")
-    from matplotlib.figure import Figure as Drawing
-
     drawing = Drawing()
     axes = drawing.subplots()
     axes.imshow([[0, 1], [2, 3]])
@@ -129,12 +113,12 @@ def test_figure_drawn_by_matplotlib_compiles_with_its_picture_and_document_fonts
     figure = from_matplotlib(drawing, caption="c", width=120)
     assert "drawn by matplotlib itself" in figure.way
     write(figure, "under_score", format_folder)
-    log = compile_("under_score", format_folder, "-fmt=figure")
+    log = compiled_log("under_score", format_folder, "-fmt=figure")
     assert "Missing character" not in log
     page = PdfReader(format_folder / "under_score.pdf").pages[0]
     assert float(page.mediabox.width) * 25.4 / 72 == pytest.approx(120, abs=0.1)
     assert "50% & a_b" in page.extract_text()
-    assert len(pictures(format_folder / "under_score.pdf")) == 1
+    assert len(page.images) == 1
     fonts = [font.get_object() for font in page["/Resources"]["/Font"].values()]
     names = {font["/BaseFont"].partition("+")[2] for font in fonts}
     assert names == {"TeXGyrePagella-Regular", "CMSY10"}, "the text font, and the math minus sign"
@@ -142,10 +126,6 @@ def test_figure_drawn_by_matplotlib_compiles_with_its_picture_and_document_fonts
 
 @pytest.mark.parametrize("style", ["usetex", "xkcd"])
 def test_figures_drawn_by_matplotlib_with_usetex_or_another_style_compile(style, format_folder, caplog):
-    matplotlib = pytest.importorskip("matplotlib")
-    matplotlib.use("Agg")
-    from matplotlib.figure import Figure as Drawing
-
     settings = (
         {"text.usetex": True} if style == "usetex" else {"font.family": ["No Such Face"], "path.sketch": (1, 100, 2)}
     )
@@ -155,5 +135,5 @@ def test_figures_drawn_by_matplotlib_with_usetex_or_another_style_compile(style,
         drawing.suptitle(r"\textbf{half}: 50\%" if style == "usetex" else "50%")
     figure = from_matplotlib(drawing, caption="c")
     write(figure, style, format_folder)
-    compile_(style, format_folder, "-fmt=figure")
+    compiled_log(style, format_folder, "-fmt=figure")
     assert "findfont" not in caplog.text

@@ -7,18 +7,19 @@ import sys
 
 import numpy as np
 import pytest
+from matplotlib.figure import Figure as Drawing
+from matplotlib.lines import Line2D
+from matplotlib.markers import MarkerStyle
+from matplotlib.patches import Circle
+from matplotlib.patheffects import withStroke
+from PIL import Image
 
 from boundpaper.errors import MissingDependency, SpecError
 from boundpaper.figures import from_matplotlib, matplotlib_style
+from boundpaper.figures.matplotlib import convert
+from boundpaper.figures.matplotlib.convert import pgfplots
+from boundpaper.figures.matplotlib.usual import NotConverted
 from boundpaper.figures.render import picture_files, tex
-
-matplotlib = pytest.importorskip("matplotlib")
-matplotlib.use("Agg")
-
-from matplotlib.figure import Figure as Drawing  # noqa: E402
-from matplotlib.lines import Line2D  # noqa: E402
-from matplotlib.patches import Circle  # noqa: E402
-from matplotlib.patheffects import withStroke  # noqa: E402
 
 
 def body(drawing, **fields):
@@ -69,17 +70,13 @@ def test_drawing_is_converted_as_the_golden_file(drawing, golden):
     golden("kinds/matplotlib.tex", body(drawing))
 
 
-def test_from_matplotlib_reports_that_it_converted_the_drawing(drawing):
-    assert from_matplotlib(drawing, caption="c").way == "converted to PGFPlots"
-
-
 def test_every_value_and_text_is_in_the_converted_drawing(drawing):
     text = body(drawing)
-    found = set(rows(text))
-    assert found >= {(1, 1), (2, 2), (3, 1.5), (1, 0.5), (2, 0.6), (3, 0.7)}  # lines
-    assert found >= {(1, 0.9), (1, 1.1), (0.95, 1), (1.05, 1), (3, 1.2), (3, 1.8)}  # ends of error bars
-    assert found >= {(0.3, 0), (0.7, 0), (0.7, 1), (1.3, 0), (1.7, 1.5), (0.5, 0.8), (0.5, 1.2)}  # bars and theirs
-    assert found >= {(0, 1), (1, 2), (2, 0.5), (0.2, 0.4)}  # the band, the point
+    points = set(rows(text))
+    assert points >= {(1, 1), (2, 2), (3, 1.5), (1, 0.5), (2, 0.6), (3, 0.7)}  # lines
+    assert points >= {(1, 0.9), (1, 1.1), (0.95, 1), (1.05, 1), (3, 1.2), (3, 1.8)}  # ends of error bars
+    assert points >= {(0.3, 0), (0.7, 0), (0.7, 1), (1.3, 0), (1.7, 1.5), (0.5, 0.8), (0.5, 1.2)}  # bars and theirs
+    assert points >= {(0, 1), (1, 2), (2, 0.5), (0.2, 0.4)}  # the band, the point
     for expected in (r"title={A \& B}", r"xlabel={$a$ (x\_1)}", r"ylabel={value \#1}", r"{50\% off}"):
         assert expected in text
     entries = [line for line in text.splitlines() if line.startswith("\\addlegendentry")]
@@ -89,13 +86,13 @@ def test_every_value_and_text_is_in_the_converted_drawing(drawing):
 
 def test_marks_have_the_shape_of_matplotlib_in_plot_and_legend():
     drawing, axes = axes_of()
-    for i, shape in enumerate(matplotlib.markers.MarkerStyle.filled_markers):
+    for i, shape in enumerate(MarkerStyle.filled_markers):
         axes.plot([1, 2], [i, i], marker=shape, ls="none", label=f"m{i}")
     axes.legend()
     text = body(drawing)
     plots = re.findall(r"only marks, mark=(drawn-\d+)", text.split("\\end{axis}")[0].split("addlegendentry")[-1])
     legend = re.findall(r"addlegendimage\{only marks, mark=(drawn-\d+)", text)
-    assert len(set(plots)) == len(matplotlib.markers.MarkerStyle.filled_markers)
+    assert len(set(plots)) == len(MarkerStyle.filled_markers)
     assert plots == legend
 
 
@@ -167,8 +164,6 @@ def test_drawing_rendered_by_matplotlib_is_left_unchanged():
 
 @pytest.mark.latex
 def test_small_cells_of_a_picture_are_enlarged_and_opaque():
-    from PIL import Image
-
     drawing, axes = axes_of()
     axes.imshow(np.arange(16).reshape(4, 4), interpolation="none")
     figure = from_matplotlib(drawing, caption="c")
@@ -182,17 +177,17 @@ def test_small_cells_of_a_picture_are_enlarged_and_opaque():
 
 @pytest.mark.latex
 def test_conversion_of_the_same_drawing_is_reproducible():
-    def once():
+    def converted():
         drawing, axes = axes_of()
         axes.scatter([1, 2], [1, 2], c=[1, 2], rasterized=True)
         figure = from_matplotlib(drawing, caption="c")
         return figure.body, figure.files
 
-    assert once() == once()
+    assert converted() == converted()
 
 
 @pytest.mark.parametrize(
-    ("draw", "named"),
+    ("draw", "words"),
     [
         (lambda a: a.set_title("\u4e2d"), "U\\+4E2D"),
         (lambda a: a.set_title(r"$\mathcircled{a}$"), "mathcircled"),
@@ -200,11 +195,11 @@ def test_conversion_of_the_same_drawing_is_reproducible():
     ],
 )
 @pytest.mark.latex
-def test_unsupported_drawing_is_refused_with_its_part_in_at_most_two_lines(draw, named):
+def test_unsupported_drawing_is_refused_with_its_part_in_at_most_two_lines(draw, words):
     drawing, axes = axes_of()
     axes.plot([1, 2], [1, 2])
     draw(axes)
-    with pytest.raises(SpecError, match=named) as raised:
+    with pytest.raises(SpecError, match=words) as raised:
         from_matplotlib(drawing, caption="c")
     assert len(str(raised.value).splitlines()) <= 2
 
@@ -216,8 +211,6 @@ def test_an_empty_drawing_is_refused():
 
 @pytest.mark.latex
 def test_failure_of_the_conversion_is_reported_and_matplotlib_renders_the_figure(monkeypatch):
-    from boundpaper.figures.matplotlib import convert
-
     def broken(*_):
         raise StopIteration("midway")
 
@@ -236,11 +229,7 @@ def test_without_latex_the_program_is_named(monkeypatch):
 
 
 def test_unknown_artist_property_prevents_conversion_and_is_named():
-    """Any artist property that differs from the default and is not supported prevents conversion."""
-    from boundpaper.figures.matplotlib.convert import pgfplots
-    from boundpaper.figures.matplotlib.usual import NotConverted
-
-    for change, named in (
+    for change, words in (
         ({"markevery": 2}, "markevery"),
         ({"drawstyle": "steps-mid"}, "drawstyle"),
         ({"fillstyle": "left"}, "fillstyle"),
@@ -251,12 +240,12 @@ def test_unknown_artist_property_prevents_conversion_and_is_named():
     ):
         drawing, axes = axes_of()
         axes.plot([1, 2, 3], [1, 2, 3], "o-", **change)
-        with pytest.raises(NotConverted, match=named):
+        with pytest.raises(NotConverted, match=words):
             pgfplots(drawing, 150, None)
 
 
 @pytest.mark.parametrize(
-    ("change", "named"),
+    ("change", "words"),
     [
         (lambda a: a.axis("off"), "switched off"),
         (lambda a: a.spines.left.set_visible(False), "the left spine, which is hidden"),
@@ -283,15 +272,12 @@ def test_unknown_artist_property_prevents_conversion_and_is_named():
         (lambda a: a.minorticks_on() or a.grid(which="minor"), "gridOn"), (lambda a: a.grid(color="red"), "grid"),
     ],
 )  # fmt: skip
-def test_unsupported_style_prevents_conversion_and_is_named(change, named):
-    from boundpaper.figures.matplotlib.convert import pgfplots
-    from boundpaper.figures.matplotlib.usual import NotConverted
-
+def test_unsupported_style_prevents_conversion_and_is_named(change, words):
     drawing, axes = axes_of()
     axes.plot([1, 2, 3], [1, 2, 3])
     axes.set_ylabel("word")
     change(axes)
-    with pytest.raises(NotConverted, match=named):
+    with pytest.raises(NotConverted, match=words):
         pgfplots(drawing, 150, None)
 
 

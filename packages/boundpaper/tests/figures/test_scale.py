@@ -73,9 +73,9 @@ def test_ticks_are_round_numbers():
 
 
 @given(st.floats(-1e6, 1e6, allow_nan=False), st.floats(1e-3, 1e6, allow_nan=False), st.integers(2, 9))
-def test_linear_ticks_are_within_limits_and_even(low, span, wanted):
-    ticks = linear_ticks(low, low + span, wanted)
-    assert 1 <= len(ticks) <= 2 * wanted + 2
+def test_linear_ticks_are_within_limits_and_even(low, span, count):
+    ticks = linear_ticks(low, low + span, count)
+    assert 1 <= len(ticks) <= 2 * count + 2
     assert all(low - span * 1e-6 <= t <= low + span * (1 + 1e-6) for t in ticks)
     steps = [b - a for a, b in itertools.pairwise(ticks)]
     assert all(s == pytest.approx(steps[0], rel=1e-3, abs=1e-6) for s in steps)
@@ -88,12 +88,9 @@ def test_tick_texts_have_equal_decimals_and_separators():
     assert tick_texts([0, 2e6]) == ["$0$", r"$2\cdot 10^{6}$"]
     assert group_thousands("1234") == "1{,}234"
     assert group_thousands("-1234567.25") == "-1{,}234{,}567.25"
-    own = with_ticks(Scale(kind="linear", low=0, high=2), Axis(ticks={1: "one & only"}), every=10)
-    assert own.ticks == ((1.0, r"one \& only"),)
-    assert (
-        with_ticks(Scale(kind="linear", low=0, high=2), Axis(ticks=[0, 2], percent=True), every=9).ticks[1][1]
-        == r"$2$\%"
-    )
+    scale = Scale(kind="linear", low=0, high=2)
+    assert with_ticks(scale, Axis(ticks={1: "one & only"}), every=10).ticks == ((1.0, r"one \& only"),)
+    assert with_ticks(scale, Axis(ticks=[0, 2], percent=True), every=9).ticks[1][1] == r"$2$\%"
 
 
 def test_widths_match_those_that_latex_measured():
@@ -122,30 +119,30 @@ def coordinates(series, **axes):
     """Return the rows of numbers that PGFPlots gets for one series."""
     text = tex(Figure(panels=[Panel(series=[series], **axes)], caption="c"), "n").split("endofdump")[1]
     lines = [line.split() for line in text.splitlines()]
-    return [tuple(map(float, line)) for line in lines if line and all(part[0] in "-0123456789n" for part in line)]
+    return [tuple(map(float, line)) for line in lines if line and all(word[0] in "-0123456789n" for word in line)]
 
 
-def shown(axis, series, **axes):
+def tick_labels(axis, series, **axes):
     """Return the tick label texts of an axis."""
     text = tex(Figure(panels=[Panel(series=[series], **axes)], caption="c"), "n").split("endofdump")[1]
     line = next(line for line in text.splitlines() if line.startswith(f"  {axis}ticklabels="))
-    return [part.strip("{}$") for part in line.split("={", 1)[1].rstrip(",").rstrip("}").split("},{")]
+    return [label.strip("{}$") for label in line.split("={", 1)[1].rstrip(",").rstrip("}").split("},{")]
 
 
 @pytest.mark.parametrize("start", [1_700_000_000, -1_700_000_000, 19_783.4, 1e12])
 def test_close_values_far_from_zero_keep_their_distances(start):
     x = [start + 60 * i for i in range(6)] if abs(start) > 1e6 else [start + i / 1440 for i in range(6)]
-    drawn = [row[0] for row in coordinates(Line(x=x, y=[1, 2, 3, 2, 1, 2]))]
-    steps = [b - a for a, b in itertools.pairwise(drawn)]
+    positions = [row[0] for row in coordinates(Line(x=x, y=[1, 2, 3, 2, 1, 2]))]
+    steps = [b - a for a, b in itertools.pairwise(positions)]
     assert steps == pytest.approx([x[1] - x[0]] * 5, rel=1e-3)
-    assert len(set(shown("x", Line(x=x, y=[1, 2, 3, 2, 1, 2])))) > 2
+    assert len(set(tick_labels("x", Line(x=x, y=[1, 2, 3, 2, 1, 2])))) > 2
 
 
 def test_values_close_together_keep_their_distances_on_a_symlog_axis_and_are_refused_on_a_log_axis():
     x = [1e9, 1.00001e9, 1.00002e9]
-    drawn = [row[0] for row in coordinates(Line(x=x, y=[1, 2, 3]), x=Axis(scale="symlog"))]
-    assert drawn[1] - drawn[0] == pytest.approx(drawn[2] - drawn[1], rel=1e-2)
-    assert drawn[0] != drawn[1]
+    positions = [row[0] for row in coordinates(Line(x=x, y=[1, 2, 3]), x=Axis(scale="symlog"))]
+    assert positions[1] - positions[0] == pytest.approx(positions[2] - positions[1], rel=1e-2)
+    assert positions[0] != positions[1]
     with pytest.raises(SpecError, match="too narrow for a log axis"):
         coordinates(Line(x=x, y=[1, 2, 3]), x=Axis(scale="log"))
 
@@ -169,16 +166,17 @@ def test_bars_below_zero_start_at_the_nearest_limit():
     ],
 )
 def test_year_ticks_are_whole_and_have_no_comma(years, labels):
-    texts_ = shown("x", Line(x=years, y=range(len(years))))
-    assert labels is None or texts_ == labels
-    assert all(text.isdigit() and len(text) == 4 for text in texts_)
+    texts = tick_labels("x", Line(x=years, y=range(len(years))))
+    assert labels is None or texts == labels
+    assert all(text.isdigit() and len(text) == 4 for text in texts)
 
 
 def test_years_as_categories_or_given_ticks_have_no_comma():
-    assert [t[-4:] for t in shown("x", Bars(x=["1999", "2000"], y=[1, 2]))] == ["1999", "2000"]
-    assert shown("x", Line(x=[1999, 2001], y=[1, 2]), x=Axis(ticks=[1999, 2000, 2001])) == ["1999", "2000", "2001"]
+    assert [t[-4:] for t in tick_labels("x", Bars(x=["1999", "2000"], y=[1, 2]))] == ["1999", "2000"]
+    years = Line(x=[1999, 2001], y=[1, 2])
+    assert tick_labels("x", years, x=Axis(ticks=[1999, 2000, 2001])) == ["1999", "2000", "2001"]
 
 
 def test_numbers_that_are_no_years_keep_their_comma():
-    assert "2{,}000" in shown("x", Line(x=[512, 1024, 2048, 4096], y=[1, 2, 3, 4]))
-    assert "2{,}000.0" in shown("x", Line(x=[1999.5, 2000.5], y=[1, 2]))
+    assert "2{,}000" in tick_labels("x", Line(x=[512, 1024, 2048, 4096], y=[1, 2, 3, 4]))
+    assert "2{,}000.0" in tick_labels("x", Line(x=[1999.5, 2000.5], y=[1, 2]))

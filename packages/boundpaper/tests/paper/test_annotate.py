@@ -1,6 +1,7 @@
 """Annotated copies of documents: numbers found, statements located, changes reported, pages written."""
 
 import re
+import shutil
 from decimal import Decimal
 
 import pytest
@@ -13,7 +14,7 @@ from boundpaper.paper.annotate.lines import copy_blocks
 from boundpaper.paper.annotate.placing import place_rows
 from boundpaper.paper.annotate.tokens import sizes, tokens
 from boundpaper.store.sentences import sentences
-from specimens import begin, run
+from specimens import run
 
 TEXT = """# Readers
 
@@ -45,15 +46,20 @@ def row(claim, sentence=None, *, heading="1. Results", statement="", reported=""
     }  # fmt: skip
 
 
-def loses():
-    return next(each for each in copy_of().sentences if "39.5" in each.text)
+def losing_sentence():
+    return next(sentence for sentence in copy_of().sentences if "39.5" in sentence.text)
+
+
+def states_of(covered):
+    """Return the states of numbers by line and size."""
+    return {(text.sentence.line, str(mark.token.size)): mark.state for text in covered.stated for mark in text.marks}
 
 
 LOSS = {"statement": "The small reader loses 39.5 points.", "reported": "39.5", "verdict": "contradicted"}
 
 
 @pytest.mark.parametrize(
-    ("text", "found"),
+    ("text", "expected"),
     [
         ("from 0.06 to 0.16", ["0.06", "0.16"]), ("a drop of −39% over 1,475.5 ± 22.6", ["39", "1475.5", "22.6"]),
         ("Qwen3-14B and Llama-3.2-1B at v0.3", []), ("ranges 50–65K and 0.4-0.6", ["50", "65", "0.4", "0.6"]),
@@ -63,53 +69,52 @@ LOSS = {"statement": "The small reader loses 39.5 points.", "reported": "39.5", 
         ("a 1249× rise, 2nd, 1D, 4p(t)", ["1249"]), ("no number", []),
     ],
 )  # fmt: skip
-def test_numbers_that_state_a_quantity_are_found(text, found):
-    assert [each.size for each in tokens(text)] == [Decimal(size).normalize() for size in found]
+def test_numbers_that_state_a_quantity_are_found(text, expected):
+    assert [token.size for token in tokens(text)] == [Decimal(size).normalize() for size in expected]
 
 
 @pytest.mark.parametrize(
-    ("text", "found"),
+    ("text", "expected"),
     [
         ("falls by -3.2 and −39%", ["-3.2", "−39%"]), ("(-0.5), ~7, ±2 and =-1", ["-0.5", "~7", "±2", "-1"]),
         ("20-30 and 0.4–0.6, 5% -6", ["20", "30", "0.4", "0.6", "5%", "-6"]), ("| -1 |-2|", ["-1", "-2"]),
     ],
 )  # fmt: skip
-def test_number_token_includes_its_sign_but_not_the_dash_of_a_range(text, found):
-    assert [text[each.start : each.end] for each in tokens(text)] == found
-    assert all(each.size > 0 for each in tokens(text))
+def test_number_token_includes_its_sign_but_not_the_dash_of_a_range(text, expected):
+    assert [text[token.start : token.end] for token in tokens(text)] == expected
+    assert all(token.size > 0 for token in tokens(text))
 
 
 def test_numbers_of_headings_items_and_names_are_ignored():
     assert tokens("## 4.2 Key 7", begins=True)[0].size == 7
-    assert [each.size for each in tokens("3. Of 5", begins=True)] == [5]
-    assert [each.size for each in tokens("3. Of 5")] == [3, 5]
+    assert [token.size for token in tokens("3. Of 5", begins=True)] == [5]
+    assert [token.size for token in tokens("3. Of 5")] == [3, 5]
     assert tokens("Layer 1 of 2", [re.compile(r"[Ll]ayers?[ ~][0-2]")])[0].size == 2
     assert sizes(["-1,000.50 and .5"]) == {Decimal("1000.5"), Decimal("0.5")}
 
 
 def test_unchanged_statement_is_found_and_its_number_judged():
     copy = copy_of()
-    [where] = place_rows([row("loss", loses(), **LOSS)], copy)
-    assert (where.state, where.sentence) == ("same", loses())
-    covered = coverage(copy, [where], {})
+    [place] = place_rows([row("loss", losing_sentence(), **LOSS)], copy)
+    assert (place.state, place.sentence) == ("same", losing_sentence())
+    covered = coverage(copy, [place], {})
     assert covered.counts == {"judged": 1, "open": covered.total - 1}
-    assert {str(mark.token.size) for each in covered.stated for mark in each.marks if mark.state == "judged"} == {
-        "39.5"
-    }
+    judged = [mark for stated in covered.stated for mark in stated.marks if mark.state == "judged"]
+    assert [str(mark.token.size) for mark in judged] == ["39.5"]
 
 
 def test_check_marks_the_cell_it_reports_and_other_cells_stay_open():
     copy = copy_of()
     check = row("cell", reported="52.5", kind="cell check", verdict="not supported")
     elsewhere = row("other", reported="92.0", kind="cell check", heading="2. Conclusion")
-    where = place_rows([check, elsewhere], copy)
-    assert [each.state for each in where] == ["heading", "heading"]
-    covered = coverage(copy, where, {"1. Results": frozenset({Decimal(92)})})
-    states = {(each.sentence.line, str(mark.token.size)): mark.state for each in covered.stated for mark in each.marks}
+    places = place_rows([check, elsewhere], copy)
+    assert [place.state for place in places] == ["heading", "heading"]
+    covered = coverage(copy, places, {"1. Results": frozenset({Decimal(92)})})
+    states = states_of(covered)
     assert states[9, "52.5"] == "judged"
     assert states[9, "92"] == states[5, "92"] == "data"
     assert states[5, "39.5"] == states[11, "17"] == "open"
-    results = next(each for each in covered.sections if each.heading == "1. Results")
+    results = next(section for section in covered.sections if section.heading == "1. Results")
     assert (results.total, results.counts["judged"], results.line) == (covered.total, 1, 3)
     html = "".join(line.html for line in copy_blocks(copy, covered))
     assert '<span class="judged v-not-supported" title="cell">52.5</span>' in html
@@ -118,22 +123,22 @@ def test_check_marks_the_cell_it_reports_and_other_cells_stay_open():
 
 def test_a_check_whose_row_is_known_judges_its_cell_there_and_nowhere_else():
     copy = copy_of()
-    cells = next(each for each in copy.sentences if each.line == 9)
+    cells = next(sentence for sentence in copy.sentences if sentence.line == 9)
     check = row("cell", cells, statement="The cell reader-s, 512.", reported="92.0", kind="cell check")
     covered = coverage(copy, place_rows([check], copy), {})
-    states = {(each.sentence.line, str(mark.token.size)): mark.state for each in covered.stated for mark in each.marks}
+    states = states_of(covered)
     assert states[9, "92"] == "judged"
     assert states[5, "92"] == states[9, "52.5"] == "open"  # equal value in a sentence, and another cell
     html = "".join(line.html for line in copy_blocks(copy, covered))
     assert html.count('title="cell"') == 1
     altered = copy_of(TEXT.replace("| reader-s | 92.0", "| reader-s | 91.0"))
-    [where] = place_rows([check], altered)
-    assert where.state == "altered"
-    assert not any(mark.rows for each in coverage(altered, [where], {}).stated for mark in each.marks)
+    [place] = place_rows([check], altered)
+    assert place.state == "altered"
+    assert not any(mark.rows for stated in coverage(altered, [place], {}).stated for mark in stated.marks)
 
 
 def test_moved_altered_and_removed_statements_are_distinguished():
-    claim = row("loss", loses(), **LOSS)
+    claim = row("loss", losing_sentence(), **LOSS)
     moved = place_rows([claim], copy_of("A line before.\n\n" + TEXT))[0]
     assert (moved.state, moved.words) == ("moved", "Moved from line 5 to line 7.")
     altered = place_rows([claim], copy_of(TEXT.replace("39.5", "38.5")))[0]
@@ -148,37 +153,37 @@ def test_moved_altered_and_removed_statements_are_distinguished():
 
 def test_markup_and_line_breaks_do_not_count_as_changes():
     text = TEXT.replace("The small reader loses 39.5 points.", "The **small** reader loses `39.5` points!")
-    assert place_rows([row("loss", loses(), **LOSS)], copy_of(text))[0].state == "same"
+    assert place_rows([row("loss", losing_sentence(), **LOSS)], copy_of(text))[0].state == "same"
 
 
 def test_an_altered_sentence_covers_no_number():
     copy = copy_of(TEXT.replace("39.5", "38.5"))
-    covered = coverage(copy, place_rows([row("loss", loses(), **LOSS)], copy), {})
+    covered = coverage(copy, place_rows([row("loss", losing_sentence(), **LOSS)], copy), {})
     assert covered.counts["judged"] == 0
 
 
 def test_document_html_is_escaped_in_annotated_copies():
     copy = copy_of()
-    covered = coverage(copy, place_rows([row("loss", loses(), **LOSS)], copy), {})
+    covered = coverage(copy, place_rows([row("loss", losing_sentence(), **LOSS)], copy), {})
     blocks = list(copy_blocks(copy, covered))
     html = "".join(block.html for block in blocks)
     assert "<b>" not in html
     assert "&lt;b&gt;at all&lt;/b&gt;" in html
     assert '<span class="judged v-contradicted">The small reader loses 39.5 points.</span>' in html
     assert [block.kind for block in blocks] == ["heading", "heading", "text", "table", "item", "heading", "text"]
-    assert [each["claim"] for block in blocks for each in block.rows] == ["loss"]
+    assert [row["claim"] for block in blocks for row in block.rows] == ["loss"]
 
 
 def test_copy_of_a_document_is_recognised_by_its_sentences_then_its_name(tmp_path):
     (tmp_path / "renamed.md").write_text(TEXT)
     (tmp_path / "b-1.md").write_text("Nothing of it.")
     (tmp_path / "b2.md").write_text("Another.")
-    kept_copy, others = copies(tmp_path, {"a": [loses().anchor, "0" * 12], "b": ["1" * 12], "c": []})
-    assert [(each.document, each.file) for each in kept_copy] == [("a", "renamed.md"), ("b", "b-1.md")]
+    recognised, others = copies(tmp_path, {"a": [losing_sentence().anchor, "0" * 12], "b": ["1" * 12], "c": []})
+    assert [(entry.document, entry.file) for entry in recognised] == [("a", "renamed.md"), ("b", "b-1.md")]
     assert others == ["b2.md"]
     (tmp_path / "a.md").write_text(TEXT)
     with pytest.raises(DataError, match=r"a\.md and renamed\.md are both document a; keep one"):
-        copies(tmp_path, {"a": [loses().anchor]})
+        copies(tmp_path, {"a": [losing_sentence().anchor]})
 
 
 def test_unreadable_or_foreign_document_is_refused_in_one_line(tmp_path):
@@ -192,32 +197,32 @@ def test_unreadable_or_foreign_document_is_refused_in_one_line(tmp_path):
         copies(tmp_path, {"a": []})
 
 
-def test_annotate_command_works_on_another_paper_without_recorded_places(tmp_path):
+def test_annotate_command_works_on_another_paper_without_recorded_places(tmp_path, analysed):
     """Without recorded places, statements are found by their words."""
-    root = begin(tmp_path / "paper")
+    root = shutil.copytree(analysed, tmp_path / "paper")
     folder = tmp_path / "copies"
     folder.mkdir()
     (folder / "recall.md").write_text(
         "# Recall\n\n## Training seeds\n\nOver its trainings the large reader recalls 88.4 percent.\n\n"
         "## Conclusion\n\nThe small reader loses 39.5 points & <i>more</i>. In all, 12.25 words were lost.\n"
     )
-    done = run(root, "annotate", str(folder))
-    assert done.returncode == 0, done.stderr
-    assert re.search(r"recall \(recall\.md\): 10 rows of the ledger, .*; 67% of 3 numbers judged", done.stdout)
+    result = run(root, "annotate", str(folder))
+    assert result.returncode == 0, result.stderr
+    assert re.search(r"recall \(recall\.md\): 10 rows of the ledger, .*; 67% of 3 numbers judged", result.stdout)
     tree = made.parsed(root / "out/annotated/recall.html")
-    marked = [(each.get("class"), made.words(each)) for each in made.elements(tree, "span")]
+    marked = [(span.get("class"), made.words(span)) for span in made.elements(tree, "span")]
     assert ("judged v-contradicted", "Over its trainings the large reader recalls 88.4 percent.") in marked
     coloured = [text for kind, text in marked if (kind or "").startswith("judged v-")]
     assert "The small reader loses 39.5 points & <i>more</i>." in coloured
     assert ("open", "12.25") in marked
-    beside = " ".join(made.words(each) for each in made.elements(tree, "div") if each.get("class") == "beside")
+    beside = " ".join(made.words(element) for element in made.elements(tree, "div") if element.get("class") == "beside")
     assert "Mean over the seeds of Table 4." in beside
     assert made.parsed(root / "out/annotated/index.html") is not None
     missing = run(root, "annotate", str(tmp_path / "nowhere"))
     assert missing.returncode == 2
     assert missing.stderr.strip().endswith("nowhere: no such folder; give the folder with your copies of the documents")
     (folder / "recall.md").unlink()
-    none = run(root, "annotate", str(folder))
-    assert none.returncode == 1
-    assert "no file here is a judged document; those are recall*.md" in none.stderr
-    assert len(none.stderr.strip().splitlines()) == 1
+    result = run(root, "annotate", str(folder))
+    assert result.returncode == 1
+    assert "no file here is a judged document; those are recall*.md" in result.stderr
+    assert len(result.stderr.strip().splitlines()) == 1

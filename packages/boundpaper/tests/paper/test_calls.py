@@ -40,10 +40,10 @@ def test_only_the_standard_library_is_imported() -> None:
         "import sys, paper, boundpaper.paper.calls, boundpaper.build.process\nheavy = {'jinja2', 'pandas', 'numpy', "
         "'yaml', 'pypdf'} & set(sys.modules)\nassert not heavy, heavy"
     )
-    done = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-c", script], cwd=Path(__file__).parent.parent, capture_output=True, text=True, check=False
     )
-    assert done.returncode == 0, done.stderr
+    assert result.returncode == 0, result.stderr
 
 
 UNCLOSED = {

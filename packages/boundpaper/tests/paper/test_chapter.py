@@ -42,7 +42,7 @@ def render(body: str) -> str:
     return text.removesuffix(mark)
 
 
-def fault(body: str) -> str:
+def refusal(body: str) -> str:
     with pytest.raises(SpecError) as caught:
         chapter.render(body, FILE, FRAMES)
     return str(caught.value)
@@ -68,7 +68,7 @@ def test_whole_numbers_need_no_format_and_can_be_written_as_words() -> None:
 
 
 def test_fractions_need_a_format() -> None:
-    message = fault("one\n\n<< n('lbp', comparison='ap_drop', test='pearson', value='estimate') >>")
+    message = refusal("one\n\n<< n('lbp', comparison='ap_drop', test='pearson', value='estimate') >>")
     assert message == f"{FILE}:3: -0.8764 needs a format, as in | fixed(2)"
 
 
@@ -92,7 +92,7 @@ def test_claims_print_verdict_phrase_and_reason() -> None:
 
 
 def test_a_claim_without_its_verdict_is_refused() -> None:
-    message = fault("<< claim('slope').reason >>")
+    message = refusal("<< claim('slope').reason >>")
     assert message.startswith(f"{FILE}: cites 'slope' without printing the verdict")
 
 
@@ -133,7 +133,7 @@ def test_a_claim_without_its_verdict_is_refused() -> None:
     ],
 )
 def test_errors_name_file_line_and_the_nearest_name(body: str, expected: str) -> None:
-    assert fault(body).startswith(f"{FILE}:{expected}")
+    assert refusal(body).startswith(f"{FILE}:{expected}")
 
 
 def project(root: Path, body: str) -> Job:
@@ -221,7 +221,7 @@ def test_span_filter_formats_a_range() -> None:
     ],
 )
 def test_errors_of_short_calls_suggest_the_nearest_name(body: str, expected: str) -> None:
-    assert fault(body).startswith(f"{FILE}:{expected}")
+    assert refusal(body).startswith(f"{FILE}:{expected}")
 
 
 def test_value_found_in_two_columns_is_refused_as_ambiguous() -> None:
@@ -240,7 +240,7 @@ ESCAPES = [
 
 @pytest.mark.parametrize("body", ESCAPES)
 def test_template_cannot_access_anything_beyond_its_context(body: str) -> None:
-    assert fault(body).startswith(f"{FILE}:1: not allowed in a chapter: ")
+    assert refusal(body).startswith(f"{FILE}:1: not allowed in a chapter: ")
 
 
 def test_macro_returns_its_text_and_escapes_data_once():
@@ -282,7 +282,7 @@ def test_macro_returns_its_text_and_escapes_data_once():
     ],
 )
 def test_template_that_would_fill_memory_or_read_files_is_refused_with_its_line(body: str, words: str) -> None:
-    message = fault(f"One.\n{body}\n")
+    message = refusal(f"One.\n{body}\n")
     assert message.startswith(f"{FILE}:2: ")
     assert words in message
 
@@ -290,7 +290,7 @@ def test_template_that_would_fill_memory_or_read_files_is_refused_with_its_line(
 def test_endless_template_is_stopped_with_its_line(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(chapter, "SECONDS", 0.3)
     loops = "<% for i in 'x' * 90000 %><% for j in 'x' * 90000 %><% endfor %><% endfor %>"
-    assert fault(f"One.\n{loops}") == f"{FILE}:2: takes more than 0.3 s; a loop in it is endless or much too long"
+    assert refusal(f"One.\n{loops}") == f"{FILE}:2: takes more than 0.3 s; a loop in it is endless or much too long"
     assert render("<< 7 >>") == "7"
 
 

@@ -115,41 +115,41 @@ def test_crate_holds_only_stored_files_and_lists_those_left_out(root, tmp_path):
         (root / stray).parent.mkdir(exist_ok=True)
         (root / stray).write_text("TOKEN=x\n")
     crate.lay_out(root, tmp_path / "crate")
-    laid = {
+    files = {
         path.relative_to(tmp_path / "crate").as_posix() for path in (tmp_path / "crate").rglob("*") if path.is_file()
     }
-    assert not laid & set(strays)
-    assert {"artifacts/measurements/sinks/m.csv", "artifacts/measurements/sinks/m.json", "site/index.html"} <= laid
+    assert not files & set(strays)
+    assert {"artifacts/measurements/sinks/m.csv", "artifacts/measurements/sinks/m.json", "site/index.html"} <= files
     assert crate.files_left_out(root) == sorted(strays)
 
 
 @pytest.mark.parametrize(
-    "place", ["artifacts/sources/lamps.csv", "artifacts/measurements/sinks/m.json", "LICENSE", "out/site/more.html"]
+    "path", ["artifacts/sources/lamps.csv", "artifacts/measurements/sinks/m.json", "LICENSE", "out/site/more.html"]
 )
-def test_crate_refuses_a_link_in_place_of_a_file(root, tmp_path, place):
+def test_crate_refuses_a_link_in_place_of_a_file(root, tmp_path, path):
     (tmp_path / "elsewhere").write_text("lamp,height,reason\nsun,18,\n")
-    (root / place).unlink(missing_ok=True)
-    os.symlink(tmp_path / "elsewhere", root / place)
-    with pytest.raises(SpecError, match=f"{place}: is a link, or inside a linked folder"):
+    (root / path).unlink(missing_ok=True)
+    os.symlink(tmp_path / "elsewhere", root / path)
+    with pytest.raises(SpecError, match=f"{path}: is a link, or inside a linked folder"):
         list(crate.crate_files(root))
 
 
 def test_creator_licence_publisher_and_identifier_are_the_paper_s(root, tmp_path):
     crate.lay_out(root, tmp_path / "crate")
-    about = entities(tmp_path / "crate")
-    data = about["./"]
-    assert [about[each["@id"]]["name"] for each in data["creator"]] == ["Ada Alder", "Bo"]
-    assert data["creator"][0]["@id"] == "https://orcid.org/0000-0002-1825-0097"
-    assert about["https://orcid.org/0000-0002-1825-0097"]["affiliation"] == {"@id": "https://ror.org/02mhbdp94"}
-    assert about[data["license"]["@id"]]["name"] == "CC-BY-4.0"
-    assert data["license"]["@id"] == "https://spdx.org/licenses/CC-BY-4.0"
-    assert about[data["publisher"]["@id"]]["name"] == "Garden"
-    assert data["publisher"]["@id"] == "https://ror.org/02mhbdp94", "the author's organisation is listed once"
-    assert len([each for each in about.values() if each["@type"] == "Organization"]) == 1
-    contact = about[about[data["creator"][0]["@id"]]["contactPoint"]["@id"]]
+    by_id = entities(tmp_path / "crate")
+    crate_itself = by_id["./"]
+    assert [by_id[creator["@id"]]["name"] for creator in crate_itself["creator"]] == ["Ada Alder", "Bo"]
+    assert crate_itself["creator"][0]["@id"] == "https://orcid.org/0000-0002-1825-0097"
+    assert by_id["https://orcid.org/0000-0002-1825-0097"]["affiliation"] == {"@id": "https://ror.org/02mhbdp94"}
+    assert by_id[crate_itself["license"]["@id"]]["name"] == "CC-BY-4.0"
+    assert crate_itself["license"]["@id"] == "https://spdx.org/licenses/CC-BY-4.0"
+    assert by_id[crate_itself["publisher"]["@id"]]["name"] == "Garden"
+    assert crate_itself["publisher"]["@id"] == "https://ror.org/02mhbdp94", "the author's organisation is listed once"
+    assert len([entity for entity in by_id.values() if entity["@type"] == "Organization"]) == 1
+    contact = by_id[by_id[crate_itself["creator"][0]["@id"]]["contactPoint"]["@id"]]
     assert (contact["@type"], contact["email"]) == ("ContactPoint", "a@garden.org")
-    assert all(each.get("name") for each in about.values() if each["@id"] != "ro-crate-metadata.json")
-    identifier = about[data["identifier"]["@id"]]
+    assert all(entity.get("name") for entity in by_id.values() if entity["@id"] != "ro-crate-metadata.json")
+    identifier = by_id[crate_itself["identifier"]["@id"]]
     assert (identifier["@type"], identifier["url"]) == ("PropertyValue", "https://doi.org/10.5281/zenodo.1")
 
 
@@ -160,7 +160,7 @@ def test_crate_without_an_author_is_refused_unless_the_citation_file_names_one(r
     (root / "paper/metadata.yaml").write_text("title: Beans\ndate: '2026'\n")
     (root / "CITATION.cff").write_text(CITATION)
     crate.lay_out(root, tmp_path / "crate")
-    about = entities(tmp_path / "crate")
-    creator = about[about["./"]["creator"]["@id"]]
+    by_id = entities(tmp_path / "crate")
+    creator = by_id[by_id["./"]["creator"]["@id"]]
     assert (creator["name"], creator["@type"]) == ("Ada Alder", "Person")
-    assert about["./"]["license"]["@id"] == "https://spdx.org/licenses/CC0-1.0"
+    assert by_id["./"]["license"]["@id"] == "https://spdx.org/licenses/CC0-1.0"

@@ -35,9 +35,6 @@ REFERENCES = """
   year      = {2017}
 }
 """
-needs_latex = pytest.mark.skipif(
-    bool(process.missing("pdflatex", "latexmk", "bibtex", "pdftotext")), reason="needs pdflatex and latexmk"
-)
 TABLE = r"""% source: tables/x.py
 \begin{table}[tbp]
 \centering
@@ -69,103 +66,103 @@ ONE = r"""\chapter{One}\label{cha:one}
 FRAMES = {"r": pd.DataFrame({"estimate": [0.876]})}
 
 
-def put(root: Path, path: str, text: str) -> None:
+def write(root: Path, path: str, text: str) -> None:
     (root / path).parent.mkdir(parents=True, exist_ok=True)
     (root / path).write_text(text, encoding="utf-8")
 
 
-def settle(root: Path, one: str = ONE) -> Job:
+def write_chapters(root: Path, one: str = ONE) -> Job:
     """Write chapters as the chapter step would; return the job of the thesis."""
-    put(root, "paper/chapters/one.tex.j2", one)
-    put(root, "paper/chapters/abstract.tex.j2", "What was found.\n")
+    write(root, "paper/chapters/one.tex.j2", one)
+    write(root, "paper/chapters/abstract.tex.j2", "What was found.\n")
     for name in ("one", "abstract"):
         file = f"paper/chapters/{name}.tex.j2"
-        put(root, f"out/chapters/{name}.tex", chapter.render((root / file).read_text(), file, FRAMES))
+        write(root, f"out/chapters/{name}.tex", chapter.render((root / file).read_text(), file, FRAMES))
     return Job(root=root, kind="thesis", name="thesis", file="packages/boundpaper/src/boundpaper/paper/document.py")
 
 
 @pytest.fixture(scope="module")
 def picture(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     root = tmp_path_factory.mktemp("picture")
-    put(root, "out/figures/x.tex", FIGURE)
+    write(root, "out/figures/x.tex", FIGURE)
     return figure_pdf.compile_figure(root / "out", "x")
 
 
-def laid(root: Path, picture: bytes) -> Path:
-    """Complete a project, except for its chapters, as the steps before the thesis leave it."""
-    put(root, "out/tables/x.tex", TABLE)
-    put(root, "out/figures/x.float.tex", FLOAT)
+def write_steps(root: Path, picture: bytes) -> Path:
+    """Write what the steps before the thesis leave in a project, except for its chapters; return the project."""
+    write(root, "out/tables/x.tex", TABLE)
+    write(root, "out/figures/x.float.tex", FLOAT)
     (root / "out/figures/x.pdf").write_bytes(picture)
-    put(root, "paper/references.bib", REFERENCES)
-    described = (
-        "title: Heads & *tails*\nauthor: An Author\ndate: November 2026\nkeywords: [attention]\nchapters: [one]\n"
-    )
-    put(root, "paper/metadata.yaml", described)
+    write(root, "paper/references.bib", REFERENCES)
+    fields = "title: Heads & *tails*\nauthor: An Author\ndate: November 2026\nkeywords: [attention]\nchapters: [one]\n"
+    write(root, "paper/metadata.yaml", fields)
     return root
 
 
 @pytest.fixture(scope="module")
-def precompiled(tmp_path_factory: pytest.TempPathFactory, picture: bytes) -> Path:
-    """Return the folder with the format of the usual preamble, named by a hash of its inputs."""
-    root = laid(tmp_path_factory.mktemp("precompiled"), picture)
-    settle(root)
-    text = document.render(root, metadata.read(root))
-    formats.ensure(root / "out", text, "thesis.tex", "logs/preamble.log", 60)
-    return root / "out" / formats.FOLDER
+def built_once(tmp_path_factory: pytest.TempPathFactory, picture: bytes) -> Path:
+    """Return a project with its thesis; tests do not change it."""
+    root = write_steps(tmp_path_factory.mktemp("built"), picture)
+    document.build(write_chapters(root))
+    return root
+
+
+@pytest.fixture
+def built(tmp_path: Path, built_once: Path) -> Path:
+    return shutil.copytree(built_once, tmp_path / "built")
 
 
 @pytest.fixture
 def project(tmp_path: Path, picture: bytes, request: pytest.FixtureRequest) -> Callable[..., Path]:
+    """Return a function that writes a project, with the format of the usual preamble unless it is `cold`."""
+
     def make(name: str = "project", cold: bool = False) -> Path:
-        root = laid(tmp_path / name, picture)
+        root = write_steps(tmp_path / name, picture)
         if not cold and not process.missing("pdflatex"):
-            known = request.getfixturevalue("precompiled")
+            known = request.getfixturevalue("built_once") / "out" / formats.FOLDER
             shutil.copytree(known, root / "out" / formats.FOLDER, copy_function=os.link)
         return root
 
     return make
 
 
-def content(made: dict[str, str | bytes], path: str = "out/thesis.pdf") -> bytes:
-    found = made[path]
-    assert isinstance(found, bytes)
-    return found
+def content(files: dict[str, str | bytes], path: str = "out/thesis.pdf") -> bytes:
+    written = files[path]
+    assert isinstance(written, bytes)
+    return written
 
 
 CUT = "\\relax\n\\newlabel{cha:one}{{1}{"  # an auxiliary file truncated by a kill
 
 
-@needs_latex
+@pytest.mark.latex
 def test_preview_compiles_one_chapter_alone(project: Callable[..., Path]) -> None:
     root = project("alone")
-    described = "title: T\ndate: May\nchapters: [first, one]\n"  # one is the second chapter of the paper
-    put(root, "paper/metadata.yaml", described)
-    put(root, "paper/chapters/first.tex.j2", "\\chapter{First}\n")
-    settle(root, ONE + r"A verdict\verdictmark{c_one}{holds} and \cref{cha:elsewhere}.")
+    write(root, "paper/metadata.yaml", "title: T\ndate: May\nchapters: [first, one]\n")
+    write(root, "paper/chapters/first.tex.j2", "\\chapter{First}\n")
+    write_chapters(root, ONE + r"A verdict\verdictmark{c_one}{holds} and \cref{cha:elsewhere}.")
     assert preview.exhibit_steps(root, "one") == ["table:x", "picture:x"]
-    made = preview.compile_chapter(root, "one")
-    words = pdf.whole_text(made)
+    words = pdf.whole_text(preview.compile_chapter(root, "one"))
     assert ("Table 2.1" in words, "Table 1.1" in words, "\u2713 holds" in words) == (True, False, True)
     assert "Contents" not in words
     assert "What was found" not in words
-    put(root, "out/chapters/one.tex", "\\chapter{One}\n\\undefinedthing\n")
+    write(root, "out/chapters/one.tex", "\\chapter{One}\n\\undefinedthing\n")
     with pytest.raises(LatexError, match="Undefined control sequence"):
         preview.compile_chapter(root, "one")
 
 
 @pytest.mark.latex
-@needs_latex
 def test_verdicts_stand_beside_their_line_and_the_foot_explains_those_of_the_page(project: Callable[..., Path]) -> None:
     root = project()
     mark = r"\verdictof{c}{\verdictmark{c}{%s}}"
     judged = (
         f"{ONE}\nHolds,{mark % 'holds'} does not.{mark % 'contradicted'}\n\\newpage\nOnly{mark % 'untestable'} here.\n"
     )
-    settle(root, judged)
+    write_chapters(root, judged)
     lines = [line for page in pages.read(preview.compile_chapter(root, "one")) for line in page.lines]
     (text,) = [line for line in lines if line.text == "Holds, does not."]
-    (signs,) = [line for line in lines if line.text == "\u2713 \u00d7"]
-    assert (abs(signs.top - text.top) < 2, signs.left > 515) == (True, True)
+    (marks,) = [line for line in lines if line.text == "\u2713 \u00d7"]
+    assert (abs(marks.top - text.top) < 2, marks.left > 515) == (True, True)
     foot = [line.text for line in lines if line.top > 750]
     assert foot == ["\u2713 holds \u00d7 contradicted", "\u25a1 not testable"]
 
@@ -178,44 +175,42 @@ def test_verdicts_have_the_colours_of_the_site() -> None:
 
 
 @pytest.mark.latex
-@needs_latex
 @pytest.mark.parametrize("marked", [True, False])
 def test_leftovers_of_a_killed_run_do_not_fail_the_next(
     marked: bool, project: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     root = project()
-    put(root, "out/state/latex/thesis/thesis.aux", CUT)
+    write(root, "out/state/latex/thesis/thesis.aux", CUT)
     if marked:
-        put(root, f"out/state/latex/thesis/{document.RUNNING}", "")
+        write(root, f"out/state/latex/thesis/{document.RUNNING}", "")
     leftovers: list[bool] = []
-    once = document._run_single_pass
+    compile_once = document._run_single_pass
 
-    def watched(out: Path, fmt: str) -> process.CompletedProgram | None:
+    def recorded(out: Path, fmt: str) -> process.CompletedProgram | None:
         leftovers.append((out / document.STATE / "thesis.aux").read_text() == CUT)
-        return once(out, fmt)
+        return compile_once(out, fmt)
 
-    monkeypatch.setattr(document, "_run_single_pass", watched)
-    assert content(document.build(settle(root))).startswith(b"%PDF")
+    monkeypatch.setattr(document, "_run_single_pass", recorded)
+    assert content(document.build(write_chapters(root))).startswith(b"%PDF")
     assert leftovers == ([False] if marked else [True, False])
     assert not (root / "out" / document.STATE / document.RUNNING).exists()
 
 
 @pytest.mark.latex
-@needs_latex
 def test_error_that_persists_in_a_clean_run_is_raised(
     project: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     root, calls = project(), []
-    put(root, "out/state/latex/thesis/thesis.aux", CUT)
+    write(root, "out/state/latex/thesis/thesis.aux", CUT)
 
-    def failing(name: str, *, cwd: Path, output: str, **options: str) -> process.CompletedProgram:
+    def fail(name: str, *, cwd: Path, output: str, **form: str) -> process.CompletedProgram:
         calls.append(name)
         return process.CompletedProgram(1, "! It is wrong.")
 
     monkeypatch.setattr(document, "_run_single_pass", lambda out, fmt: None)
-    monkeypatch.setattr(latex, "latexmk", failing)
+    monkeypatch.setattr(latex, "latexmk", fail)
     with pytest.raises(LatexError):
-        document.build(settle(root))
+        document.build(write_chapters(root))
     assert len(calls) == 2
 
 
@@ -236,26 +231,18 @@ def declares_an_archive(thesis: bytes) -> None:
 
 
 @pytest.mark.latex
-@needs_latex
-def test_the_whole_thesis_is_built_with_its_pdf(project: Callable[..., Path], tmp_path: Path) -> None:
-    root = project("one")
-    job = settle(root)
-    made = document.build(job)
-    assert set(made) == {"out/thesis.tex", "out/thesis.pdf"}
-    assert (root / "out/thesis.tex").read_text() == made["out/thesis.tex"]
-    thesis = content(made)
+def test_the_whole_thesis_is_built_with_its_pdf(project: Callable[..., Path], built: Path, tmp_path: Path) -> None:
+    cold = project("cold", cold=True)
+    files = document.build(write_chapters(cold))
+    assert set(files) == {"out/thesis.tex", "out/thesis.pdf"}
+    assert (cold / "out/thesis.tex").read_text() == files["out/thesis.tex"]
+    thesis = content(files)
 
     words = pdf.whole_text(thesis)
-    for part in (
-        "Heads & tails",
-        "What was found.",
-        "Vaswani et al. (2017) said it",
-        "0.88",
-        "Table 1.1",
-        "Figure 1.1",
-    ):
-        assert part in words
-    assert "drawn" in words
+    for phrase in ("Heads & tails", "What was found.", "Vaswani et al. (2017) said it", "0.88", "drawn"):
+        assert phrase in words
+    assert "Table 1.1" in words
+    assert "Figure 1.1" in words
     assert "??" not in words
     assert pdf.page_count(thesis) > 5
     assert pdf.metadata(thesis)["Title"] == "Heads & tails"
@@ -265,66 +252,58 @@ def test_the_whole_thesis_is_built_with_its_pdf(project: Callable[..., Path], tm
     assert not pdf.faulty_fonts(thesis)
     declares_an_archive(thesis)
 
-    # Another folder, without caches: the same bytes.
-    other = project("two", cold=True)
-    assert content(document.build(settle(other))) == thesis
-    # Nothing changed: the same bytes, and one more pass updates nothing.
-    assert content(document.build(job)) == thesis
-    fmt = formats.ensure(root / "out", (root / "out/thesis.tex").read_text(), "thesis.tex", "logs/preamble.log", 60)
-    assert (root / f"out/{formats.FOLDER}/{fmt}.fmt").is_file()
-    again = {"output": document.STATE, "job": "thesis", "fmt": fmt, "formats": formats.FOLDER, "timeout": 60}
-    done = latex.pdflatex("thesis.tex", cwd=root / "out", **again)
-    assert done.returncode == 0
-    assert (root / "out" / document.STATE / "thesis.pdf").read_bytes() == thesis
+    # In another folder, where the thesis was built before: the same bytes, and one more pass updates nothing.
+    assert content(document.build(write_chapters(built))) == thesis
+    out = built / "out"
+    fmt = formats.ensure(out, (out / "thesis.tex").read_text(), "thesis.tex", "logs/preamble.log", 60)
+    assert (out / formats.FOLDER / f"{fmt}.fmt").is_file()
+    options = {"output": document.STATE, "job": "thesis", "fmt": fmt, "formats": formats.FOLDER, "timeout": 60}
+    assert latex.pdflatex("thesis.tex", cwd=out, **options).returncode == 0
+    assert (out / document.STATE / "thesis.pdf").read_bytes() == thesis
 
-    packed = bundle.make(root / "out")
-    assert packed == bundle.make(other / "out")
+    packed = bundle.make(out)
+    assert packed == bundle.make(cold / "out")
     with tarfile.open(fileobj=io.BytesIO(packed)) as archive:
         names = archive.getnames()
     assert names == ["figures-x.pdf", "thesis.bbl", "thesis.tex"]
-    with zipfile.ZipFile(io.BytesIO(bundle.make(root / "out", flat=False))) as archive:
+    with zipfile.ZipFile(io.BytesIO(bundle.make(out, flat=False))) as archive:
         names = archive.namelist()
     assert names == [
         "chapters/abstract.tex", "chapters/one.tex", "figures/x.float.tex", "figures/x.pdf", "references.bib",
         "tables/x.tex", "thesis.bbl", "thesis.tex",
     ]  # fmt: skip
-    (tmp_path / "empty").mkdir()
-    alone = bundle.dry_run(packed, tmp_path / "empty")  # without a format: other objects, equal pages
-    assert [pdf.page_count(alone), pdf.whole_text(alone)] == [pdf.page_count(thesis), pdf.whole_text(thesis)]
-    bundle.try_out(packed, thesis)
+    bundle.try_out(packed, thesis)  # without a format: other objects, equal pages
     with pytest.raises(SpecError, match="not empty"):
-        bundle.dry_run(packed, tmp_path / "empty")
+        bundle.dry_run(packed, tmp_path)
 
 
 @pytest.mark.latex
-@needs_latex
 def test_an_error_names_the_chapter_and_the_next_run_recovers(project: Callable[..., Path]) -> None:
     root = project()
     with pytest.raises(LatexError) as caught:
-        document.build(settle(root, ONE + "\nAnd \\undefinde.\n"))
+        document.build(write_chapters(root, ONE + "\nAnd \\undefinde.\n"))
     assert str(caught.value) == (
         "out/chapters/one.tex:6 (from paper/chapters/one.tex.j2:6): Undefined control sequence. near: And \\undefinde; "
         "a command is misspelt, or its package is missing in paper/preamble.tex"
     )
     assert (root / "out/logs/thesis.log").is_file()
-    assert content(document.build(settle(root)))
+    assert content(document.build(write_chapters(root)))
 
 
 @pytest.mark.latex
-@needs_latex
 def test_all_faults_of_a_compiled_thesis_are_listed(project: Callable[..., Path]) -> None:
     root = project()
-    put(root, "out/tables/x.tex", TABLE.replace("A note \\citep{holm1979}", "A note \\ref{nowhere}"))
+    write(root, "out/tables/x.tex", TABLE.replace("A note \\citep{holm1979}", "A note \\ref{nowhere}"))
     wide = "\\noindent\\rule{8in}{1pt}\n\n\\fontencoding{OT1}\\fontfamily{cmr}\\selectfont\\char200\n"
     with pytest.raises(LatexError) as caught:
-        document.build(settle(root, f"{ONE}\n{wide}"))
+        document.build(write_chapters(root, f"{ONE}\n{wide}"))
     message = str(caught.value)
-    for part in (
+    for fault in (
         "out/tables/x.tex:8 (from tables/x.py): undefined reference: nowhere",
         "out/chapters/one.tex:6 (from paper/chapters/one.tex.j2:6): overfull box: \\hbox",
         "out/chapters/one.tex (from paper/chapters/one.tex.j2): missing character: There is no",
     ):
-        assert part in message
+        assert fault in message
     assert (root / "out/thesis.tex").is_file()
 
 
@@ -332,7 +311,7 @@ def test_citations_and_references_are_checked_before_latex(
     project: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     root = project()
-    job = settle(root, ONE + "\\cite{homl1979} \\ref{tab:y}\n")
+    job = write_chapters(root, ONE + "\\cite{homl1979} \\ref{tab:y}\n")
     monkeypatch.setenv("PATH", str(root))
     with pytest.raises(SpecError) as caught:
         document.build(job)
@@ -347,10 +326,10 @@ def test_the_bibliography_is_checked_before_latex(
 ) -> None:
     root = project()
     bad = "\n@article{bare,\n author = {A B}\n}\n@misc{pea, title = {P}, url = {javascript:x}}\n"
-    put(root, "paper/references.bib", REFERENCES + bad)
-    put(root, "tables/x.py", '"""A table."""\n\n\nCAPTION = "As in [@holm1997]."\n')
-    put(root, "out/tables/x.tex", TABLE.replace("A note \\citep{holm1979}", "A note \\citep{holm1997}"))
-    job = settle(root, ONE)
+    write(root, "paper/references.bib", REFERENCES + bad)
+    write(root, "tables/x.py", '"""A table."""\n\n\nCAPTION = "As in [@holm1997]."\n')
+    write(root, "out/tables/x.tex", TABLE.replace("A note \\citep{holm1979}", "A note \\citep{holm1997}"))
+    job = write_chapters(root, ONE)
     monkeypatch.setenv("PATH", str(root))
     with pytest.raises(SpecError) as caught:
         document.build(job)
@@ -365,7 +344,7 @@ def test_the_bibliography_is_checked_before_latex(
 
 def test_tex_is_written_when_latex_is_missing(project: Callable[..., Path], monkeypatch: pytest.MonkeyPatch) -> None:
     root = project()
-    job = settle(root)
+    job = write_chapters(root)
     monkeypatch.setenv("PATH", str(root))
     with pytest.raises(MissingDependency) as caught:
         document.build(job)
@@ -418,8 +397,8 @@ def test_the_bundle_needs_a_compiled_thesis(tmp_path: Path) -> None:
     ],
 )
 def test_faulty_metadata_is_refused(tmp_path: Path, text: str, expected: str) -> None:
-    put(tmp_path, "paper/metadata.yaml", text)
-    put(tmp_path, "paper/chapters/one.tex.j2", "x")
+    write(tmp_path, "paper/metadata.yaml", text)
+    write(tmp_path, "paper/chapters/one.tex.j2", "x")
     with pytest.raises(SpecError) as caught:
         metadata.read(tmp_path)
     assert str(caught.value).startswith(expected)
@@ -427,22 +406,22 @@ def test_faulty_metadata_is_refused(tmp_path: Path, text: str, expected: str) ->
 
 @pytest.mark.parametrize("text", ["\\label{a}\n\\label{a}\n", "<< table('a') >>\n<< table('a') >>\n"])
 def test_preview_reports_a_sentence_that_a_chapter_repeats(tmp_path: Path, text: str) -> None:
-    put(tmp_path, "paper/chapters/one.tex.j2", text)
+    write(tmp_path, "paper/chapters/one.tex.j2", text)
     with pytest.raises(SpecError, match=r"paper/chapters/one.tex.j2:2: .* already .* paper/chapters/one.tex.j2:1"):
         preview.compile_chapter(tmp_path, "one")
 
 
 def test_several_authors_are_joined_in_the_title_and_kept_as_a_list(tmp_path: Path) -> None:
     authors = "author: [{name: Ada Alder, orcid: 0000-0002-1825-0097}, Bo Birch, {name: Cy Cedar, affiliation: Garden}]"
-    put(tmp_path, "paper/metadata.yaml", f"title: T\ndate: D\n{authors}\n")
-    described = metadata.read(tmp_path)
-    assert described.author == "Ada Alder, Bo Birch and Cy Cedar"
-    assert [each.orcid for each in described.authors] == ["https://orcid.org/0000-0002-1825-0097", "", ""]
-    assert described.authors[2].affiliation == "Garden"
+    write(tmp_path, "paper/metadata.yaml", f"title: T\ndate: D\n{authors}\n")
+    paper = metadata.read(tmp_path)
+    assert paper.author == "Ada Alder, Bo Birch and Cy Cedar"
+    assert [author.orcid for author in paper.authors] == ["https://orcid.org/0000-0002-1825-0097", "", ""]
+    assert paper.authors[2].affiliation == "Garden"
 
 
 @pytest.mark.parametrize(
-    ("authors", "shown"),
+    ("authors", "expected"),
     [
         ("[{name: Ada, affiliation: Garden}, Bo]", ["Ada\\\\{\\small Garden} \\and", "Bo", "}"]),
         ("[Ada, {name: Bo, affiliation: Beans & Co}]", ["Ada \\and", "Bo\\\\{\\small Beans \\& Co}", "}"]),
@@ -450,34 +429,32 @@ def test_several_authors_are_joined_in_the_title_and_kept_as_a_list(tmp_path: Pa
         ("[{name: Ada}, Bo]", []),
     ],
 )
-def test_affiliations_stand_below_the_names_on_the_title_page(tmp_path: Path, authors: str, shown: list[str]) -> None:
-    put(tmp_path, "paper/metadata.yaml", f"title: T\ndate: D\nauthor: {authors}\n")
+def test_affiliations_stand_below_the_names_on_the_title_page(
+    tmp_path: Path, authors: str, expected: list[str]
+) -> None:
+    write(tmp_path, "paper/metadata.yaml", f"title: T\ndate: D\nauthor: {authors}\n")
     lines = document.render(tmp_path, metadata.read(tmp_path)).splitlines()
-    if shown:
+    if expected:
         begin = lines.index("\\author{%") + 1
-        assert lines[begin : begin + len(shown)] == shown
+        assert lines[begin : begin + len(expected)] == expected
     else:
         assert "\\author{Ada and Bo}" in lines
 
 
 @pytest.mark.latex
-@needs_latex
 def test_preamble_of_the_paper_is_added_to_the_document(project: Callable[..., Path]) -> None:
     root = project()
-    put(root, "paper/preamble.tex", "\\newcommand*{\\lamp}{Sonnenlampe}\n")
-    made = document.build(settle(root, f"{ONE}\nUnder the \\lamp.\n"))
-    assert "Under the Sonnenlampe" in pdf.whole_text(content(made))
+    write(root, "paper/preamble.tex", "\\newcommand*{\\lamp}{Sonnenlampe}\n")
+    files = document.build(write_chapters(root, f"{ONE}\nUnder the \\lamp.\n"))
+    assert "Under the Sonnenlampe" in pdf.whole_text(content(files))
 
 
 @pytest.mark.latex
-@needs_latex
 def test_error_in_the_preamble_is_reported_with_its_line(project: Callable[..., Path]) -> None:
     root = project()
-    path = root / "paper/preamble.tex"
-    path.write_text("\\notacommand\n")
-    job = settle(root)
+    write(root, "paper/preamble.tex", "\\notacommand\n")
     with pytest.raises(LatexError, match="in the preamble") as caught:
-        document.build(job)
+        document.build(write_chapters(root))
     line = (root / "out/thesis.tex").read_text().split("\n").index("\\notacommand") + 1
     assert f"out/thesis.tex:{line}" in str(caught.value)
     assert "paper/preamble.tex" in str(caught.value)
@@ -488,56 +465,47 @@ def _calls_of_latexmk(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     calls: list[str] = []
     latexmk = latex.latexmk
 
-    def watched(name: str, **given: Any) -> process.CompletedProgram:
+    def recorded(name: str, **options: Any) -> process.CompletedProgram:
         calls.append(name)
-        return latexmk(name, **given)
+        return latexmk(name, **options)
 
-    monkeypatch.setattr(latex, "latexmk", watched)
+    monkeypatch.setattr(latex, "latexmk", recorded)
     return calls
 
 
 @pytest.mark.latex
-@needs_latex
-def test_change_that_moves_no_reference_takes_one_pass(
-    project: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    root = project()
-    first = content(document.build(settle(root)))
+def test_change_that_moves_no_reference_takes_one_pass(built: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = (built / "out" / document.STATE / "thesis.pdf").read_bytes()
     calls = _calls_of_latexmk(monkeypatch)
-    table = root / "out/tables/x.tex"
+    table = built / "out/tables/x.tex"
     words = table.read_text()
     table.write_text(words.replace("A note", "Some words"))
-    changed = document.compile_thesis(root)
-    assert "Some words" in pdf.whole_text(changed)
+    assert "Some words" in pdf.whole_text(document.compile_thesis(built))
     assert calls == []
     table.write_text(words.replace("A note", "A note\\label{moved}"))  # the auxiliary file changes
-    assert document.compile_thesis(root)
+    assert document.compile_thesis(built)
     assert calls == ["thesis.tex"]
     table.write_text(words)
-    assert document.compile_thesis(root) == first
+    assert document.compile_thesis(built) == first
 
 
 @pytest.mark.latex
-@needs_latex
 def test_draft_first_build_gives_the_same_document_as_latexmk(
     project: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     root = project("one")
     calls = _calls_of_latexmk(monkeypatch)
-    drafted = content(document.build(settle(root)))
+    thesis = content(document.build(write_chapters(root)))
     assert calls == []
     shutil.rmtree(root / "out" / document.STATE)
-    monkeypatch.setattr(passes, "first_passes", lambda *given, **named: None)
-    assert document.compile_thesis(root) == drafted
+    monkeypatch.setattr(passes, "first_passes", lambda *arguments, **options: None)
+    assert document.compile_thesis(root) == thesis
     assert calls == ["thesis.tex"]
 
 
 @pytest.mark.latex
-@needs_latex
-def test_failed_draft_removes_its_auxiliary_files(project: Callable[..., Path]) -> None:
-    root = project("one")
-    document.build(settle(root))
-    out, state = root / "out", root / "out" / document.STATE
+def test_failed_draft_removes_its_auxiliary_files(built: Path) -> None:
+    out, state = built / "out", built / "out" / document.STATE
     fmt = formats.ensure(out, (out / "thesis.tex").read_text(), "thesis.tex", "logs/preamble.log", 60)
     begin = partial(passes.first_passes, out, "thesis.tex", document.STATE, fmt=fmt, formats=formats.FOLDER)
     (state / "thesis.aux").unlink()

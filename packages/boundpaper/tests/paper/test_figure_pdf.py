@@ -5,12 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from boundpaper.build import process, tex
+from boundpaper.build import tex
 from boundpaper.build.job import Job
 from boundpaper.errors import LatexError, MissingDependency, SpecError
 from boundpaper.paper.tex import figure_pdf, formats, latex, pdf
-
-needs_latex = pytest.mark.skipif(bool(process.missing("pdflatex", "kpsewhich")), reason="needs pdflatex")
 
 FIGURE = r"""% source: figures/NAME.py
 \pdftrailerid{}\pdfsuppressptexinfo=-1\pdfinfoomitdate=1
@@ -36,20 +34,19 @@ def write(root: Path, name: str, body: str = r"\draw (0,0) -- (1,1) node {NAME};
 
 
 @pytest.mark.latex
-@needs_latex
 def test_figures_share_one_format_and_are_repeatable(tmp_path: Path) -> None:
-    made = []
+    outputs = []
     for folder in ("one", "two"):
         jobs = [write(tmp_path / folder, name) for name in ("first", "second", "third")]
         with ThreadPoolExecutor(3) as pool:
-            made.append(list(pool.map(figure_pdf.build, jobs)))
+            outputs.append(list(pool.map(figure_pdf.build, jobs)))
         out = tmp_path / folder / "out"
         (form,) = (out / "state/formats").iterdir()
         assert not form.read_bytes().startswith(b"\x1f\x8b"), "compressed: every run would decompress it"
         assert {path.stem for path in (out / "logs/figures").iterdir()} == {"first", "preamble", "second", "third"}
         assert sorted(path.name for path in out.iterdir()) == ["figures", "logs", "state"]
-    assert made[0] == made[1]
-    content = made[0][1]["out/figures/second.pdf"]
+    assert outputs[0] == outputs[1]
+    content = outputs[0][1]["out/figures/second.pdf"]
     assert isinstance(content, bytes)
     assert pdf.page_count(content) == 1
     assert pdf.whole_text(content) == "second"
@@ -58,7 +55,6 @@ def test_figures_share_one_format_and_are_repeatable(tmp_path: Path) -> None:
 
 
 @pytest.mark.latex
-@needs_latex
 def test_most_recently_used_formats_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(formats, "KEPT", 2)
     other = FIGURE.replace("\\csname", "\\newcommand\\OTHER{}\n\\csname", 1)
@@ -77,7 +73,6 @@ def forms(root: Path, name: str, text: str) -> set[Path]:
 
 
 @pytest.mark.latex
-@needs_latex
 def test_an_error_names_the_exhibit_and_the_line(tmp_path: Path) -> None:
     job = write(tmp_path, "bad", "\\draw (0,0) -- (1,1);\n\\drow (0,0);")
     with pytest.raises(LatexError) as caught:
@@ -90,7 +85,6 @@ def test_an_error_names_the_exhibit_and_the_line(tmp_path: Path) -> None:
 
 
 @pytest.mark.latex
-@needs_latex
 def test_error_in_the_preamble_is_reported(tmp_path: Path) -> None:
     job = write(tmp_path, "bad", text=FIGURE.replace("{tikz}", "{tikz}\n% a comment\n\\undefinde"))
     with pytest.raises(LatexError) as caught:
@@ -103,7 +97,6 @@ def test_error_in_the_preamble_is_reported(tmp_path: Path) -> None:
 
 
 @pytest.mark.latex
-@needs_latex
 def test_figure_with_a_missing_character_fails(tmp_path: Path) -> None:
     job = write(tmp_path, "lost", r"\node {\fontencoding{OT1}\fontfamily{cmr}\selectfont\char200};")
     with pytest.raises(LatexError, match="missing character: There is no"):
@@ -111,7 +104,6 @@ def test_figure_with_a_missing_character_fails(tmp_path: Path) -> None:
 
 
 @pytest.mark.latex
-@needs_latex
 def test_an_endless_figure_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     figure_pdf.build(write(tmp_path, "fine"))
     monkeypatch.setattr(latex, "FIGURE_TIMEOUT", 1.0)
@@ -121,7 +113,6 @@ def test_an_endless_figure_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 
 @pytest.mark.latex
-@needs_latex
 def test_labels_inside_a_figure_get_their_second_pass(tmp_path: Path) -> None:
     body = r"\node {\label{a}\pageref{a}};"
     content = figure_pdf.build(write(tmp_path, "label", body))["out/figures/label.pdf"]

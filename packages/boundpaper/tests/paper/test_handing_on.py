@@ -13,14 +13,16 @@ import tarfile
 import zipfile
 from collections import Counter
 
+import pypdf
 import pytest
 import yaml
+from rocrate.rocrate import ROCrate
 
 import two_clicks
 from boundpaper.errors import SpecError
 from boundpaper.paper import bundle, crate, document
 from boundpaper.paper.tex import pdf
-from specimens import SOURCE, begin, run
+from specimens import SOURCE, run
 
 ADDRESS = "https://example.org/recall"
 CHAPTER = "paper/chapters/recall.tex.j2"
@@ -50,9 +52,9 @@ def git(root, *arguments, **times):
 
 
 @pytest.fixture(scope="module")
-def built(tmp_path_factory):
+def built(analysed, tmp_path_factory):
     """Return the sample paper with its printed ledger, committed and built."""
-    root = begin(tmp_path_factory.mktemp("handed") / "paper")
+    root = shutil.copytree(analysed, tmp_path_factory.mktemp("handed") / "paper")
     (root / "tables/ledger.py").write_text(TABLE)
     (root / "paper/chapters/ledger.tex.j2").write_text(LEDGER)
     metadata = yaml.safe_load((root / "paper/metadata.yaml").read_text())
@@ -66,34 +68,30 @@ def built(tmp_path_factory):
     git(root, "init", "-q")
     git(root, "add", "-A")
     git(root, "commit", "-qm", "All", AUTHOR="2026-03-04T05:06:07Z", COMMITTER="2026-03-04T05:06:07Z")
-    done = run(root, "paper")
-    assert done.returncode == 0, done.stderr
+    result = run(root, "paper")
+    assert result.returncode == 0, result.stderr
     return root
 
 
 def links(root):
     """Return the number of links to each destination and address of the PDF; no link has a box."""
-    import pypdf
-
     reader = pypdf.PdfReader(root / "out/thesis.pdf")
-    known, counts = reader.named_destinations, Counter[str]()
+    destinations, counts = reader.named_destinations, Counter[str]()
     for page in reader.pages:
         for annotation in page.get("/Annots") or []:
             annotation = annotation.get_object()
             action = annotation["/A"].get_object()
             assert annotation["/Border"][2] == 0
             target = str(action.get("/D") or action.get("/URI"))
-            assert "/URI" in action or target in known, target
+            assert "/URI" in action or target in destinations, target
             counts[target] += 1
     return counts
 
 
 def words(root):
     """Return the text lines of the PDF."""
-    done = subprocess.run(
-        ["pdftotext", "-layout", "out/thesis.pdf", "-"], cwd=root, capture_output=True, text=True, check=True
-    )
-    return [line for line in map(str.strip, done.stdout.splitlines()) if line]
+    text = subprocess.check_output(["pdftotext", "-layout", "out/thesis.pdf", "-"], cwd=root, text=True)
+    return [line for line in map(str.strip, text.splitlines()) if line]
 
 
 @pytest.mark.latex
@@ -107,8 +105,8 @@ def test_verdict_in_the_pdf_links_to_its_ledger_row(built):
 def test_pdf_with_site_address_links_to_the_site_with_the_same_line_breaks(built, tmp_path):
     root = tmp_path / "sited"
     shutil.copytree(built, root)
-    done = run(root, "paper", "--site", f"{ADDRESS}/")
-    assert done.returncode == 0, done.stderr
+    result = run(root, "paper", "--site", f"{ADDRESS}/")
+    assert result.returncode == 0, result.stderr
     counts = links(root)
     assert counts[f"{ADDRESS}/ledger.html#recall_mean_large"] == 2  # in the text, and at the printed row
     assert counts[f"{ADDRESS}/artifact/recall_drop.html"] == 1
@@ -119,30 +117,22 @@ def test_pdf_with_site_address_links_to_the_site_with_the_same_line_breaks(built
     assert run(root, "paper").returncode == 0
     assert not [target for target in links(root) if target.startswith(("https:", "entry:"))]
     assert words(root) == words(built)
-    wrong = run(root, "paper", "--site", "somewhere {else}")
-    assert (wrong.returncode, "--site: 'somewhere {else}' is not the address" in wrong.stderr) == (2, True)
+    refusal = run(root, "paper", "--site", "somewhere {else}")
+    assert (refusal.returncode, "--site: 'somewhere {else}' is not the address" in refusal.stderr) == (2, True)
 
 
 @pytest.mark.latex
 def test_another_clone_gives_the_same_bytes(built, tmp_path):
     """Build with another folder, time, locale, zone and hash seed; the PDF names the commit of its artifacts."""
-    import pypdf
-
     clone = tmp_path / "some where" / "else"
     clone.parent.mkdir()
     subprocess.run(["git", "clone", "-q", "--no-hardlinks", built, clone], check=True)
     (clone / "paper/notes.txt").write_text("a commit that changes no artifact\n")
     git(clone, "add", "-A")
     git(clone, "commit", "-qm", "Notes")
-    odd = {
-        **os.environ,
-        "TZ": "Pacific/Kiritimati",
-        "LC_ALL": "C.UTF-8",
-        "PYTHONHASHSEED": "77",
-        "SOURCE_DATE_EPOCH": "1",
-    }
-    done = run(clone, "paper", env=odd)
-    assert done.returncode == 0, done.stderr
+    odd = {"TZ": "Pacific/Kiritimati", "LC_ALL": "C.UTF-8", "PYTHONHASHSEED": "77", "SOURCE_DATE_EPOCH": "1"}
+    result = run(clone, "paper", env=os.environ | odd)
+    assert result.returncode == 0, result.stderr
     assert (clone / "out/thesis.pdf").read_bytes() == (built / "out/thesis.pdf").read_bytes()
     subject = pypdf.PdfReader(clone / "out/thesis.pdf").metadata["/Subject"]
     head = subprocess.run(["git", "rev-parse", "HEAD"], cwd=built, capture_output=True, text=True, check=True).stdout
@@ -150,15 +140,15 @@ def test_another_clone_gives_the_same_bytes(built, tmp_path):
     source = clone / "artifacts/sources/recall_by_length.csv"
     source.write_text(source.read_text().replace("reader-l,2048,88.0", "reader-l,2048,88.1"))
     assert run(clone, "paper").returncode == 0
-    described = pypdf.PdfReader(clone / "out/thesis.pdf").metadata
-    assert described is not None
-    assert str(described["/Subject"]).endswith("of 2026-03-04, with changes")
+    metadata = pypdf.PdfReader(clone / "out/thesis.pdf").metadata
+    assert metadata is not None
+    assert str(metadata["/Subject"]).endswith("of 2026-03-04, with changes")
 
 
 @pytest.mark.latex
 def test_bundle_is_flat_and_holds_the_sources(built, tmp_path):
-    done = run(built, "bundle")
-    assert done.stdout.splitlines() == ["out/thesis.pdf", "out/bundle/thesis-arxiv.tar.gz"], done.stderr
+    result = run(built, "bundle")
+    assert result.stdout.splitlines() == ["out/thesis.pdf", "out/bundle/thesis-arxiv.tar.gz"], result.stderr
     with tarfile.open(built / "out/bundle/thesis-arxiv.tar.gz") as archive:
         names = archive.getnames()
         member = archive.extractfile("thesis.tex")
@@ -167,18 +157,18 @@ def test_bundle_is_flat_and_holds_the_sources(built, tmp_path):
     assert names == ["figures-recall_curves.pdf", "thesis.bbl", "thesis.tex"]
     assert r"\input{" not in text
     assert str(built) not in text
-    done = run(built, "bundle", "--overleaf")
-    packed = built / done.stdout.splitlines()[-1]
-    assert packed.name == "thesis-overleaf.zip", done.stderr
+    result = run(built, "bundle", "--overleaf")
+    packed = built / result.stdout.splitlines()[-1]
+    assert packed.name == "thesis-overleaf.zip", result.stderr
     with zipfile.ZipFile(packed) as archive:
         assert {"chapters/recall.tex", "tables/recall_loss.tex", "references.bib"} <= set(archive.namelist())
         assert {info.date_time for info in archive.infolist()} == {(2026, 11, 1, 0, 0, 0)}
         archive.extractall(tmp_path / "editor")
     for _ in range(2):  # as an editor would: no format, none of our settings
-        set_there = subprocess.run(
+        compilation = subprocess.run(
             ["pdflatex", "-interaction=batchmode", "thesis.tex"], cwd=tmp_path / "editor", capture_output=True
         )
-        assert set_there.returncode == 0
+        assert compilation.returncode == 0
     assert pdf.page_count((tmp_path / "editor/thesis.pdf").read_bytes()) == pdf.page_count(
         (built / "out/thesis.pdf").read_bytes()
     )
@@ -187,26 +177,21 @@ def test_bundle_is_flat_and_holds_the_sources(built, tmp_path):
 
 @pytest.mark.latex
 def test_a_bundle_needs_no_package_beyond_the_light_ones(built):
-    blocked = (
+    code = (
         "import sys; sys.modules['pypdf'] = None; "
         "from boundpaper.paper.bundle import make, try_out; from pathlib import Path; "
+        "try_out(make(Path('out')), Path('out/thesis.pdf').read_bytes())"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", blocked + "try_out(make(Path('out')), Path('out/thesis.pdf').read_bytes())"],
-        cwd=built,
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 0, done.stderr
+    result = subprocess.run([sys.executable, "-c", code], cwd=built, capture_output=True, text=True)
+    assert result.returncode == 0, result.stderr
 
 
 @pytest.mark.latex
 def test_crate_describes_every_file_and_links_verdicts_to_function_and_data(built, tmp_path):
-    pytest.importorskip("rocrate")
     project = tmp_path / "published"
     shutil.copytree(built, project)
-    done = run(project, "publish")
-    assert done.returncode == 0, done.stderr
+    result = run(project, "publish")
+    assert result.returncode == 0, result.stderr
     folder = project / "out/crate"
     linked = two_clicks.rows_linked(folder / "thesis.pdf", "site")
     with (project / "artifacts/results/claims.csv").open(newline="") as stream:
@@ -216,15 +201,15 @@ def test_crate_describes_every_file_and_links_verdicts_to_function_and_data(buil
     assert not re.search(r"^site$", "\n".join(words(project)), re.MULTILINE)  # a folder cannot be printed
     graph_of_crate = json.loads((folder / "ro-crate-metadata.json").read_text())
     entities = {entity["@id"]: entity for entity in graph_of_crate["@graph"]}
-    described, root = entities["ro-crate-metadata.json"], entities["./"]
-    assert described["about"] == {"@id": "./"}
-    assert described["conformsTo"]["@id"].startswith("https://w3id.org/ro/crate/1.")
+    descriptor, root = entities["ro-crate-metadata.json"], entities["./"]
+    assert descriptor["about"] == {"@id": "./"}
+    assert descriptor["conformsTo"]["@id"].startswith("https://w3id.org/ro/crate/1.")
     assert {"name", "description", "datePublished", "license", "creator"} <= root.keys()
     assert root["datePublished"] == "2026-03-04"
     assert entities[root["license"]["@id"]]["name"] == "MIT"
     parts = {part["@id"] for part in root["hasPart"]}
-    laid = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
-    assert laid - parts == {"ro-crate-metadata.json", "checksums-sha256.txt"}
+    files = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
+    assert files - parts == {"ro-crate-metadata.json", "checksums-sha256.txt"}
     assert {"thesis.pdf", "artifacts/results/claims.csv", "artifacts/datapackage.json", "LICENSE"} <= parts
     for name in parts:
         content = (folder / name).read_bytes()
@@ -232,8 +217,6 @@ def test_crate_describes_every_file_and_links_verdicts_to_function_and_data(buil
         assert entities[name]["contentSize"] == str(len(content))
     sums = subprocess.run(["sha256sum", "-c", "--quiet", "checksums-sha256.txt"], cwd=folder, capture_output=True)
     assert (sums.returncode, sums.stdout) == (0, b"")
-    from rocrate.rocrate import ROCrate
-
     assert len(list(ROCrate(folder).data_entities)) == len(parts)
     before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
     assert run(project, "publish").returncode == 0
@@ -249,11 +232,11 @@ def test_all_faults_are_reported_and_the_last_good_pdf_is_kept(built, tmp_path):
     lines[4:4] = ["", r"A word \mispelt{} here.", "", r"A name_with a bar.", ""]
     chapter.write_text("\n".join(lines) + "\n")
     good = (root / "out/thesis.pdf").read_bytes()
-    done = run(root, "paper", "--keep-going")
-    assert (done.returncode, done.stdout) == (1, "out/thesis-draft.pdf\n")
-    assert f"(from {CHAPTER}:6): Undefined control sequence" in done.stderr
-    assert "a command is misspelt" in done.stderr
-    assert f"(from {CHAPTER}:8): Missing $ inserted" in done.stderr
+    result = run(root, "paper", "--keep-going")
+    assert (result.returncode, result.stdout) == (1, "out/thesis-draft.pdf\n")
+    assert f"(from {CHAPTER}:6): Undefined control sequence" in result.stderr
+    assert "a command is misspelt" in result.stderr
+    assert f"(from {CHAPTER}:8): Missing $ inserted" in result.stderr
     assert (root / "out/thesis.pdf").read_bytes() == good
     assert (root / "out/thesis-draft.pdf").stat().st_size > 20_000
 
@@ -261,8 +244,6 @@ def test_all_faults_are_reported_and_the_last_good_pdf_is_kept(built, tmp_path):
 @pytest.mark.latex
 def test_the_pdf_names_its_author(built, tmp_path):
     """The author comes from the metadata or, without one there, from CITATION.cff."""
-    import pypdf
-
     assert yaml.safe_load((built / "paper/metadata.yaml").read_text())["author"] == "Nobody"
     assert pypdf.PdfReader(built / "out/thesis.pdf").metadata["/Author"] == "Nobody"
     (tmp_path / "CITATION.cff").write_text(

@@ -10,7 +10,7 @@ NAMES = (r"Llama[- ]3\.[12](?:-\d+B)?", r"Qwen3(?:-\d+(?:\.\d+)?B)?", r"H[1-8]")
 TERMS = ("2-D", "$\\alpha = 0.05$")
 
 
-def found(text: str) -> list[tuple[int, str]]:
+def typed_digits(text: str) -> list[tuple[int, str]]:
     """Return line and word of each finding."""
     return [(item.line, re.split("'", item.what)[1]) for item in lint.find_typed_digits(text, "c", NAMES, TERMS)]
 
@@ -36,7 +36,7 @@ def found(text: str) -> list[tuple[int, str]]:
     ],
 )
 def test_lint_allows_digits_in_names_and_references(text: str) -> None:
-    assert found(text) == []
+    assert typed_digits(text) == []
 
 
 @pytest.mark.parametrize(
@@ -52,7 +52,7 @@ def test_lint_allows_digits_in_names_and_references(text: str) -> None:
     ],
 )  # fmt: skip
 def test_typed_digits_are_found(text: str, expected: list[tuple[int, str]]) -> None:
-    assert found(text) == expected
+    assert typed_digits(text) == expected
 
 
 def test_lint_finds_a_literal_number_in_an_expression() -> None:
@@ -98,15 +98,15 @@ def test_check_finds_every_kind_of_fault_at_once() -> None:
 
 @pytest.mark.parametrize("split_number", [r"<< n('a') | fixed(1) >>~\%", r"<< n('a') | fixed(1) >> \%", r"$5$\,\%"])
 def test_lint_reports_a_percent_sign_apart_from_its_number(split_number: str) -> None:
-    wrong = lint.find_spaced_percents(f"Text.\nIn {split_number} of heads.", "c")
-    assert [(each.file, each.line) for each in wrong] == [("c", 2)]
-    assert "percent sign directly after its number" in str(wrong[0])
+    findings = lint.find_spaced_percents(f"Text.\nIn {split_number} of heads.", "c")
+    assert [(finding.file, finding.line) for finding in findings] == [("c", 2)]
+    assert "percent sign directly after its number" in str(findings[0])
     assert not lint.find_spaced_percents(r"<< n('a') | fixed(1) >>\% and << n('b') | percent(1) >> of heads", "c")
 
 
 def test_lint_reports_an_exhibit_that_is_never_referenced() -> None:
     chapters = {"a": "<< table('one') >> << figure('two') >>", "b": r"\Cref{tab:one,fig:three}"}
-    assert [str(each) for each in lint.find_uncalled_exhibits(chapters)] == [
+    assert [str(finding) for finding in lint.find_uncalled_exhibits(chapters)] == [
         r"a:1: the figure 'two' has no reference: write \cref{fig:two}"
     ]
 

@@ -4,7 +4,6 @@ from pathlib import Path
 
 import pytest
 
-from boundpaper.build import process
 from boundpaper.paper.tex import bibtex, latex, log
 from boundpaper.paper.tex.log import LogMessage
 
@@ -117,7 +116,6 @@ DOCUMENT = r"""% source: tests/sample.py
 
 
 @pytest.mark.latex
-@pytest.mark.skipif(bool(process.missing("pdflatex")), reason="needs pdflatex")
 @pytest.mark.parametrize(
     ("body", "kind", "message", "line"),
     [
@@ -137,9 +135,9 @@ def test_failing_documents_give_message_and_line(tmp_path: Path, body: str, kind
     out = tmp_path / "out"
     out.mkdir()
     (out / "sample.tex").write_text(DOCUMENT.replace("%s", body))
-    done = latex.pdflatex("sample.tex", cwd=out, output=".", job="sample", timeout=60)
+    result = latex.pdflatex("sample.tex", cwd=out, output=".", job="sample", timeout=60)
     record = log.parse((out / "sample.log").read_text(errors="replace"), out)
-    assert bool(record.errors) == bool(done.returncode) == (kind == "error")
+    assert bool(record.errors) == bool(result.returncode) == (kind == "error")
     first = (record.errors or record.warnings)[0]
     assert first.kind == kind
     assert first.message.startswith(message)
@@ -183,10 +181,9 @@ def test_origin_line_is_that_of_the_template_even_after_statements(tmp_path: Pat
 
 
 def test_missing_picture_warning_is_read_as_a_missing_file():
-    found = log.parse(
-        'Package pgf Warning: File "heat-000.png" not found when defining image "pgflastimage".\n'
-    ).warnings
-    assert [(finding.kind, finding.message) for finding in found] == [("missing file", "heat-000.png")]
+    text = 'Package pgf Warning: File "heat-000.png" not found when defining image "pgflastimage".\n'
+    [warning] = log.parse(text).warnings
+    assert (warning.kind, warning.message) == ("missing file", "heat-000.png")
 
 
 def test_bibtex_complaints_are_read_from_its_report(tmp_path: Path) -> None:

@@ -29,7 +29,7 @@ def trees(built):
 
 
 def row_of(trees, site, claim):
-    rows = [each for each in made.elements(trees[site / "ledger.html"], "details") if each.get("id") == claim]
+    rows = [element for element in made.elements(trees[site / "ledger.html"], "details") if element.get("id") == claim]
     assert len(rows) == 1, claim
     return rows[0]
 
@@ -46,7 +46,7 @@ def test_every_page_is_valid_html_with_unique_ids(trees):
 
 
 def test_every_link_has_a_target_and_no_page_loads_external_files(trees):
-    known = {page.resolve(): set(made.ids(tree)) for page, tree in trees.items()}
+    ids_of_page = {page.resolve(): set(made.ids(tree)) for page, tree in trees.items()}
     seen = 0
     for page, tree in trees.items():
         for name, address in made.addresses(tree):
@@ -57,8 +57,8 @@ def test_every_link_has_a_target_and_no_page_loads_external_files(trees):
                 continue
             file, fragment = made.target(page, address)
             assert file.is_file(), (page.name, name, address)
-            if fragment and file in known and file.name != "graph.html":
-                assert fragment in known[file], (page.name, address)
+            if fragment and file in ids_of_page and file.name != "graph.html":
+                assert fragment in ids_of_page[file], (page.name, address)
             seen += 1
     assert seen > 500
 
@@ -66,15 +66,15 @@ def test_every_link_has_a_target_and_no_page_loads_external_files(trees):
 def test_citation_links_to_its_work_and_back(built, trees):
     _, site = built
     works = trees[site / "bibliography.html"]
-    [entry] = [each for each in made.elements(works, "tr") if each.get("id") == "nobody2026"]
+    [entry] = [row for row in made.elements(works, "tr") if row.get("id") == "nobody2026"]
     text = made.words(entry)
     assert "How often two small readers recall a planted word" in text
     links = [address for _, address in made.addresses(entry)]
     assert "ledger.html?document=recall" in links  # a link to the claims on this document
     for name in ("chapter/recall.html", "figure/recall_curves.html", "table/recall_lengths.html"):
         assert name in links
-        cited = [each for each in made.elements(trees[site / name], "a") if "bibliography.html#" in each.get("href")]
-        assert {(made.words(each), each.get("href")) for each in cited} == {
+        cited = [link for link in made.elements(trees[site / name], "a") if "bibliography.html#" in link.get("href")]
+        assert {(made.words(link), link.get("href")) for link in cited} == {
             ("Nobody, 2026", "../bibliography.html#nobody2026")
         }
     source = made.words(trees[site / addresses.artifact("recall_by_length")])
@@ -89,17 +89,17 @@ def test_data_are_escaped_in_pages(built, trees):
     for page, tree in trees.items():
         for script in made.elements(tree, "script"):
             assert script.get("src", "").endswith("site.js") or script.get("type") == "application/json", page
-    shown = [each.text for each in made.elements(trees[site / "ledger.html"], "option")]
+    shown = [option.text for option in made.elements(trees[site / "ledger.html"], "option")]
     assert f"recall: {made.EVIL}" in shown
-    cells = [made.words(each) for each in made.elements(trees[site / "artifact/documents.html"], "td")]
+    cells = [made.words(cell) for cell in made.elements(trees[site / "artifact/documents.html"], "td")]
     assert made.EVIL in cells
 
 
 def test_no_page_executes_markup_from_a_field(trees):
     for page, tree in trees.items():
-        for each in tree.iter():
-            if isinstance(each.tag, str):
-                assert not [name for name in each.attrib if name.lower().startswith("on")], page
+        for element in tree.iter():
+            if isinstance(element.tag, str):
+                assert not [name for name in element.attrib if name.lower().startswith("on")], page
         for _, address in made.addresses(tree):
             assert urlsplit(address).scheme in ("", "http", "https", "data"), (page, address)
     shown = " ".join(made.words(tree) for tree in trees.values())
@@ -118,10 +118,11 @@ def test_ledger_row_shows_verdict_reason_and_links(built, trees):
     assert "chapter/recall.html" in links
     assert "artifact/recall_seeds.html" in links
     with (root / "artifacts/results/claim_places.csv").open(newline="") as stream:
-        places = {each["claim"]: each for each in csv.DictReader(stream)}
+        places = {row["claim"]: row for row in csv.DictReader(stream)}
     file, _, line = places["recall_mean_large"]["function"].partition(":")
     assert addresses.code(file, int(line)) in links
-    code = {each.get("id"): made.words(each) for each in made.elements(trees[site / addresses.code(file)], "div")}
+    elements = made.elements(trees[site / addresses.code(file)], "div")
+    code = {element.get("id"): made.words(element) for element in elements}
     assert "def recall_mean_large(" in code[f"L{line}"]
     better = made.words(row_of(trees, site, "recall_large_better"))
     assert "Interval" in better
@@ -141,7 +142,7 @@ def test_exhibit_page_shows_its_table_data_and_dependents(built, trees):
     [image] = made.elements(figure, "img")
     assert image.get("alt").startswith("Line, recall (%) against length (tokens)")
     assert (site / "figure" / image.get("src")).read_text().startswith("<?xml")
-    header = [made.words(each) for each in made.elements(figure, "th")]
+    header = [made.words(cell) for cell in made.elements(figure, "th")]
     assert {"x", "y"} <= set(header)
     with (site / "figure/recall_curves.csv").open(newline="") as stream:
         points = {(row["x"], row["y"]) for row in csv.DictReader(stream)}
@@ -151,7 +152,7 @@ def test_exhibit_page_shows_its_table_data_and_dependents(built, trees):
 def test_graph_page_links_both_directions(built, trees):
     _, site = built
     page = trees[site / addresses.artifact("recall_drop")]
-    sides = {each.get("aria-labelledby"): each for each in made.elements(page, "section")}
+    sides = {section.get("aria-labelledby"): section for section in made.elements(page, "section")}
     below = [address for _, address in made.addresses(sides["below-title"])]
     above = [address for _, address in made.addresses(sides["above-title"])]
     assert "../artifact/recall_by_length.html" in below
@@ -159,12 +160,12 @@ def test_graph_page_links_both_directions(built, trees):
     source = trees[site / addresses.artifact("recall_by_length")]
     assert "../artifact/recall_drop.html" in [address for _, address in made.addresses(source)]
     graph = trees[site / "graph.html"]
-    [script] = [each for each in made.elements(graph, "script") if each.get("type") == "application/json"]
+    [script] = [element for element in made.elements(graph, "script") if element.get("type") == "application/json"]
     edges = json.loads(script.text)
     assert "result:recall_drop" in edges["table:recall_loss"]
     assert "table:recall_loss" in edges["chapter:recall"]
     assert "claim:recall_mean_large" in edges["chapter:recall"]
-    nodes = {each.get("data-key") for each in made.elements(graph, "li")}
+    nodes = {item.get("data-key") for item in made.elements(graph, "li")}
     assert nodes == set(edges)
 
 
@@ -174,9 +175,9 @@ def test_overview_counts_equal_the_rows_their_links_select(built, trees):
     for name, address in made.addresses(trees[site / "index.html"]):
         if not address.startswith("ledger.html?"):
             continue
-        wanted = dict(part.split("=") for part in address.partition("?")[2].replace("%20", " ").split("&"))
-        fitting = [row for row in rows if all(row.get(f"data-{key}") == value for key, value in wanted.items())]
-        [link] = [each for each in made.elements(trees[site / "index.html"], "a") if each.get(name) == address]
+        filters = dict(part.split("=") for part in address.partition("?")[2].replace("%20", " ").split("&"))
+        fitting = [row for row in rows if all(row.get(f"data-{key}") == value for key, value in filters.items())]
+        [link] = [element for element in made.elements(trees[site / "index.html"], "a") if element.get(name) == address]
         assert int(made.words(link)) == len(fitting) > 0
 
 
@@ -185,10 +186,10 @@ def test_site_is_identical_across_folder_time_zone_and_language(built, tmp_path)
     other = tmp_path / "elsewhere" / "with space"
     shutil.copytree(root, other, ignore=shutil.ignore_patterns("out"))
     env = {**os.environ, "TZ": "Pacific/Kiritimati", "LC_ALL": "C", "LANG": "C", "PYTHONHASHSEED": "77"}
-    again = made.site(other, env=env)
+    other_site = made.site(other, env=env)
     files = {path.relative_to(site): path for path in site.rglob("*") if path.is_file()}
-    assert {path.relative_to(again) for path in again.rglob("*") if path.is_file()} == set(files)
-    differing = [name for name, path in files.items() if path.read_bytes() != (again / name).read_bytes()]
+    assert {path.relative_to(other_site) for path in other_site.rglob("*") if path.is_file()} == set(files)
+    differing = [name for name, path in files.items() if path.read_bytes() != (other_site / name).read_bytes()]
     assert differing == []
     assert "0 changed" in run(other, "site").stdout  # back in the usual environment
 
@@ -214,9 +215,9 @@ def test_removed_artifact_loses_its_page_and_history_is_shown(built, tmp_path):
     chapter.write_text(chapter.read_text().replace("<< table('recall_loss') >>", "").replace("tab:recall_loss,", ""))
     assert run(other, "analyze").returncode == 0
     git("commit", "-qam", "A misprint <b>mended</b>")
-    again = made.site(other)
-    assert not (again / "table/recall_loss.html").exists()
-    rows = [made.words(each) for each in made.elements(made.parsed(again / "artifact/recall_drop.html"), "tr")]
+    site_after = made.site(other)
+    assert not (site_after / "table/recall_loss.html").exists()
+    rows = [made.words(row) for row in made.elements(made.parsed(site_after / "artifact/recall_drop.html"), "tr")]
     mended, unmended = [row for row in rows if "mended" in row or "as it stands" in row]
     assert "A misprint <b>mended</b>" in mended
     assert "3 cells, the largest change reader-s, most_gained: -7.5 -> -9.5" in mended

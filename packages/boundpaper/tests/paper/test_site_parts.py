@@ -3,6 +3,7 @@
 import re
 import subprocess
 
+import pandas as pd
 import pytest
 from markupsafe import Markup
 
@@ -37,13 +38,13 @@ def themes():
 
 
 def luminance(colour):
-    parts = [int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)]
-    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+    channels = [int(colour[start : start + 2], 16) / 255 for start in (1, 3, 5)]
+    linear = [value / 12.92 if value <= 0.04045 else ((value + 0.055) / 1.055) ** 2.4 for value in channels]
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
 
-def contrast(one, other):
-    light, dark = sorted((luminance(one), luminance(other)), reverse=True)
+def contrast(first, second):
+    light, dark = sorted((luminance(first), luminance(second)), reverse=True)
     return (light + 0.05) / (dark + 0.05)
 
 
@@ -95,10 +96,10 @@ def test_embedded_json_cannot_close_its_script_element():
 
 def test_formulas_become_mathml_with_plain_text_alternatives():
     html = 'of <span class="math">\\(x &lt; y_1\\)</span> &amp; <em>more</em>'
-    made = typeset(html)
-    assert "<math" in made
-    assert "&#x0003C;" in made
-    assert "\\(" not in made
+    mathml = typeset(html)
+    assert "<math" in mathml
+    assert "&#x0003C;" in mathml
+    assert "\\(" not in mathml
     assert words_of_html(html) == "of x < y_1 & more"
     assert words_of_html('<span class="math">\\(\\Delta P \\text{x}\\)</span>') == "Δ P text{x}"
 
@@ -137,8 +138,6 @@ def test_cut_grid_states_its_total_number_of_rows():
     assert (shown.rows, shown.total, shown.cut) == ((("a", "1"), ("b", "")), 3, True)
     assert shown.numeric == (False, False)
     assert table_of_csv("name,value\na,1\nb,2e-3\n").numeric == (False, True)
-    import pandas as pd
-
     frame = table_of_frame(pd.DataFrame({"n": [1.5, None], "t": ["x", ""]}), {"n": "the number"})
     assert (frame.rows, frame.titles, frame.numeric) == ((("1.5", "x"), ("", "")), ("the number", ""), (True, False))
 
@@ -156,9 +155,9 @@ def test_shallow_clone_reports_cut_history(tmp_path, monkeypatch):
         subprocess.run(["git", *name, *arguments], cwd=folder, check=True, capture_output=True)
 
     def subjects(folder):
-        found = histories(folder)
-        assert isinstance(found, dict)
-        return [each.subject for each in found.get("drop", ())]
+        by_result = histories(folder)
+        assert isinstance(by_result, dict)
+        return [revision.subject for revision in by_result.get("drop", ())]
 
     git(clone, "init", "-q")
     for revision, value in enumerate((1.0, 2.0, 3.0)):
@@ -170,7 +169,7 @@ def test_shallow_clone_reports_cut_history(tmp_path, monkeypatch):
     monkeypatch.setattr("boundpaper.paper.site.history.MOST", 2)
     cut = histories(clone)
     assert isinstance(cut, dict)
-    assert [(each.subject, each.earlier) for each in cut["drop"]] == [("Revision 2", 0), ("Revision 1", 1)]
+    assert [(revision.subject, revision.earlier) for revision in cut["drop"]] == [("Revision 2", 0), ("Revision 1", 1)]
     for depth, left in ((1, []), (2, ["Revision 2"])):
         shallow = tmp_path / f"shallow-{depth}"
         git(tmp_path, "clone", "-q", "--depth", str(depth), clone.as_uri(), str(shallow))

@@ -54,9 +54,9 @@ def reader(text):
 
 
 def test_chapter_page_shows_the_numbers_of_the_pdf():
-    made = reader(CHAPTER)
-    html = made.html()
-    assert made.faults == []
+    page_reader = reader(CHAPTER)
+    html = page_reader.html()
+    assert page_reader.faults == []
     assert '(<a href="../table/four.html">table in the supplement</a>)' in html
     assert '<h1 id="ch:recall"><span class="no">2</span> Recall</h1>' in html
     assert '<a href="drop">0.4%</a> of <em>all</em> words' in html
@@ -70,7 +70,7 @@ def test_chapter_page_shows_the_numbers_of_the_pdf():
     assert "<div>table 2.2 two</div>" in html
     assert "<ul><li>one</li><li>two &amp; three</li></ul>" in html
     assert '<thead><tr><th scope="col" class="left">Name</th><th scope="col" class="right">Count</th></tr>' in html
-    assert made.heads == [(2, "sec:far", '<span class="no">2.1</span> Far')]
+    assert page_reader.heads == [(2, "sec:far", '<span class="no">2.1</span> Far')]
     assert "remark" not in html
     assert "source:" not in html
 
@@ -98,8 +98,8 @@ def test_run_in_headings_keep_levels_and_equations_are_focusable():
     ],
 )
 def test_unsupported_latex_is_reported_with_its_line(written, message):
-    made = reader(f"\\chapter{{Recall}}\n\nWords.\n{written}\n")
-    made.html()
-    assert len(made.faults) == 1
-    assert re.match(r"out/chapters/recall\.tex:4: ", made.faults[0])
-    assert message in made.faults[0]
+    page_reader = reader(f"\\chapter{{Recall}}\n\nWords.\n{written}\n")
+    page_reader.html()
+    assert len(page_reader.faults) == 1
+    assert re.match(r"out/chapters/recall\.tex:4: ", page_reader.faults[0])
+    assert message in page_reader.faults[0]

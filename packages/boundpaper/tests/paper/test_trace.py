@@ -16,7 +16,7 @@ from boundpaper.paper.trace.known import FILE
 from boundpaper.paper.trace.numeral import EQUAL, ROUNDED, SAME, SearchedNumber, tokens
 from boundpaper.store.parquet_file import pack_table
 from boundpaper.store.table_file import rows, rows_with
-from specimens import analysed, run
+from specimens import run
 
 SAMPLE = "paper/chapters/sample.tex.j2"
 FRAMES = {
@@ -26,20 +26,20 @@ FRAMES = {
 
 
 @pytest.fixture(scope="module")
-def foreign(tmp_path_factory):
-    return analysed(tmp_path_factory.mktemp("trace") / "paper")
+def paper(analysed, tmp_path_factory):
+    return shutil.copytree(analysed, tmp_path_factory.mktemp("trace") / "paper")
 
 
 def traced(root, *query):
-    done = run(root, "trace", *query)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+    result = run(root, "trace", *query)
+    assert result.returncode == 0, result.stderr
+    return result.stdout
 
 
-def refused(root, *query):
-    done = run(root, "trace", *query)
-    assert (done.returncode, done.stdout) == (2, ""), done.stdout
-    return done.stderr
+def refusal(root, *query):
+    result = run(root, "trace", *query)
+    assert (result.returncode, result.stdout) == (2, ""), result.stdout
+    return result.stderr
 
 
 def line_of(root, path, start):
@@ -47,13 +47,13 @@ def line_of(root, path, start):
     return f"{path}:{1 + next(number for number, row in enumerate(rows) if row.startswith(start))}"
 
 
-def test_trace_finds_a_number_wherever_it_is_printed(foreign):
-    trail = traced(foreign, "39.5")
-    lines = (foreign / "paper/chapters/recall.tex.j2").read_text().splitlines()
+def test_trace_finds_a_number_wherever_it_is_printed(paper):
+    trail = traced(paper, "39.5")
+    lines = (paper / "paper/chapters/recall.tex.j2").read_text().splitlines()
     chapter_line = next(number for number, line in enumerate(lines) if "n('recall_drop', reader='reader-s'" in line)
     assert f"paper/chapters/recall.tex.j2:{chapter_line + 1}: 39.5 = recall_drop/reader=reader-s/drop" in trail
     assert "table:recall_loss/Reader-Small/drop: 39.5" in trail
-    assert line_of(foreign, "artifacts/sources/recall_stated.csv", "drop_small") + ": printed 39.5" in trail
+    assert line_of(paper, "artifacts/sources/recall_stated.csv", "drop_small") + ": printed 39.5" in trail
     assert "claim:recall_drop_small: holds; reported 39.5" in trail
     assert trail.startswith("table:"), "numbers printed in exhibits come first"
     assert trail.index("table:") < trail.index("recall.tex.j2:") < trail.index("\nclaim:recall")
@@ -63,46 +63,45 @@ def test_trace_finds_a_number_wherever_it_is_printed(foreign):
 
 
 @pytest.mark.parametrize("query", ["39.5", "71.0", "88.4", "1"])
-def test_trace_of_a_number_fits_a_page_and_is_complete_with_all(foreign, query):
-    short, full = traced(foreign, query).splitlines(), traced(foreign, query, "--all").splitlines()
+def test_trace_of_a_number_fits_a_page_and_is_complete_with_all(paper, query):
+    short, full = traced(paper, query).splitlines(), traced(paper, query, "--all").splitlines()
     assert len(short) <= 45
     assert len(full) >= len(short)
     assert {line for line in short if not line.startswith("and ")} <= set(full)
     assert not [line for line in full if line.endswith("--all shows them")]
 
 
-def test_a_cell_is_followed_to_the_line_of_its_source(foreign):
-    trail = traced(foreign, "table:recall_lengths/reader-s/at_2048")
-    place = line_of(foreign, "artifacts/sources/recall_by_length.csv", "reader-s,2048")
+def test_a_cell_is_followed_to_the_line_of_its_source(paper):
+    trail = traced(paper, "table:recall_lengths/reader-s/at_2048")
+    place = line_of(paper, "artifacts/sources/recall_by_length.csv", "reader-s,2048")
     assert f"= {place} printed '71.0'" in trail
     assert "printed in recall" in trail.partition(place)[2]
     assert "recall_lengths.py:" in trail.partition(place)[0]
 
 
-def test_trace_of_a_computed_cell_names_its_input_rows(foreign):
-    trail = traced(foreign, "result:recall_drop/reader-s/drop")
+def test_trace_of_a_computed_cell_names_its_input_rows(paper):
+    trail = traced(paper, "result:recall_drop/reader-s/drop")
     assert "python build.py analyze recall_drop" in trail
     assert "artifacts/sources/recall_by_length.csv:" in trail
     assert "computed from" in trail
 
 
-def test_a_verdict_leads_to_its_function_and_its_data(foreign):
-    trail = traced(foreign, "claim:recall_mean_large")
+def test_a_verdict_leads_to_its_function_and_its_data(paper):
+    trail = traced(paper, "claim:recall_mean_large")
     assert trail.startswith("claim:recall_mean_large: contradicted; ")
     assert "judged by analysis/claims/" in trail
     assert "used in recall" in trail
     assert "artifacts/sources/recall_stated.csv" in trail
 
 
-def test_trace_of_an_unknown_name_suggests_the_nearest(foreign):
-    assert "did you mean recall_lengths" in refused(foreign, "table:recall_length/reader-s/at_2048").replace(
-        "table:", ""
-    )
-    assert "reader-s" in refused(foreign, "table:recall_lengths/reader-z/at_2048")
-    assert "at_2048" in refused(foreign, "table:recall_lengths/reader-s/at_204")
-    assert "recall_mean_large" in refused(foreign, "claim:recall_mean_larg")
-    assert "39.5 in table:recall_loss" in refused(foreign, "39.51")
-    assert "recall_loss" in refused(foreign, "recall_los")
+def test_trace_of_an_unknown_name_suggests_the_nearest(paper):
+    nearest = refusal(paper, "table:recall_length/reader-s/at_2048").replace("table:", "")
+    assert "did you mean recall_lengths" in nearest
+    assert "reader-s" in refusal(paper, "table:recall_lengths/reader-z/at_2048")
+    assert "at_2048" in refusal(paper, "table:recall_lengths/reader-s/at_204")
+    assert "recall_mean_large" in refusal(paper, "claim:recall_mean_larg")
+    assert "39.5 in table:recall_loss" in refusal(paper, "39.51")
+    assert "recall_loss" in refusal(paper, "recall_los")
 
 
 def test_numeral_fits_values_that_print_alike():
@@ -118,43 +117,42 @@ def test_numeral_fits_values_that_print_alike():
     assert tokens("$-$0.88 of 1,234 and 5 × 3") == ["-0.88", "1234", "5", "3"]
 
 
-def test_cached_trace_is_reused_only_while_it_is_valid(foreign, tmp_path):
-    root = shutil.copytree(foreign, tmp_path / "paper")
+def test_cached_trace_is_reused_only_while_it_is_valid(paper, tmp_path):
+    root = shutil.copytree(paper, tmp_path / "paper")
     shutil.rmtree(root / "out")
-    asked = [("39.5", "--all"), ("71.0", "--all"), ("table:recall_lengths/reader-s/at_2048",)]
-    first = [traced(root, *query) for query in asked]
-    known = json.loads((root / FILE).read_text())["value"]["values"]
-    assert {key.partition(":")[0] for key in known} == {"table", "chapter", "origins"}
-    assert [traced(root, *query) for query in asked] == first
+    searched = [("39.5", "--all"), ("71.0", "--all"), ("table:recall_lengths/reader-s/at_2048",)]
+    first = [traced(root, *query) for query in searched]
+    cached = json.loads((root / FILE).read_text())["value"]["values"]
+    assert {key.partition(":")[0] for key in cached} == {"table", "chapter", "origins"}
+    assert [traced(root, *query) for query in searched] == first
     source = root / "artifacts/sources/recall_by_length.csv"
     source.write_text(source.read_text().replace("71.0", "70.9"))
     assert "table:recall_lengths/Reader-Small/at_2048: 70.9" in traced(root, "70.9")
-    described = root / "artifacts/datapackage.yaml"
+    schema = root / "artifacts/datapackage.yaml"
     origin = re.search(r"from (\w[^,\n]*)", traced(root, "table:recall_lengths"))
     assert origin
-    assert (
-        traced(root, "table:recall_lengths").partition("\n")[0] == "table:recall_lengths: Recall by length as printed."
-    )
-    plain = described.read_text()
-    described.write_text(plain.replace(origin[1], "Another Study"))
+    first_line = traced(root, "table:recall_lengths").partition("\n")[0]
+    assert first_line == "table:recall_lengths: Recall by length as printed."
+    schema_text = schema.read_text()
+    schema.write_text(schema_text.replace(origin[1], "Another Study"))
     assert "from Another Study" in traced(root, "table:recall_lengths")
-    described.write_text(plain)
+    schema.write_text(schema_text)
     (root / FILE).write_text((root / FILE).read_text().replace("70.9", "70.8"))
-    assert "70.8 was not found" in refused(root, "70.8"), "a changed file is not trusted"
+    assert "70.8 was not found" in refusal(root, "70.8"), "a changed file is not trusted"
 
 
 @pytest.mark.latex
-def test_trace_is_the_same_before_and_after_a_build(foreign, tmp_path):
-    root = shutil.copytree(foreign, tmp_path / "paper")
+def test_trace_is_the_same_before_and_after_a_build(paper, tmp_path):
+    root = shutil.copytree(paper, tmp_path / "paper")
     assert run(root, "paper").returncode == 0
     assert (root / "out/bound/recall.json").is_file()
     for number in ("39.5", "71.0"):
-        assert traced(root, number, "--all") == traced(foreign, number, "--all")
-    for key, (_, lines) in json.loads((foreign / FILE).read_text())["value"]["values"].items():
+        assert traced(root, number, "--all") == traced(paper, number, "--all")
+    for key, (_, lines) in json.loads((paper / FILE).read_text())["value"]["values"].items():
         if (file := root / f"out/tables/{key.removeprefix('table:')}.tex").is_file():
-            numbers = {each for _, shown in lines for text in shown.values() for each in tokens(text)}
+            numbers = {token for _, shown in lines for text in shown.values() for token in tokens(text)}
             assert numbers
-            assert all(SearchedNumber(each, 0, 0).may_be_in(file.read_text()) for each in numbers)
+            assert all(SearchedNumber(number, 0, 0).may_be_in(file.read_text()) for number in numbers)
 
 
 @pytest.mark.parametrize("number", ["1,234.5", "-0.88", "0.935", "1.2e-05", "93.5%"])
@@ -166,28 +164,14 @@ def test_table_is_skipped_only_when_the_digits_do_not_occur(number):
 
 
 ODD_CELLS = [
-    *(
-        "0.935", "-0.935", "−0.935", "+0.935", "±0.935", "~0.935", "≈ 0.9351", "<0.935", "0.935*", ".935", "0.9350 ",
-        "935",
-    ),
-    *(
-        "9.35e-1", "935e-3", "93.5e-2", "9.35E-1", "0.00e0", "1e400", "5.e3", "93.5%", "93.51 %", "0.935%",
-        "93.5 pp", "935K",
-    ),
-    *(
-        "1,234", "1234", "1234.4", "1_234", "1,23", "1,234,567", "1.234K", "10⁻¹", "9.35×10⁻¹", "3 × 10⁴", "30000",
-        "0,935",
-    ),
-    *(
-        "0.93-0.94", "93-94%", "0.935 to 0.94", "0.935 of 1", "the 0.935", "word", "", "nan", "inf", "-inf", "NA",
-        "True",
-    ),
-    *(
-        "٠.٩٣٥", "0.93\n5", 'a "0.935"', "0.935,", "1e-300", "-0", "0", "0.0", "12345678.4", "9007199254740993",
-        "€0.935",
-    ),
+    "0.935", "-0.935", "−0.935", "+0.935", "±0.935", "~0.935", "≈ 0.9351", "<0.935", "0.935*", ".935", "0.9350 ",
+    "935", "9.35e-1", "935e-3", "93.5e-2", "9.35E-1", "0.00e0", "1e400", "5.e3", "93.5%", "93.51 %", "0.935%",
+    "93.5 pp", "935K", "1,234", "1234", "1234.4", "1_234", "1,23", "1,234,567", "1.234K", "10⁻¹", "9.35×10⁻¹",
+    "3 × 10⁴", "30000", "0,935", "0.93-0.94", "93-94%", "0.935 to 0.94", "0.935 of 1", "the 0.935", "word", "", "nan",
+    "inf", "-inf", "NA", "True", "٠.٩٣٥", "0.93\n5", 'a "0.935"', "0.935,", "1e-300", "-0", "0", "0.0", "12345678.4",
+    "9007199254740993", "€0.935",
 ]  # fmt: skip
-ASKED = [
+QUERIES = [
     "0.935", "-0.935", "93.5%", "93.5", "0.94", "0", "1", "1234", "1,234", "1.2K", "30000", "935", "1e-300", "±5",
     "12345678",
 ]  # fmt: skip
@@ -202,28 +186,28 @@ CELLS = st.one_of(
 )
 
 
-@given(asked=st.one_of(st.sampled_from(ASKED), NUMBERS), cell=CELLS)
-@example(asked="93.5%", cell="0.935")
-def test_prefilter_skips_no_cell_that_fits(asked, cell):
-    numeral = SearchedNumber.read(asked)
+@given(searched=st.one_of(st.sampled_from(QUERIES), NUMBERS), cell=CELLS)
+@example(searched="93.5%", cell="0.935")
+def test_prefilter_skips_no_cell_that_fits(searched, cell):
+    numeral = SearchedNumber.read(searched)
     assert numeral is not None
     assert numeral.may_fit(cell) or not numeral.fits(cell)
 
 
-def fitting(found, numeral):
+def fitting(numbered_rows, numeral):
     """Return row number, column, text and fit of each cell that fits."""
     return [
         (number, column, text, fit)
-        for number, cells in found
+        for number, cells in numbered_rows
         for column, text in cells.items()
         if column is not None and text and (fit := numeral.fits(text))
     ]
 
 
-@pytest.mark.parametrize("asked", ASKED)
-def test_prefiltered_search_finds_the_same_cells_as_a_full_parse(tmp_path, asked):
+@pytest.mark.parametrize("searched", QUERIES)
+def test_prefiltered_search_finds_the_same_cells_as_a_full_parse(tmp_path, searched):
     """Search text, numbers and booleans in Parquet, and CSV that is truncated or has blank lines."""
-    numeral = SearchedNumber.read(asked)
+    numeral = SearchedNumber.read(searched)
     assert numeral is not None
     values = [0.935, 0.9351, -0.935, 93.52, 0.0, -0.0, 1e-300, 1.5e300, 1234.0, 1234.4, 12345678.0, 30000.0, 0.93549999]
     lines = [
@@ -240,9 +224,9 @@ def test_prefiltered_search_finds_the_same_cells_as_a_full_parse(tmp_path, asked
     (tmp_path / "empty.csv").write_text("")
     for name, fewer in (("typed.parquet", True), ("broken.csv", True), ("empty.csv", False)):
         path = tmp_path / name
-        found = list(rows_with(path, numeral.may_fit, numeral.near))
-        assert fitting(found, numeral) == fitting(rows(path), numeral)
-        assert (len(found) < len(list(rows(path)))) == fewer
+        prefiltered = list(rows_with(path, numeral.may_fit, numeral.near))
+        assert fitting(prefiltered, numeral) == fitting(rows(path), numeral)
+        assert (len(prefiltered) < len(list(rows(path)))) == fewer
 
 
 def rendered(body):
@@ -283,7 +267,7 @@ def test_each_printed_value_records_its_line_and_cell():
 
 def test_arithmetic_of_two_cells_records_both():
     first, second = (bound.bound(value, [bound.origin("t", name, {})]) for value, name in ((3.0, "a"), (4, "b")))
-    assert [each.column for each in bound.origins_of(first - second)] == ["a", "b"]
-    assert [each.column for each in bound.origins_of(second / first)] == ["b", "a"]
+    assert [origin.column for origin in bound.origins_of(first - second)] == ["a", "b"]
+    assert [origin.column for origin in bound.origins_of(second / first)] == ["b", "a"]
     assert bound.origins_of(first > second) == ()
     assert repr(first) == "3.0"

@@ -48,18 +48,18 @@ def test_interval_of_overlapping_correlations_of_a_known_example():
     assert ends == pytest.approx((-0.093, 0.517), abs=6e-4)
 
 
-@pytest.mark.parametrize("n", [4, 7, 10])
+@pytest.mark.parametrize("n", [4, 10])
 @pytest.mark.parametrize("rs", [(0.7, 0.7, 0.5), (0.7, 0.3, 0.4), (-0.67, 0.45, -0.5), (0.8, 0.1, 0.0)])
 def test_interval_of_a_difference_of_correlations_has_coverage_with_few_units(n, rs):
     """For comparison, a percentile bootstrap over 4 to 8 units covers .41 to .96."""
     generator = np.random.default_rng(8)
     covariance = np.array([[1, rs[0], rs[1]], [rs[0], 1, rs[2]], [rs[1], rs[2], 1]])
-    drawn = generator.standard_normal((300, n, 3)) @ np.linalg.cholesky(covariance).T
+    samples = generator.standard_normal((300, n, 3)) @ np.linalg.cholesky(covariance).T
     covered = 0
-    for outcome, first, second in drawn.transpose(0, 2, 1):
+    for outcome, first, second in samples.transpose(0, 2, 1):
         r = np.corrcoef([outcome, first, second])
-        turned = np.sign(r[0, 1]) * np.sign(r[0, 2]) * r[1, 2]
-        interval, _ = overlapping(abs(r[0, 1]), abs(r[0, 2]), turned, n)
+        r_between = np.sign(r[0, 1]) * np.sign(r[0, 2]) * r[1, 2]
+        interval, _ = overlapping(abs(r[0, 1]), abs(r[0, 2]), r_between, n)
         assert interval is not None
         low, high = interval
         covered += low <= abs(rs[0]) - abs(rs[1]) <= high
@@ -82,8 +82,9 @@ def test_p_of_a_difference_of_correlations_agrees_with_its_interval():
             verdicts.append(row.p_value < 0.05)
             # at the level 1 - p the interval ends at zero
             if 1e-9 < row.p_value < 0.999:
-                at = correlation_difference(outcome, first, second, method=method, confidence=1 - row.p_value, **META)
-                assert min(abs(at.ci_low), abs(at.ci_high)) < 1e-6
+                options = {"method": method, "confidence": 1 - row.p_value, **META}
+                row = correlation_difference(outcome, first, second, **options)
+                assert min(abs(row.ci_low), abs(row.ci_high)) < 1e-6
     assert 10 < sum(verdicts) < len(verdicts) - 10
 
 

@@ -1,3 +1,5 @@
+from itertools import permutations
+
 import numpy as np
 import pytest
 import statsmodels.api as sm
@@ -12,16 +14,16 @@ RANDOM = np.random.default_rng(4)
 
 @pytest.mark.parametrize(("n", "k"), [(8, 1), (13, 2), (40, 3)])
 def test_partial_correlation_matches_multiple_regression(n, k):
-    given = RANDOM.normal(size=(n, k))
-    x = RANDOM.normal(size=n) + given.sum(axis=1)
-    y = RANDOM.normal(size=n) + 0.3 * x - given[:, 0]
-    make_row = partial(x, y, given if k > 1 else given[:, 0], covariate_name="size", **META)
-    fit = sm.OLS(y, sm.add_constant(np.column_stack([x, given]))).fit()
-    assert make_row.df == n - 2 - k == fit.df_resid
-    assert make_row.statistic == pytest.approx(fit.tvalues[1])
-    assert make_row.p_value == pytest.approx(fit.pvalues[1])
-    assert (make_row.ci_low, make_row.ci_high) == interval(make_row.estimate, n, "pearson", k)[0]
-    assert "given size" in make_row.note
+    covariates = RANDOM.normal(size=(n, k))
+    x = RANDOM.normal(size=n) + covariates.sum(axis=1)
+    y = RANDOM.normal(size=n) + 0.3 * x - covariates[:, 0]
+    row = partial(x, y, covariates if k > 1 else covariates[:, 0], covariate_name="size", **META)
+    fit = sm.OLS(y, sm.add_constant(np.column_stack([x, covariates]))).fit()
+    assert row.df == n - 2 - k == fit.df_resid
+    assert row.statistic == pytest.approx(fit.tvalues[1])
+    assert row.p_value == pytest.approx(fit.pvalues[1])
+    assert (row.ci_low, row.ci_high) == interval(row.estimate, n, "pearson", k)[0]
+    assert "given size" in row.note
 
 
 def test_partial_correlation_matches_the_closed_form_for_one_covariate():
@@ -30,25 +32,25 @@ def test_partial_correlation_matches_the_closed_form_for_one_covariate():
     expected = (xy - xz * yz) / np.sqrt((1 - xz**2) * (1 - yz**2))
     assert partial(x, y, z, **META).estimate == pytest.approx(expected)
     ranks = [stats.rankdata(values) for values in (x, y, z)]
-    make_row = partial(x, y, z, method="spearman", **META)
-    assert make_row.test == "spearman_partial"
-    assert make_row.estimate == pytest.approx(partial(*ranks, **META).estimate)
+    row = partial(x, y, z, method="spearman", **META)
+    assert row.test == "spearman_partial"
+    assert row.estimate == pytest.approx(partial(*ranks, **META).estimate)
 
 
 def test_partial_does_not_depend_on_the_covariates_scale():
     x, y = RANDOM.normal(size=(2, 10))
     z = RANDOM.normal(size=10)
-    make_row = partial(x, y, z, **META)
-    assert partial(x, y, 1e9 * z + 7e9, **META).estimate == pytest.approx(make_row.estimate, abs=1e-6)
+    row = partial(x, y, z, **META)
+    assert partial(x, y, 1e9 * z + 7e9, **META).estimate == pytest.approx(row.estimate, abs=1e-6)
 
 
 def test_partial_correlation_without_freedom_or_variance_states_the_reason():
     x, y, z = RANDOM.normal(size=(3, 3))
     assert "n = 3 with 1 held fixed leaves no degree of freedom" in partial(x, y, z, **META).note
     one, two = RANDOM.normal(size=(2, 7))
-    make_row = partial(2 * one + 1, two, one, covariate_name="log parameters", **META)
-    assert make_row.estimate is None
-    assert "x does not vary once log parameters is held fixed" in make_row.note
+    row = partial(2 * one + 1, two, one, covariate_name="log parameters", **META)
+    assert row.estimate is None
+    assert "x does not vary once log parameters is held fixed" in row.note
     assert "y does not vary" in partial(one, np.ones(7), two, **META).note
     four = partial([1, 2, 4, 3], [1, 3, 2, 5], [2, 1, 1, 7], **META)
     assert four.p_value is not None
@@ -70,9 +72,9 @@ def test_partial_refuses_faulty_input():
 
 def test_within_family_correlation_ignores_levels_between_families():
     families = ["a"] * 4 + ["b"] * 4
-    inside = np.array([0.0, 1, 2, 3, 0, 1, 2, 3])
+    deviations = np.array([0.0, 1, 2, 3, 0, 1, 2, 3])
     level = np.array([0.0] * 4 + [100.0] * 4)
-    x, y = inside + level, -inside + level + np.array([0.1, 0, 0, -0.1, 0, 0.2, 0, 0])
+    x, y = deviations + level, -deviations + level + np.array([0.1, 0, 0, -0.1, 0, 0.2, 0, 0])
     assert pearson(x, y, **META).estimate > 0.9
     row = within_family(x, y, families, **META)
     assert row.estimate < -0.9
@@ -85,8 +87,6 @@ def test_within_family_correlation_ignores_levels_between_families():
 
 
 def test_within_family_correlation_matches_brute_force():
-    from itertools import permutations
-
     x, y = RANDOM.normal(size=(2, 6))
     row = within_family(x, y, list("aaabbb"), **META)
     cx = np.concatenate([x[:3] - x[:3].mean(), x[3:] - x[3:].mean()])
@@ -103,12 +103,12 @@ def test_within_family_drops_single_units_and_ignores_order():
     x, y = RANDOM.normal(size=(2, 7))
     families = ["a", "b", "a", "lone", "b", "a", "b"]
     row = within_family(x, y, families, **META)
-    kept = [0, 2, 5, 1, 4, 6]
-    again = within_family(x[kept], y[kept], [families[i] for i in kept], **META)
+    units = [0, 2, 5, 1, 4, 6]
+    sorted_row = within_family(x[units], y[units], [families[i] for i in units], **META)
     assert row.n == 6
     assert "1 units alone in their family left out" in row.note
-    assert row.estimate == pytest.approx(again.estimate)
-    assert row.p_value == again.p_value
+    assert row.estimate == pytest.approx(sorted_row.estimate)
+    assert row.p_value == sorted_row.p_value
 
 
 def test_within_family_of_pairs_cannot_be_significant():

@@ -12,9 +12,9 @@ META = {"study": "s", "comparison": "c", "unit": "model"}
 
 def test_williams_t_of_a_known_example():
     # printed with r.test(103, .4, .5, .1) of the R package psych: t = -0.89, p < 0.37
-    known = williams_t(0.4, 0.5, 0.1, 103)
-    assert known is not None
-    t, df = known
+    result = williams_t(0.4, 0.5, 0.1, 103)
+    assert result is not None
+    t, df = result
     assert round(t, 2) == -0.89
     assert df == 100
     assert 0.365 < 2 * stats.t.sf(abs(t), df) < 0.375
@@ -22,9 +22,9 @@ def test_williams_t_of_a_known_example():
 
 def test_williams_t_matches_the_case_of_uncorrelated_predictors():
     # with r_between = 0 and r_second = -r_first the pooled term is 0, and t has a closed form
-    known = williams_t(0.3, -0.3, 0.0, 20)
-    assert known is not None
-    t, _ = known
+    result = williams_t(0.3, -0.3, 0.0, 20)
+    assert result is not None
+    t, _ = result
     assert t == pytest.approx(0.6 * np.sqrt(19 / (2 * 19 / 17 * (1 - 2 * 0.09))))
 
 
@@ -32,13 +32,10 @@ def test_steiger_z_has_the_standard_error_of_fishers_z():
     """Over many samples, the statistic's denominator equals the standard error of the difference of Fisher's z."""
     generator = np.random.default_rng(5)
     covariance = np.array([[1, 0.6, 0.6], [0.6, 1, 0.3], [0.6, 0.3, 1]])
-    collected = []
-    for _ in range(3000):
-        outcome, first, second = generator.multivariate_normal(np.zeros(3), covariance, 60).T
-        r = np.corrcoef([outcome, first, second])
-        collected.append(np.arctanh(r[0, 1]) - np.arctanh(r[0, 2]))
+    samples = generator.multivariate_normal(np.zeros(3), covariance, size=(3000, 60))
+    z = np.arctanh([np.corrcoef(sample.T)[0, 1:] for sample in samples])
     error = (np.arctanh(0.61) - np.arctanh(0.59)) / steiger_z(0.61, 0.59, 0.3, 60)
-    assert np.std(collected) == pytest.approx(error, rel=0.05)
+    assert np.std(z[:, 0] - z[:, 1]) == pytest.approx(error, rel=0.05)
 
 
 @pytest.mark.parametrize(("test", "least", "most"), [("williams", 0.03, 0.07), ("steiger", 0.03, 0.085)])
@@ -55,9 +52,9 @@ def test_dependent_correlation_test_rejects_equal_correlations_at_its_level(test
 def test_dependent_correlation_test_needs_four_units():
     # z grows with sqrt(n - 3), and t with sqrt(n - 1) if the pooled term is 0 as above
     assert steiger_z(0.6, 0.3, 0.2, 4) == pytest.approx(steiger_z(0.6, 0.3, 0.2, 103) / 10)
-    known = williams_t(0.3, -0.3, 0.0, 4)
-    assert known is not None
-    t, df = known
+    result = williams_t(0.3, -0.3, 0.0, 4)
+    assert result is not None
+    t, df = result
     assert (t, df) == (pytest.approx(0.6 * np.sqrt(3 / (2 * 3 * (1 - 2 * 0.09)))), 1)
     assert steiger_z(0.6, 0.3, 0.2, 3) is None
     assert williams_t(0.3, -0.3, 0.0, 3) is None

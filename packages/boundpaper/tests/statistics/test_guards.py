@@ -57,8 +57,8 @@ def test_guard_fires_on_dependent_units():
     )
     assert guards.dependent_units(units, ["a", "b", "c"], "weights") == ()
     assert guards.dependent_units(units, [None, None, None], "weights") == ()
-    many = [str(head) for head in range(20)]
-    note = guards.dependent_units(many, [head // 5 for head in range(20)], "keys")[0]
+    heads = [str(head) for head in range(20)]
+    note = guards.dependent_units(heads, [head // 5 for head in range(20)], "keys")[0]
     assert "5 units, 5 units, 5 units, 1 more group share keys, so 20 units are 4 independent ones" in note
     with pytest.raises(ValueError, match="3 units but 1 groups"):
         guards.dependent_units(units, ["a"], "weights")

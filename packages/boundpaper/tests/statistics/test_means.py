@@ -34,16 +34,16 @@ def test_paired_agrees_with_scipy(n):
     assert row.effect_ci_low < row.effect < row.effect_ci_high
 
 
-@pytest.mark.parametrize(("n", "seen"), [(2, True), (3, True), (10, True), (11, False)])
-def test_interval_of_means_over_few_units_raises_the_few_units_guard(n, seen):
+@pytest.mark.parametrize(("n", "fires"), [(2, True), (3, True), (10, True), (11, False)])
+def test_interval_of_means_over_few_units_raises_the_few_units_guard(n, fires):
     first, second = RANDOM.normal(size=(2, n))
     longer = RANDOM.normal(size=30)
     rows = [paired_t(first, second, **META), pooled_t(first, longer, **META), welch_t(longer, first, **META)]
     rows.append(welch_t_from_stats(0.0, 1.0, n, 0.5, 1.2, 30, **META))
     for row in rows:
         assert row.ci_low is not None
-        assert ("few units" in fired(row.note)) is seen, row.test
-        assert (f"over {n} units (text) takes them for normal" in row.note) is seen
+        assert ("few units" in fired(row.note)) is fires, row.test
+        assert (f"over {n} units (text) takes them for normal" in row.note) is fires
     assert "few units" not in fired(paired_t([1.0, 2.0], [0.0, 1.0], **META).note)
 
 
@@ -110,9 +110,9 @@ def test_welch_agrees_with_scipy_and_statsmodels(n1, n2):
     assert row.p_value == pytest.approx(expected.pvalue)
     assert (row.ci_low, row.ci_high) == pytest.approx(interval)
     assert f"n = {n1} + {n2}" in row.note
-    again = welch_t_from_stats(first.mean(), first.std(ddof=1), n1, second.mean(), second.std(ddof=1), n2, **META)
+    from_stats = welch_t_from_stats(first.mean(), first.std(ddof=1), n1, second.mean(), second.std(ddof=1), n2, **META)
     for name in ("estimate", "ci_low", "statistic", "df", "p_value", "effect", "effect_ci_low", "effect_ci_high"):
-        assert getattr(again, name) == pytest.approx(getattr(row, name))
+        assert getattr(from_stats, name) == pytest.approx(getattr(row, name))
 
 
 def test_pooled_t_counts_the_units_of_both_groups():
@@ -217,8 +217,8 @@ def test_noncentral_tails_are_exact_for_large_noncentralities(t, df, delta, tail
 
 def test_noncentral_tails_agree_with_simulation_and_have_no_gaps():
     generator = np.random.default_rng(3)
-    drawn = (generator.normal(size=200_000) + 2.5) / np.sqrt(generator.chisquare(6, 200_000) / 6)
-    assert float(tail_above(2.0, 6, 2.5)) == pytest.approx(np.mean(drawn > 2.0), abs=4e-3)
+    samples = (generator.normal(size=200_000) + 2.5) / np.sqrt(generator.chisquare(6, 200_000) / 6)
+    assert float(tail_above(2.0, 6, 2.5)) == pytest.approx(np.mean(samples > 2.0), abs=4e-3)
     shifts = np.linspace(-300, 300, 1201)
     for df in (1, 2, 6, 13):
         for t in (-4.0, 0.0, 2.4):

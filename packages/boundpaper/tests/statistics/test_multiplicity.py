@@ -23,8 +23,8 @@ def test_holm_equals_a_calculation_by_hand():
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=12))
 def test_holm_equals_its_definition(p_values):
     adjusted, expected, below = holm_p(p_values), [0.0] * len(p_values), 0.0
-    for tested, place in enumerate(sorted(range(len(p_values)), key=p_values.__getitem__)):
-        expected[place] = below = min(1.0, max(below, p_values[place] * (len(p_values) - tested)))
+    for tested, i in enumerate(sorted(range(len(p_values)), key=p_values.__getitem__)):
+        expected[i] = below = min(1.0, max(below, p_values[i] * (len(p_values) - tested)))
     assert adjusted == pytest.approx(expected)
 
 

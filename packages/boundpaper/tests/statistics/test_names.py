@@ -17,5 +17,5 @@ def test_every_public_name_exists_and_others_raise_attribute_error():
 
 def test_rounding_needs_no_scipy():
     code = "import sys, boundpaper.statistics.rounding; print('scipy' in sys.modules)"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "False"
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert result.stdout.strip() == "False"

@@ -18,7 +18,7 @@ from boundpaper.statistics import (
     rounds_to,
 )
 from boundpaper.statistics.pvalue import bound_exponent
-from boundpaper.statistics.rounding import difference, half_unit, mean, ratio
+from boundpaper.statistics.rounding import difference, half_unit, mean, ratio, shared_decimals
 
 QUICK = settings(derandomize=True, max_examples=100, deadline=None)
 numbers = st.floats(-1000, 1000)
@@ -158,3 +158,20 @@ def test_results_of_rounded_inputs_meet_the_result_of_exact_ones(a, b, decimals)
     assume(second.low > 0)
     exact = 100 * (a - b) / b
     assert meets(percent_change(second, first), printed_interval(round(exact, decimals), decimals))
+
+
+@pytest.mark.parametrize(
+    ("values", "printed", "needed"),
+    [
+        ([3e-4, 3e-4, 6e-4, 9e-4, 1.4e-3], 6, 4),
+        ([3.0, 6.0, 14.0, 8.0, 10.0], 2, 0),
+        ([30.0, 60.0, 140.0, 80.0, 10.0], 1, -1),
+        ([3.0, 6.0, 14.0, 8.0, 10.5], 2, 1),
+        ([3.01, 6.0, 14.0, 8.0, 10.0], 2, 2),
+        ([3.0, 6.0, 14.0, 8.0], 2, 2),  # too few values: zeros may be chance
+        ([], 3, 3),
+        ([0.0] * 5, 2, 2),
+    ],
+)
+def test_shared_decimals_is_the_last_place_that_any_value_needs(values, printed, needed):
+    assert shared_decimals(values, printed) == needed

@@ -27,8 +27,8 @@ HEIGHTS = "plant,lamp,gain,loss,pods\nbean,1,0.8314,0.25,91270\npea & co,1,0.721
 TRIAL = '{"trial": {"sun": {"share": 0.6453, "late ms": 2295, "word": "5% off"}}, "runs": [1, 2.5]}'
 
 
-def folder(root, main=MAIN, **files):
-    """Write a folder with a main file and data; names of other files use `__` for a slash and `_dot_` for a dot."""
+def write_paper(root, main=MAIN, **files):
+    """Write a main file, data and other files, in whose names `__` is a slash and `_dot_` a dot; return the folder."""
     (root / "results").mkdir(parents=True, exist_ok=True)
     (root / "main.tex").write_bytes(main if isinstance(main, bytes) else main.encode())
     (root / "results/heights.csv").write_text(HEIGHTS)
@@ -40,62 +40,60 @@ def folder(root, main=MAIN, **files):
     return root
 
 
-def run(root, *words, code=0, given=None):
-    """Run a command in a folder; return its output and errors together."""
-    before = Path.cwd()
+def run(root, *arguments, code=0, stdin=None):
+    """Run a command in a folder with an expected exit code; return its output and errors together."""
+    previous = Path.cwd()
     os.chdir(root)
     try:
-        done = CliRunner().invoke(command_line(), list(words), input=given, prog_name="boundpaper")
+        result = CliRunner().invoke(command_line(), list(arguments), input=stdin, prog_name="boundpaper")
     finally:
-        os.chdir(before)
-    assert "Traceback" not in done.output, done.output
-    assert done.exit_code == code, done.output + repr(done.exception)
-    return done.output
+        os.chdir(previous)
+    assert "Traceback" not in result.output, result.output
+    assert result.exit_code == code, result.output + repr(result.exception)
+    return result.output
 
 
-def begun(root, *words, **files):
-    """Return a folder in which `init` has been run."""
-    folder(root, **files)
-    run(root, "init", *words)
+def adopted(root, *arguments, **files):
+    """Write a paper and run `init` in its folder; return the folder."""
+    write_paper(root, **files)
+    run(root, "init", *arguments)
     return root
 
 
-def pdf_text(root, main="main", *, sound=True):
-    """Return the text printed by two passes of pdflatex; with `sound`, the log must contain no error."""
-    for _ in range(2):
-        done = subprocess.run(
-            ["pdflatex", "-interaction=nonstopmode", f"{main}.tex"], cwd=root, capture_output=True, check=False
-        )
-    log = (root / f"{main}.log").read_text(errors="replace")
-    errors = [line for line in log.splitlines() if line.startswith("!")]
-    assert not (sound and (errors or done.returncode)), "\n".join(errors) or log[-2000:]
-    return subprocess.run(["pdftotext", "-layout", f"{main}.pdf", "-"], cwd=root, capture_output=True, text=True).stdout
+def pdf_text(root, passes=1):
+    """Return the text that pdflatex prints without an error; a table of contents needs two passes."""
+    for _ in range(passes):
+        command = ["pdflatex", "-interaction=nonstopmode", "main.tex"]
+        result = subprocess.run(command, cwd=root, capture_output=True, check=False)
+    log = (root / "main.log").read_text(errors="replace")
+    assert not result.returncode, "\n".join(line for line in log.splitlines() if line.startswith("!")) or log[-2000:]
+    return subprocess.run(["pdftotext", "-layout", "main.pdf", "-"], cwd=root, capture_output=True, text=True).stdout
 
 
 def git(root, *words):
     """Run git in a folder with a test identity."""
-    who = ("-c", "user.name=A", "-c", "user.email=a@example.org", "-c", "commit.gpgsign=false")
-    subprocess.run(("git", *who, *words), cwd=root, check=True, capture_output=True)
+    identity = ("-c", "user.name=A", "-c", "user.email=a@example.org", "-c", "commit.gpgsign=false")
+    subprocess.run(("git", *identity, *words), cwd=root, check=True, capture_output=True)
 
 
-def committed(root):
+def commit_all(root):
     """Commit the folder in a new repository."""
     git(root, "init", "-q")
     git(root, "add", "-A")
     git(root, "commit", "-q", "-m", "Begin")
 
 
-def has(file):
-    """Return whether TeX finds a file."""
+def tex_finds(file):
+    """Return whether a file is installed with TeX."""
     return bool(subprocess.run(["kpsewhich", file], capture_output=True).stdout)
 
 
-def needs(*files):
+def needs_tex(*files):
     """Return a mark that skips a test if TeX lacks a file."""
-    absent = [name for name in files if not has(name)]
-    return pytest.mark.skipif(bool(absent), reason=f"TeX has no {', '.join(absent)}")
+    missing = [name for name in files if not tex_finds(name)]
+    return pytest.mark.skipif(bool(missing), reason=f"TeX has no {', '.join(missing)}")
 
 
-def program(name):
+def needs_program(name):
     """Return a mark that skips a test if a program is not installed."""
     return pytest.mark.skipif(shutil.which(name) is None, reason=f"no {name}")

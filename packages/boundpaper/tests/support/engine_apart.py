@@ -20,8 +20,8 @@ def numbered(job):
         job.note("seen")
     if text == "raise":
         raise ValueError("no number")
-    if text == "told":
-        raise DataError("no number that is told")
+    if text == "refuse":
+        raise DataError("the number is refused")
     if text == "edit":
         (job.root / job.file).write_text("edited meanwhile")
     if text == "die":

@@ -9,8 +9,8 @@ def square(number: int) -> int:
     return number * number
 
 
-def deaf_in(folder: Path) -> None:
-    """Ignore everything forever, like a worker importing a library, and write the process id to a file."""
+def hang(folder: Path) -> None:
+    """Write the process id to a file, and then ignore signals forever, like a worker importing a library."""
     path = folder / str(os.getpid())
     path.with_suffix(".draft").write_text(path.name)
     path.with_suffix(".draft").rename(path)

@@ -16,19 +16,15 @@ SPACE = "{http://www.w3.org/1999/xhtml}"
 def made(folder: Path) -> Path:
     """Write the sample paper with markup in the name of a document and in a reason."""
     root = begin(folder)
-    places = root / "artifacts/sources/documents.csv"
-    text = places.read_text()
-    assert text.count("How Often Two Small Readers Recall a Planted Word") == 1
     cell = EVIL.replace('"', '""')
-    places.write_text(text.replace("How Often Two Small Readers Recall a Planted Word", f'"{cell}"'))
-    for file, words in (
-        ("tables/recall/recall_near_far.py", 'caption="Words'),
-        ("figures/recall_curves.py", 'caption=f"Recall'),
+    for file, old, new in (
+        ("artifacts/sources/documents.csv", "How Often Two Small Readers Recall a Planted Word", f'"{cell}"'),
+        ("tables/recall/recall_near_far.py", 'caption="Words', f'caption="{TAG} Words'),
+        ("figures/recall_curves.py", 'caption=f"Recall', f'caption=f"{TAG} Recall'),
     ):
-        exhibit = root / file
-        text = exhibit.read_text()
-        assert text.count(words) == 1
-        exhibit.write_text(text.replace(words, words.replace('"', f'"{TAG} ', 1)))
+        text = (root / file).read_text()
+        assert text.count(old) == 1
+        (root / file).write_text(text.replace(old, new))
     metadata = root / "paper/metadata.yaml"
     metadata.write_text(f"{metadata.read_text()}subtitle: {TAG}\nkeywords: [{TAG}]\n")
     with (root / "paper/references.bib").open("a") as stream:
@@ -58,22 +54,22 @@ def elements(tree, name: str) -> list:
 
 def ids(tree) -> list[str]:
     """Return all ids of a page."""
-    return [each.get("id") for each in tree.iter() if isinstance(each.tag, str) and each.get("id")]
+    return [element.get("id") for element in tree.iter() if isinstance(element.tag, str) and element.get("id")]
 
 
 def words(element) -> str:
-    """Return the text of an element with single spaces."""
+    """Return the text of an element; white space between words becomes one space."""
     return re.sub(r"\s+", " ", "".join(element.itertext())).strip()
 
 
 def addresses(tree) -> list[tuple[str, str]]:
     """Return attribute and value of everything in a page that names another file."""
     return [
-        (name, each.get(name))
-        for each in tree.iter()
-        if isinstance(each.tag, str)
+        (name, element.get(name))
+        for element in tree.iter()
+        if isinstance(element.tag, str)
         for name in ("href", "src")
-        if each.get(name)
+        if element.get(name)
     ]
 
 

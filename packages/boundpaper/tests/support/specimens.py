@@ -1,4 +1,4 @@
-"""The specimen, a sample paper on invented readers with which the engine is tested, and its commands."""
+"""The specimen, a sample paper about invented readers that the engine's tests build, and its commands."""
 
 import shutil
 import subprocess

@@ -1,12 +1,24 @@
-"""What the suites share: golden files, in the folder `golden` of a suite, and programs that not every machine has."""
+"""Parts shared by the suites: golden files, default signals, and skipped tests where programs are missing."""
 
 import difflib
 import shutil
+import signal
 from pathlib import Path
 
 import pytest
 
 PROGRAMS = ("pdflatex", "latexmk", "pdftoppm")
+SIGNALS = {signal.SIGINT: signal.default_int_handler, signal.SIGQUIT: signal.SIG_DFL, signal.SIGHUP: signal.SIG_DFL}
+
+
+def restore_signals() -> None:
+    """Stop ignoring the signals that shells (in the background) and `nohup` make programs ignore.
+
+    Programs started by tests would ignore them too, and tests that send signals would hang or fail.
+    """
+    for number, handler in SIGNALS.items():
+        if signal.getsignal(number) == signal.SIG_IGN:
+            signal.signal(number, handler)
 
 
 def pytest_addoption(parser):
@@ -24,18 +36,18 @@ def golden(request):
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(text)
         assert file.is_file(), f"golden file {path} is missing; create it with --update-golden and check it"
-        known = file.read_text()
-        diff = difflib.unified_diff(known.splitlines(), text.splitlines(), path, "rendered now", lineterm="", n=1)
-        assert text == known, "\n".join(diff)
+        expected = file.read_text()
+        diff = difflib.unified_diff(expected.splitlines(), text.splitlines(), path, "rendered now", lineterm="", n=1)
+        assert text == expected, "\n".join(diff)
 
     return compare
 
 
-def skip_without_tex(items, mend):
-    """Skip tests that need TeX if one of its programs is missing; `mend` says how to install it."""
-    absent = [program for program in PROGRAMS if not shutil.which(program)]
-    if absent:
-        skip = pytest.mark.skip(reason=f"{', '.join(absent)} missing: {mend}")
+def skip_without_tex(items, remedy):
+    """Skip tests that need TeX if one of its programs is missing; `remedy` says how to install it."""
+    missing = [program for program in PROGRAMS if not shutil.which(program)]
+    if missing:
+        skip = pytest.mark.skip(reason=f"{', '.join(missing)} missing: {remedy}")
         for item in items:
             if "latex" in item.keywords:
                 item.add_marker(skip)

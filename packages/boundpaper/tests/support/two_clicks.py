@@ -1,4 +1,4 @@
-"""Check two clicks: from verdicts in a PDF to ledger rows on the site, and from these to function and data.
+"""Check the links from verdicts in a PDF to ledger rows on the site, and from these rows to functions and data.
 
 python packages/boundpaper/tests/support/two_clicks.py out/thesis.pdf out/site
 """
@@ -28,7 +28,7 @@ def rows_linked(pdf: Path, site: str) -> set[str]:
 def faults(rows: set[str], site: Path) -> list[str]:
     """Return missing links from ledger rows to their functions and data; empty if all exist."""
     ledger = site / "ledger.html"
-    by_id = {each.get("id"): each for each in elements(parsed(ledger), "details") if each.get("id")}
+    by_id = {element.get("id"): element for element in elements(parsed(ledger), "details") if element.get("id")}
     code: dict[Path, dict[str, str]] = {}
     collected = []
     for name in sorted(rows):
@@ -36,16 +36,16 @@ def faults(rows: set[str], site: Path) -> list[str]:
             collected.append(f"{name}: no such row")
             continue
         links = [address for _, address in addresses(by_id[name])]
-        functions = [target(ledger, each) for each in links if each.startswith("code/")]
-        data = [target(ledger, each)[0] for each in links if each.startswith("artifact/")]
+        functions = [target(ledger, link) for link in links if link.startswith("code/")]
+        data = [target(ledger, link)[0] for link in links if link.startswith("artifact/")]
         if len(functions) != 1 or not (data or by_id[name].get("data-verdict") == "not testable"):  # no data exist
             collected.append(f"{name}: links to {len(functions)} functions and {len(data)} tables")
         for file, line in functions:
             if file not in code:
-                code[file] = {each.get("id"): words(each) for each in elements(parsed(file), "div") if each.get("id")}
+                code[file] = {div.get("id"): words(div) for div in elements(parsed(file), "div") if div.get("id")}
             if not re.search(r"def \w+\(", code[file].get(line, "")):
                 collected.append(f"{name}: {file.name}#{line} is not a function")
-        collected += [f"{name}: {each.name} shows no data" for each in data if not _shows_data(each)]
+        collected += [f"{name}: {path.name} shows no data" for path in data if not _shows_data(path)]
     return collected
 
 

@@ -1,4 +1,4 @@
-"""An interpreter with its libraries already imported: it forks for each command, which then starts at once.
+"""An interpreter with its libraries already imported, which forks for each command, so that it starts at once.
 
 Run as a program, it reads requests from standard input, one JSON line each, and answers on standard output. Each
 command runs in a separate process, in its folder, with that folder's sources; only libraries are shared.
@@ -50,15 +50,15 @@ class Interpreter:
         assert self.process.stdin is not None
         assert self.process.stdout is not None
         with tempfile.TemporaryDirectory() as folder:
-            printed = [Path(folder) / name for name in ("out", "err")]
-            for file in printed:
+            outputs = [Path(folder) / name for name in ("out", "err")]
+            for file in outputs:
                 file.touch()
             opened = {name: os.environ[name] for name in OPENED & os.environ.keys()}
-            asked = [str(root), opened, [script, *arguments], *map(str, printed)]
-            self.process.stdin.write(json.dumps(asked) + "\n")
+            request = [str(root), opened, [script, *arguments], *map(str, outputs)]
+            self.process.stdin.write(json.dumps(request) + "\n")
             self.process.stdin.flush()
             code = int(self.process.stdout.readline())
-            return subprocess.CompletedProcess([script, *arguments], code, *(file.read_text() for file in printed))
+            return subprocess.CompletedProcess([script, *arguments], code, *(file.read_text() for file in outputs))
 
     def end(self) -> None:
         """End the interpreter and wait, so that its processor time counts among the tests'."""
@@ -77,9 +77,9 @@ def _interpreter(program: str) -> Interpreter:
 
 def run(root: Path, script: str, *arguments: str, program: str = __file__) -> subprocess.CompletedProcess[str]:
     """Run a script in the warmed interpreter, or in a new one if the environment differs from the warmed one's."""
-    warmed = _interpreter(program)
-    if warmed.environment == _environment():
-        return warmed.run(root, script, *arguments)
+    interpreter = _interpreter(program)
+    if interpreter.environment == _environment():
+        return interpreter.run(root, script, *arguments)
     command = [sys.executable, script, *arguments]
     return subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
 
@@ -87,17 +87,17 @@ def run(root: Path, script: str, *arguments: str, program: str = __file__) -> su
 def serve() -> None:
     """Answer requests until the input ends; return only in a child, which then runs `sys.argv`."""
     for line in sys.stdin:
-        root, opened, arguments, *printed = json.loads(line)
+        root, opened, arguments, *outputs = json.loads(line)
         child = os.fork()
         if not child:
             os.chdir(root)
             for name in OPENED:
                 os.environ.pop(name, None)
             os.environ.update(opened)
-            for number, path in enumerate((os.devnull, *printed)):
-                opened = os.open(path, os.O_RDWR | os.O_APPEND)
-                os.dup2(opened, number)
-                os.close(opened)
+            for number, path in enumerate((os.devnull, *outputs)):
+                descriptor = os.open(path, os.O_RDWR | os.O_APPEND)
+                os.dup2(descriptor, number)
+                os.close(descriptor)
             sys.argv, sys.path[:0] = arguments, [root]
             return
         _, status = os.waitpid(child, 0)
@@ -113,12 +113,12 @@ def main(libraries: Iterable[str] = LIBRARIES) -> None:
     signal.signal(signal.SIGINT, signal.default_int_handler)
     gc.freeze()
     serve()
-    place = str(Path(sys.argv[0]).absolute())
+    path = str(Path(sys.argv[0]).absolute())
     module = types.ModuleType("__main__")
-    module.__file__ = place
+    module.__file__ = path
     sys.modules["__main__"] = module
     try:
-        exec(compile(Path(place).read_text(), place, "exec"), module.__dict__)
+        exec(compile(Path(path).read_text(), path, "exec"), module.__dict__)
     except SystemExit as end:
         leave(end.code)
     leave(None)

@@ -127,13 +127,13 @@ class _Structure(HTMLParser):
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         if tag == "br":
             return
-        found = dict(attrs)
+        attributes = dict(attrs)
         if tag == "tr":
             self.widths.append(0)
         if tag in ("td", "th"):
-            self.widths[-1] += int(found.get("colspan") or 1)
-        if "scope" in found:
-            self.scopes.append(str(found["scope"]))
+            self.widths[-1] += int(attributes.get("colspan") or 1)
+        if "scope" in attributes:
+            self.scopes.append(str(attributes["scope"]))
         self.open.append(tag)
 
     def handle_endtag(self, tag: str) -> None:
@@ -178,8 +178,8 @@ def test_single_missing_reason_is_printed_once_and_several_get_letters() -> None
 def test_rules_spaces_and_repeated_labels_are_rendered() -> None:
     rows = pd.DataFrame({"a": list("xxyyyyyyy"), "n": range(9), "below": [False] * 7 + [True, False]})
     columns = [Column("a", "A", repeat=False), Column("n", "N")]
-    shown = render(Table(rows=rows, columns=columns, caption="x", rule_before="below"), "t")
-    body = shown.split("\\midrule\n", 1)[1].split("\\bottomrule")[0].splitlines()
+    spec = Table(rows=rows, columns=columns, caption="x", rule_before="below")
+    body = render(spec, "t").split("\\midrule\n", 1)[1].split("\\bottomrule")[0].splitlines()
     assert body == [
         "x & 0 \\\\", " & 1 \\\\", "\\addlinespace", "y & 2 \\\\", " & 3 \\\\", " & 4 \\\\", " & 5 \\\\", " & 6 \\\\",
         "\\midrule", " & 7 \\\\", " & 8 \\\\",
@@ -188,12 +188,8 @@ def test_rules_spaces_and_repeated_labels_are_rendered() -> None:
     assert ruled.count("\\midrule") == 2
     assert "\\addlinespace" not in ruled
     assert "\\quad" not in ruled
-    assert (
-        render(Table(rows=rows, columns=columns, caption="x", rule_before="below"), "t", "csv").splitlines()[2] == "x,1"
-    )
-    assert "|     |     |" in render(
-        Table(rows=rows, columns=columns, caption="x", rule_before="below"), "t", "markdown"
-    )
+    assert render(spec, "t", "csv").splitlines()[2] == "x,1"
+    assert "|     |     |" in render(spec, "t", "markdown")
 
 
 def test_paragraph_cells_are_indented_where_no_space_separates_rows() -> None:
@@ -252,18 +248,18 @@ def test_the_list_of_tables_gets_the_first_sentence(caption: str, short: str) ->
 
 
 def test_wide_tables_are_set_smaller() -> None:
-    def sized(count: int, **options: object) -> tuple[str, float]:
-        columns = [Column(f"c{each}", f"c{each}", fixed(3)) for each in range(count)]
-        rows = pd.DataFrame({f"c{each}": [0.5, -0.25] for each in range(count)})
-        chosen = fit_table(read(Table(rows=rows, columns=columns, caption="x", **options), "t"))
-        return chosen.size, chosen.space
+    def size_and_space(count: int, **options: object) -> tuple[str, float]:
+        columns = [Column(f"c{i}", f"c{i}", fixed(3)) for i in range(count)]
+        rows = pd.DataFrame({f"c{i}": [0.5, -0.25] for i in range(count)})
+        fitted = fit_table(read(Table(rows=rows, columns=columns, caption="x", **options), "t"))
+        return fitted.size, fitted.space
 
-    assert [sized(count) for count in (4, 10, 12, 13, 14, 15)] == [
+    assert [size_and_space(count) for count in (4, 10, 12, 13, 14, 15)] == [
         ("small", 6), ("small", 6), ("footnotesize", 5),
         ("footnotesize", 3.5), ("scriptsize", 3.5), ("scriptsize", 2.5),
     ]  # fmt: skip
-    assert sized(15, landscape=True) == ("small", 6)
-    assert sized(16, size="footnotesize", column_space=2) == ("footnotesize", 2)
+    assert size_and_space(15, landscape=True) == ("small", 6)
+    assert size_and_space(16, size="footnotesize", column_space=2) == ("footnotesize", 2)
     columns = [Column("model", "Model"), Column("tokens", "Window")]
     narrow = read(Table(rows=ROWS, columns=columns, caption="x"), "t")
     assert fit_table(narrow).width < LINE / 3
@@ -274,11 +270,11 @@ def test_paragraph_columns_shrink_to_fit_the_other_columns() -> None:
     shares = [Column("a", "A", width=0.4), Column("b", "B", width=0.4)]
     alone = fit_table(read(Table(rows=rows, columns=shares, caption="x"), "t"))
     assert alone.paragraphs == {0: pytest.approx(0.4 * LINE - 10), 1: pytest.approx(0.4 * LINE - 10)}
-    beside = read(Table(rows=rows, columns=[*shares, Column("n", "N"), Column("m", "M")], caption="x"), "t")
-    chosen = fit_table(beside)
-    assert chosen.width == pytest.approx(LINE)
-    assert chosen.paragraphs[0] == chosen.paragraphs[1] < alone.paragraphs[0]
-    assert chosen.size == "scriptsize"
+    columns = [*shares, Column("n", "N"), Column("m", "M")]
+    fitted = fit_table(read(Table(rows=rows, columns=columns, caption="x"), "t"))
+    assert fitted.width == pytest.approx(LINE)
+    assert fitted.paragraphs[0] == fitted.paragraphs[1] < alone.paragraphs[0]
+    assert fitted.size == "scriptsize"
 
 
 def _expanded(text: str) -> str:
@@ -321,7 +317,7 @@ A note.
 def test_text_output_for_a_terminal_matches_exactly():
     assert render(SPEC, "scores", "text") == TEXT
     narrow = terminal_table(read(SPEC, "scores"), 20)
-    assert all(each in narrow for each in ("45.3 [40.0, 50.0] **", "131,072", "−3.0 [−4.0, 8.0]", "[A] 1Bᵇ"))
+    assert all(cell in narrow for cell in ("45.3 [40.0, 50.0] **", "131,072", "−3.0 [−4.0, 8.0]", "[A] 1Bᵇ"))
     assert "\x1b[" in terminal_table(read(SPEC, "scores"), 80, colour=True)
 
 

@@ -138,25 +138,19 @@ def test_faulty_data_are_refused_with_the_table_named(make: Callable[[], Table],
     assert "table t" in str(caught.value)
 
 
-def test_formats_that_are_left_out() -> None:
+def test_format_of_a_column_is_inferred_from_its_values() -> None:
     rows = frame(n=[1, 2048, 3], half=[1.0, None, 3.0], yes=[True, False, True])
-    grid = read(
-        table(
-            Column("model", "M"), Column("n", "N"), Column("half", "H", missing="none"), Column("yes", "Y"), rows=rows
-        ),
-        "t",
-    )
+    columns = Column("model", "M"), Column("n", "N"), Column("half", "H", missing="none"), Column("yes", "Y")
+    grid = read(table(*columns, rows=rows), "t")
     assert [column.show for column in grid.columns] == [text, integer(), integer(), text]
     assert [cell.words for cell in grid.rows[1]][3] == "no"
 
 
 def test_reason_for_a_missing_cell_comes_from_field_table_or_column() -> None:
     rows = frame(lbp=[None, None, None], lo=[None, 1, 2], why=["lbp: not run; lo: not run either", "no scores", ""])
-    shown = table(
-        Column("lbp", "LBP", fixed(1), missing="standing"), Column("lo", "Low", fixed(1)), rows=rows, reason="why"
-    )
-    grid = read(shown, "t")
-    assert [row[0].reason for row in grid.rows] == ["not run", "no scores", "standing"]
+    columns = Column("lbp", "LBP", fixed(1), missing="one seed"), Column("lo", "Low", fixed(1))
+    grid = read(table(*columns, rows=rows, reason="why"), "t")
+    assert [row[0].reason for row in grid.rows] == ["not run", "no scores", "one seed"]
     assert grid.rows[0][1].reason == "not run either"
 
 
@@ -240,6 +234,5 @@ def test_template_faults_name_file_and_line(tmp_path: Path, template: str | None
 
 def test_importing_tables_loads_no_heavy_package() -> None:
     code = "import sys, boundpaper.tables; print(sorted({'pandas', 'numpy', 'jinja2', 'yaml'} & set(sys.modules)))"
-    root = Path(__file__).parent.parent
-    ran = subprocess.run([sys.executable, "-c", code], cwd=root, capture_output=True, text=True, check=True)
-    assert ran.stdout.strip() == "[]"
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert result.stdout.strip() == "[]"

@@ -1,4 +1,4 @@
-"""Units of a table agree with those in the data package."""
+"""Units of a table's columns, compared with those in the data package."""
 
 import pandas as pd
 import pytest

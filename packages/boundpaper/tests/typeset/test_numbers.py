@@ -79,7 +79,7 @@ def test_each_format_prints_as_expected(show: Show, value: object, latex: str, m
 
 def test_html_numbers_are_superscripted_and_escaped() -> None:
     assert scientific(1).show(-3.4e-12, "html") == "−3.4 × 10<sup>−12</sup>"
-    assert pvalue().show(0.0001, "html") == "&lt;\u202f10<sup>−3</sup>".replace("10<sup>−3</sup>", "0.001")
+    assert pvalue().show(0.0001, "html") == "&lt;\u202f0.001"
 
 
 def test_csv_numbers_are_not_rounded() -> None:

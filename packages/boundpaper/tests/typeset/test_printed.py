@@ -51,8 +51,8 @@ def test_a_decimal_comma_is_refused(text):
     assert AsPrinted().parts(text) is None
 
 
-@pytest.mark.parametrize("text", ["1e400", "10⁹⁹⁹", "1e-400", "1" * 400, "1e" + "9" * 5000, "10" + "⁹" * 5000])
-def test_number_beyond_the_supported_size_is_refused(text):
+@pytest.mark.parametrize("text", ["1" * 400, "1e" + "9" * 5000, "10" + "⁹" * 5000])
+def test_number_of_too_many_digits_is_refused(text):
     with pytest.raises(Unreadable):
         parse(text)
 
@@ -67,11 +67,11 @@ def test_number_in_a_column_of_words_is_refused():
 @settings(derandomize=True, max_examples=200)
 @given(st.decimals(min_value=-10000, max_value=10000, places=3))
 def test_any_decimal_is_parsed_to_its_value(number):
-    parsed = parse(f"{number:.3f}")
-    assert parsed.value == pytest.approx(float(number))
-    assert parsed.decimals == 3
-    assert parsed.low < float(number) + 1e-9
-    assert parsed.high > float(number) - 1e-9
+    reading = parse(f"{number:.3f}")
+    assert reading.value == pytest.approx(float(number))
+    assert reading.decimals == 3
+    assert reading.low < float(number) + 1e-9
+    assert reading.high > float(number) - 1e-9
 
 
 @pytest.mark.parametrize("text", ["10⁹⁹⁹", "2 × 10⁻⁹⁹⁹", "1e400", "3-1e400", "-1e-400"])

@@ -1,4 +1,4 @@
-"""The escaper: no data may act as markup."""
+"""Text in each format: no data act as markup, and numbers in prose are typeset uniformly."""
 
 import html as html_module
 import re
@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from boundpaper.errors import DataError, SpecError
 from boundpaper.typeset.characters import LATEX, T1_LETTERS
+from boundpaper.typeset.plural import counted
 from boundpaper.typeset.text import citations, escape, numerals, prose, without_citations
 
 SETTABLE = st.text(
@@ -178,6 +179,10 @@ def test_numbers_in_prose_get_uniform_signs(written: str, shown: str) -> None:
 def test_a_key_without_its_brackets_is_refused(text):
     with pytest.raises(SpecError, match=r"'@engel1857' in .* is not a citation: write \[@engel1857\], or .@ for"):
         prose(text, "latex")
+
+
+def test_a_count_has_its_noun():
+    assert [counted(number, "fault") for number in (0, 1, 1200)] == ["0 faults", "1 fault", "1,200 faults"]
 
 
 @pytest.mark.parametrize("text", ["to a@garden.example", "recall@k", "recall @10", r"the \@handle", "cite [@a; @b]"])

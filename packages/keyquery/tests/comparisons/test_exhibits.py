@@ -16,7 +16,9 @@ from keyquery.measure.rows import Row, frame, row
 
 def rows(shift: float) -> list[Row]:
     """Return six texts, and a quantity without single units."""
-    texts = [row("sink_score", shift + 0.1 * place, 1, condition="rows=all", unit_id=f"t{place}") for place in range(6)]
+    texts = [
+        row("sink_score", shift + 0.1 * number, 1, condition="rows=all", unit_id=f"t{number}") for number in range(6)
+    ]
     return [*texts, row("sink_rate", 0.25, 6, condition="rows=all tau=0.3")]
 
 
@@ -38,10 +40,10 @@ def test_measured_table_has_one_row_per_model_and_quantity() -> None:
 
 def test_quantity_that_a_model_lacks_is_noted_under_table_and_figure() -> None:
     all_values = measured(one=0.1, two=0.2)
-    half = all_values[(all_values["model"] == "one") | (all_values["metric"] == "sink_score")]
+    incomplete = all_values[(all_values["model"] == "one") | (all_values["metric"] == "sink_score")]
     note = "two was not measured by: heads that are sinks at 0.3."
-    assert note in measured_table(half, "sinks").note
-    assert note in measured_figure(half, "sinks").note
+    assert note in measured_table(incomplete, "sinks").note
+    assert note in measured_figure(incomplete, "sinks").note
     assert not measured_table(all_values, "sinks").note
 
 
@@ -58,15 +60,14 @@ def test_a_model_that_is_measured_later_appears_in_the_paper(tmp_path: Path, mon
     monkeypatch.chdir(paper.root)
     monkeypatch.setenv("BOUNDPAPER_ROOT", str(paper.root))
     save(paper.root, {"sinks": frame(rows(0.1), "rope", "fp32")}, "one", {"command": "run", "options": {"tokens": 8}})
-    written = CliRunner().invoke(command_line(), ["exhibits", "sinks"])
-    assert written.stdout.split() == ["tables/measured/measured_sinks.py", "figures/measured/measured_sinks.py"]
-    assert "two" not in paper._command("table", "measured_sinks", "--format", "markdown")
+    result = CliRunner().invoke(command_line(), ["exhibits", "sinks"])
+    assert result.stdout.split() == ["tables/measured/measured_sinks.py", "figures/measured/measured_sinks.py"]
     other = {"command": "run", "options": {"tokens": 64, "place": "manual"}}
     save(paper.root, {"sinks": frame(rows(0.2), "rope", "fp32")}, "two", other)
-    shown = paper._command("table", "measured_sinks", "--format", "markdown")
-    assert "| two " in shown
-    assert "Models differ in tokens: 8 (one); 64 (two)." in shown
-    assert "Models differ in --texts: not given (one); manual (two)." in shown
+    table = paper._command("table", "measured_sinks", "--format", "markdown")
+    assert "| two " in table
+    assert "Models differ in tokens: 8 (one); 64 (two)." in table
+    assert "Models differ in --texts: not given (one); manual (two)." in table
     assert paper._command("figure", "measured_sinks", "--format", "tex").strip() == "out/figures/measured_sinks.tex"
-    wrong = CliRunner().invoke(command_line(), ["exhibits", "sink"])
-    assert (wrong.exit_code, "did you mean 'sinks'" in wrong.stderr) == (2, True)
+    refusal = CliRunner().invoke(command_line(), ["exhibits", "sink"])
+    assert (refusal.exit_code, "did you mean 'sinks'" in refusal.stderr) == (2, True)

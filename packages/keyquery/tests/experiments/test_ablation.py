@@ -25,22 +25,22 @@ FEW = Options(texts=2, items=1)
 TASKS = ("cities", "sports", "sentiment", "passkey")
 
 
-def found(rows: list[Row], condition: str, metric: str, layer: int | None = None) -> Row:
-    """The one row without a unit."""
-    all_rows = [row for row in rows if not row["unit_id"] and row["head"] is None]
-    [each] = [row for row in all_rows if (row["condition"], row["metric"], row["layer"]) == (condition, metric, layer)]
-    return each
+def row_of(rows: list[Row], condition: str, metric: str, layer: int | None = None) -> Row:
+    """Return the only row without a unit and a head."""
+    key = (condition, metric, layer, "", None)
+    [only] = [row for row in rows if tuple(row[n] for n in ("condition", "metric", "layer", "unit_id", "head")) == key]
+    return only
 
 
 def value(rows: list[Row], condition: str, metric: str, layer: int | None = None) -> Any:
-    each = found(rows, condition, metric, layer)
-    assert (each["value"] is None) == (each["n"] == 0)
-    return each["value"]
+    row = row_of(rows, condition, metric, layer)
+    assert (row["value"] is None) == (row["n"] == 0)
+    return row["value"]
 
 
 def reason(rows: list[Row], condition: str, metric: str = "perplexity", layer: int | None = None) -> str:
     assert value(rows, condition, metric, layer) is None
-    return str(found(rows, condition, metric, layer)["reason"])
+    return str(row_of(rows, condition, metric, layer)["reason"])
 
 
 def nats(subject: Subject, *interventions: Intervention) -> float:
@@ -50,22 +50,23 @@ def nats(subject: Subject, *interventions: Intervention) -> float:
 
 @pytest.mark.parametrize("module", [layer_ablation, sinks, bos_value])
 def test_without_items_an_ablation_is_judged_by_the_loss_alone(module: Any) -> None:
-    rows = module.measure(planted.subject(planted.model()), Options(texts=2, items=0))
+    subject = planted.subject(planted.model(layers=2))
+    rows = module.measure(subject, Options(texts=1, items=0))
     assert not any(row["metric"].endswith("accuracy") and row["n"] for row in rows)
-    asked = module.measure(planted.subject(planted.model()), Options(texts=2, items=1))
-    for row in rows:
-        if row["metric"] == "delta_nats":
-            assert row in asked
+    rows_with_items = module.measure(subject, Options(texts=1, items=1))
+    deltas = [row for row in rows if row["metric"] == "delta_nats"]
+    assert deltas
+    assert all(row in rows_with_items for row in deltas)
 
 
 @pytest.fixture(scope="module")
-def plain() -> tuple[Subject, list[Row]]:
+def planted_rows() -> tuple[Subject, list[Row]]:
     subject = planted.subject(planted.without_attention(planted.model(), 1))
     return subject, layer_ablation.measure(subject, OPTIONS)
 
 
-def test_ablating_a_part_that_writes_nothing_changes_nothing(plain: tuple[Subject, list[Row]]) -> None:
-    rows = plain[1]
+def test_ablating_a_part_that_writes_nothing_changes_nothing(planted_rows: tuple[Subject, list[Row]]) -> None:
+    rows = planted_rows[1]
     planted.tidy(rows)
     assert value(rows, "attention", "delta_nats", 1) == 0
     assert value(rows, "sweep_attention", "delta_nats", 1) == 0
@@ -79,35 +80,39 @@ def test_ablating_a_part_that_writes_nothing_changes_nothing(plain: tuple[Subjec
     assert value(rows, "attention", "delta_nats_sd", 1) == 0
 
 
-def test_spread_of_an_effect_is_the_standard_deviation_over_texts(plain: tuple[Subject, list[Row]]) -> None:
-    subject, rows = plain
-    each = [loss_rows(subject, [text], layer_ablation.ablation("mlp", 1, "mlp")) for text in subject.texts(OPTIONS)]
-    alone = [next(r["value"] for r in some if r["metric"] == "delta_nats") for some in each]
-    assert value(rows, "mlp", "delta_nats_sd", 1) == pytest.approx(np.std(alone, ddof=1), rel=1e-4)
-    assert not [r for some in each for r in some if r["metric"] == "delta_nats_sd"]  # one text has no spread
+def test_spread_of_an_effect_is_the_standard_deviation_over_texts(planted_rows: tuple[Subject, list[Row]]) -> None:
+    subject, rows = planted_rows
+    rows_by_text = [
+        loss_rows(subject, [text], layer_ablation.ablation("mlp", 1, "mlp")) for text in subject.texts(OPTIONS)
+    ]
+    deltas = [next(r["value"] for r in text_rows if r["metric"] == "delta_nats") for text_rows in rows_by_text]
+    assert value(rows, "mlp", "delta_nats_sd", 1) == pytest.approx(np.std(deltas, ddof=1), rel=1e-4)
+    assert not [
+        r for text_rows in rows_by_text for r in text_rows if r["metric"] == "delta_nats_sd"
+    ]  # one text has no spread
 
 
-def test_ablation_equals_zeroing_the_weights(plain: tuple[Subject, list[Row]]) -> None:
+def test_ablation_equals_zeroing_the_weights(planted_rows: tuple[Subject, list[Row]]) -> None:
     """A zero MLP has a zero output projection; without biases it writes nothing."""
-    subject, rows = plain
+    subject, rows = planted_rows
     baseline = nats(subject)
     assert value(rows, "baseline", "nats") == pytest.approx(baseline)
     for layer in range(3):
-        for part, names in (("mlp", ["mlp.down_proj"]), ("both", ["mlp.down_proj", "self_attn.o_proj"])):
+        for target, names in (("mlp", ["mlp.down_proj"]), ("both", ["mlp.down_proj", "self_attn.o_proj"])):
             block = subject.model.model.layers[layer]
-            kept = {name: block.get_submodule(name).weight.detach().clone() for name in names}
+            weights = {name: block.get_submodule(name).weight.detach().clone() for name in names}
             with torch.no_grad():
                 for name in names:
                     block.get_submodule(name).weight.zero_()
-            assert value(rows, f"sweep_{part}", "nats", layer) == pytest.approx(nats(subject), abs=1e-6)
+            assert value(rows, f"sweep_{target}", "nats", layer) == pytest.approx(nats(subject), abs=1e-6)
             with torch.no_grad():
                 for name in names:
-                    block.get_submodule(name).weight.copy_(kept[name])
+                    block.get_submodule(name).weight.copy_(weights[name])
     assert nats(subject) == baseline
 
 
-def test_ablation_can_be_limited_to_the_beginning_token(plain: tuple[Subject, list[Row]]) -> None:
-    subject, rows = plain
+def test_ablation_can_be_limited_to_the_beginning_token(planted_rows: tuple[Subject, list[Row]]) -> None:
+    subject, rows = planted_rows
     by_hand = nats(
         subject,
         Intervention("attention", "zero", layers=(0,), positions=(0,)),
@@ -117,8 +122,8 @@ def test_ablation_can_be_limited_to_the_beginning_token(plain: tuple[Subject, li
     assert value(rows, "sweep_both_bos", "nats", 0) != value(rows, "sweep_both", "nats", 0)
 
 
-def test_sweep_uses_fewer_items(plain: tuple[Subject, list[Row]]) -> None:
-    short = dataclasses.replace(plain[0], book=planted.PlantedBook(given=("cities",)))
+def test_sweep_uses_fewer_items(planted_rows: tuple[Subject, list[Row]]) -> None:
+    short = dataclasses.replace(planted_rows[0], book=planted.PlantedBook(given=("cities",)))
     rows = layer_ablation.measure(short, Options(texts=1, items=3), swept_items=2)
     assert {r["n"] for r in rows if r["metric"] == "cities_accuracy"} == {3, 2}
     assert all(r["n"] == 2 for r in rows if r["metric"] == "cities_accuracy" and r["condition"].startswith("sweep"))
@@ -207,21 +212,21 @@ def test_model_without_spike_has_rows_with_a_reason() -> None:
 
 
 def test_spike_that_no_mlp_writes_is_reported() -> None:
-    made = planted.only_at_beginning(planted.model())
+    model = planted.only_at_beginning(planted.model())
     with torch.no_grad():
-        made.model.embed_tokens.weight[planted.BOS, 0] = 500.0
-    layers = bos.choose_layers(planted.subject(made), planted.subject(made).texts(FEW))
+        model.model.embed_tokens.weight[planted.BOS, 0] = 500.0
+    layers = bos.choose_layers(planted.subject(model), planted.subject(model).texts(FEW))
     assert layers.spike == 0
     assert layers.matching is None
     assert "no layer's MLP" in layers.no_match
 
 
 def test_states_of_zero_have_no_ratio() -> None:
-    made = planted.model(layers=2)
+    model = planted.model(layers=2)
     with torch.no_grad():
-        for weights in made.parameters():
+        for weights in model.parameters():
             weights.zero_()
-    subject = planted.subject(made)
+    subject = planted.subject(model)
     assert (bos.norm_ratios(subject, subject.texts(FEW)) == 0).all()
     rows = bos.bos_value_rows(subject, FEW) + bos.sink_rows(subject, FEW)
     assert all(np.isfinite(r["value"]) for r in rows if r["value"] is not None)
@@ -232,21 +237,21 @@ def test_ablating_the_value_of_the_only_token_with_a_value_removes_attention() -
     """If only the first token has a value, removing it removes the layer's attention; other layers are unaffected."""
     subject = planted.subject(planted.writing_from_beginning(planted.model(), 1))
     rows = bos_value.measure(subject, OPTIONS)
-    without = nats(subject, Intervention("attention", "zero", layers=(1,)))
-    assert value(rows, "sweep_bos_value", "nats", 1) == pytest.approx(without, abs=1e-6)
+    without_attention = nats(subject, Intervention("attention", "zero", layers=(1,)))
+    assert value(rows, "sweep_bos_value", "nats", 1) == pytest.approx(without_attention, abs=1e-6)
     assert abs(value(rows, "sweep_bos_value", "delta_nats", 1)) > 1e-3
-    other = nats(subject, Intervention("attention", "zero", layers=(0,)))
-    assert value(rows, "sweep_bos_value", "nats", 0) != pytest.approx(other, abs=1e-4)
-    every = nats(subject, Intervention("v", "zero", positions=(0,)))
-    assert value(rows, "bos_value_all", "nats") == pytest.approx(every, abs=1e-6)
+    without_attention_of_0 = nats(subject, Intervention("attention", "zero", layers=(0,)))
+    assert value(rows, "sweep_bos_value", "nats", 0) != pytest.approx(without_attention_of_0, abs=1e-4)
+    without_all_values = nats(subject, Intervention("v", "zero", positions=(0,)))
+    assert value(rows, "bos_value_all", "nats") == pytest.approx(without_all_values, abs=1e-6)
 
 
 def test_ablation_runs_on_four_bit_weights(tmp_path: Path) -> None:
     pytest.importorskip("bitsandbytes")
     from keyquery.models.checkpoints.loading import ModelSource, load
 
-    made = planted.spiking(planted.model(layers=2, hidden_size=64, intermediate_size=128), 1)
-    made.save_pretrained(tmp_path)
+    model = planted.spiking(planted.model(layers=2, hidden_size=64, intermediate_size=128), 1)
+    model.save_pretrained(tmp_path)
     loaded = load(ModelSource(str(tmp_path), dtype="bf16", quantize="nf4", device="cpu"), tokenizer=False).model
     subject = planted.subject(loaded, precision="nf4")
     few = dataclasses.replace(FEW, tokens=16)

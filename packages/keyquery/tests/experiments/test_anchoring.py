@@ -41,15 +41,15 @@ def few_draws(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def table(rows: Any) -> pd.DataFrame:
-    made = frame(rows, "rope", "fp32")
-    assert not made.duplicated(["condition", "layer", "seed", "metric"]).any()
-    return made
+    results = frame(rows, "rope", "fp32")
+    assert not results.duplicated(["condition", "layer", "seed", "metric"]).any()
+    return results
 
 
-def values(made: pd.DataFrame, condition: str, metric: str) -> np.ndarray:
-    chosen = made[(made["condition"] == condition) & (made["metric"] == metric)].sort_values("layer")
-    assert len(chosen), f"no {condition} {metric}"
-    return chosen["value"].to_numpy()
+def values(results: pd.DataFrame, condition: str, metric: str) -> np.ndarray:
+    selected = results[(results["condition"] == condition) & (results["metric"] == metric)].sort_values("layer")
+    assert len(selected), f"no {condition} {metric}"
+    return selected["value"].to_numpy()
 
 
 # Tokens
@@ -77,12 +77,12 @@ def test_question_tokens_are_found_when_the_tokenizer_joins_space_and_word() -> 
     span = (text.index("Emma"), text.index("Emma") + 4)
     answer = (text.index("Jane"), len(text))
     marks = mark_question(tokenizer, AnswerSample("u", text, (span,), answer, True), seed=0)
-    assert tokenizer.decode([marks.ids[place] for place in marks.question]).strip() == "Emma"
+    assert tokenizer.decode([marks.ids[index] for index in marks.question]).strip() == "Emma"
     assert tokenizer.decode(marks.ids).endswith("Austen")
     assert 0 not in marks.control
 
 
-def test_no_token_loses_the_first_one() -> None:
+def test_tokenizer_without_a_beginning_token_is_refused() -> None:
     with pytest.raises(DataError, match="beginning token"):
         mark_question(planting.words(begin=False), AnswerSample("u", "w4 w5 w6", ((0, 2),), (6, 8), True), seed=0)
 
@@ -105,14 +105,14 @@ def test_blocked_question_tokens_still_see_each_other() -> None:
 def test_attention_cut_in_all_layers_at_once_equals_cuts_layer_by_layer(name: str) -> None:
     model = models_tiny.built(name)
     samples = [MarkedSample((1, *range(4 + shift, 16 + shift)), (3, 4, 6), (2, 5, 8)) for shift in range(4)]
-    everywhere = states_at_end(model, samples, lambda sample: sample.question)
-    assert everywhere.shape[:2] == (4, 3)
+    all_layers = states_at_end(model, samples, lambda sample: sample.question)
+    assert all_layers.shape[:2] == (4, 3)
     for layer in range(3):
-        upto = states_at_end(model, samples, lambda sample: sample.question, layers=tuple(range(layer + 1)))
-        assert np.array_equal(upto[:, layer], everywhere[:, layer])
+        up_to_layer = states_at_end(model, samples, lambda sample: sample.question, layers=tuple(range(layer + 1)))
+        assert np.array_equal(up_to_layer[:, layer], all_layers[:, layer])
     untouched = states_at_end(model, samples)
-    assert np.abs(untouched - everywhere).max() > 1e-2
-    assert np.abs(states_at_end(model, samples, lambda sample: sample.control) - everywhere).max() > 1e-2
+    assert np.abs(untouched - all_layers).max() > 1e-2
+    assert np.abs(states_at_end(model, samples, lambda sample: sample.control) - all_layers).max() > 1e-2
 
 
 def test_states_equal_a_plain_forward_for_any_batch() -> None:
@@ -137,19 +137,20 @@ def test_answer_without_context_is_answer_anchored_and_loses_nothing() -> None:
     subject = planting.subject()
     blind = Intervention("attention", "zero")
     with applied(subject.model, [blind]):
-        made = table(anchoring.measure(subject, Options(), **SMALL))
+        results = table(anchoring.measure(subject, Options(), **SMALL))
     for split in ("all/all", "layer/answer", "design/question", "design/answer"):
-        assert (values(made, f"planted/{split}", "delta_p") == 0).all()
-        assert (values(made, f"planted/{split}", "control") == 0).all()
-    assert (values(made, "planted/all/all", "question_share") == 0).all()
-    gone = made[(made["condition"] == "planted/layer/question") & (made["metric"] == "delta_p")]
-    assert (gone["n"] == 0).all()
-    assert (gone["reason"] != "").all()
-    # truth visible in the answer alone is still found, truth that needs the question is not
-    assert (values(made, "planted/probe/all", "auroc") > 0.6).all()
-    assert (values(made, "planted/probe/question", "auroc") < 0.95).all()
-    ends = made[(made["condition"] == "planted/probe/question") & (made["metric"] == "auroc_low")]
-    assert all(re.fullmatch(r"a bootstrap over 1\d units covers less than it says", each) for each in ends["reason"])
+        assert (values(results, f"planted/{split}", "delta_p") == 0).all()
+        assert (values(results, f"planted/{split}", "control") == 0).all()
+    assert (values(results, "planted/all/all", "question_share") == 0).all()
+    empty = results[(results["condition"] == "planted/layer/question") & (results["metric"] == "delta_p")]
+    assert (empty["n"] == 0).all()
+    assert (empty["reason"] != "").all()
+    # a truth that the answer shows is still found, and one that needs the question is not
+    assert (values(results, "planted/probe/all", "auroc") > 0.6).all()
+    assert (values(results, "planted/probe/question", "auroc") < 0.95).all()
+    ends = results[(results["condition"] == "planted/probe/question") & (results["metric"] == "auroc_low")]
+    reason = re.compile(r"a bootstrap over 1\d units covers less than it says")
+    assert all(map(reason.fullmatch, ends["reason"]))
 
 
 @pytest.fixture(scope="module")
@@ -251,50 +252,51 @@ def test_single_class_answers_and_models_without_statements_are_refused() -> Non
 
 
 def test_summary_averages_units_not_samples() -> None:
-    given = np.array([[1.0], [1.0], [1.0], [5.0], [np.nan]])
-    intervals = summary(given, np.array([0, 0, 0, 1, 2]), np.ones((5, 1), dtype=bool), 500)
+    values_by_sample = np.array([[1.0], [1.0], [1.0], [5.0], [np.nan]])
+    intervals = summary(values_by_sample, np.array([0, 0, 0, 1, 2]), np.ones((5, 1), dtype=bool), 500)
     assert intervals.mean[0] == 3
     assert intervals.sd[0] == pytest.approx(np.sqrt(8))
     assert (intervals.n[0], intervals.samples[0]) == (2, 4)
     low, high = stats.t.interval(0.95, 1, 3, 2)
     assert (intervals.low[0], intervals.high[0]) == pytest.approx((low, high))
-    none = summary(given, np.array([0, 0, 0, 1, 2]), np.zeros((5, 1), dtype=bool), 50)
+    none = summary(values_by_sample, np.array([0, 0, 0, 1, 2]), np.zeros((5, 1), dtype=bool), 50)
     assert none.n[0] == 0
     assert np.isnan(none.mean[0])
 
 
 def test_summary_interval_is_that_of_the_mean() -> None:
-    drawn = np.random.default_rng(0).normal(7, 2, (400, 1))
-    intervals = summary(drawn, np.arange(400), np.ones((400, 1), dtype=bool), 2000)
-    half = 1.96 * drawn.std(ddof=1) / 20
-    assert intervals.low[0] == pytest.approx(drawn.mean() - half, abs=0.05)
-    assert intervals.high[0] == pytest.approx(drawn.mean() + half, abs=0.05)
+    sample = np.random.default_rng(0).normal(7, 2, (400, 1))
+    intervals = summary(sample, np.arange(400), np.ones((400, 1), dtype=bool), 2000)
+    half = 1.96 * sample.std(ddof=1) / 20
+    assert intervals.low[0] == pytest.approx(sample.mean() - half, abs=0.05)
+    assert intervals.high[0] == pytest.approx(sample.mean() + half, abs=0.05)
 
 
 @pytest.mark.parametrize("units", [3, 8])
-def test_summary_interval_of_few_units_has_nominal_coverage(units: int) -> None:
-    drawn = np.random.default_rng(units).normal(7, 2, (units, 4000))
-    intervals = summary(drawn, np.arange(units), np.ones(drawn.shape, dtype=bool), 200)
-    covered = float(np.mean((intervals.low < 7) & (intervals.high > 7)))
-    assert covered == pytest.approx(0.95, abs=0.014)  # four standard errors below .95; a bootstrap covers .76 and .88
+def test_summary_interval_of_few_units_is_students(units: int) -> None:
+    sample = np.random.default_rng(units).normal(7, 2, (units, 2))
+    intervals = summary(sample, np.arange(units), np.ones(sample.shape, dtype=bool), 200)
+    low, high = stats.t.interval(0.95, units - 1, sample.mean(axis=0), stats.sem(sample))
+    assert intervals.low == pytest.approx(low)  # for comparison, a bootstrap of 3 or 8 units covers .76 and .88
+    assert intervals.high == pytest.approx(high)
 
 
 def test_summary_interval_needs_spread_and_stays_within_bounds() -> None:
-    given = np.array([[0.0, 4.0], [100.0, 4.0], [100.0, 4.0]])
-    intervals = summary(given, np.arange(3), np.ones((3, 2), dtype=bool), 50, (0.0, 100.0))
+    values_by_unit = np.array([[0.0, 4.0], [100.0, 4.0], [100.0, 4.0]])
+    intervals = summary(values_by_unit, np.arange(3), np.ones((3, 2), dtype=bool), 50, (0.0, 100.0))
     assert (intervals.low[0], intervals.high[0]) == (0, 100)
     assert np.isnan([intervals.low[1], intervals.high[1]]).all()
-    alone = summary(given[:1], np.arange(1), np.ones((1, 2), dtype=bool), 50)
+    alone = summary(values_by_unit[:1], np.arange(1), np.ones((1, 2), dtype=bool), 50)
     assert np.isnan([alone.low, alone.high, alone.sd]).all()
 
 
 def test_auroc_of_few_units_has_no_interval() -> None:
     scores = np.arange(24.0)[:, None]
     right = np.arange(24) % 3 == 0
-    for units, known in ((19, False), (20, True)):
+    for units, has_interval in ((19, False), (20, True)):
         value, low, high = auroc(scores, right, np.arange(24) % units, 50)
         assert np.isfinite(value[0])
-        assert np.isfinite([low[0], high[0]]).tolist() == [known, known]
+        assert np.isfinite([low[0], high[0]]).tolist() == [has_interval, has_interval]
 
 
 def test_auroc_matches_scikit_learn_with_ties() -> None:
@@ -316,10 +318,12 @@ def test_probes_match_scikit_learn_on_standardised_states() -> None:
     from sklearn.preprocessing import StandardScaler
 
     rng = np.random.default_rng(2)
-    given = rng.normal(3, [1, 10, 0.1], (150, 2, 3)).astype(np.float32)
-    right = given[:, 0, 0] + rng.normal(size=150) > 3
-    probability = train_probes(given, right, 0.5).probability(given)
+    states = rng.normal(3, [1, 10, 0.1], (150, 2, 3)).astype(np.float32)
+    right = states[:, 0, 0] + rng.normal(size=150) > 3
+    probability = train_probes(states, right, 0.5).probability(states)
     for layer in range(2):
         pipeline = make_pipeline(StandardScaler(), LogisticRegression(C=0.5, max_iter=2000))
-        expected = pipeline.fit(given[:, layer].astype(float), right).predict_proba(given[:, layer].astype(float))[:, 1]
+        expected = pipeline.fit(states[:, layer].astype(float), right).predict_proba(states[:, layer].astype(float))[
+            :, 1
+        ]
         assert probability[:, layer] == pytest.approx(expected, abs=1e-6)

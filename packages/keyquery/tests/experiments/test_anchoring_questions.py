@@ -4,12 +4,12 @@ import json
 from pathlib import Path
 from typing import Any
 
-import pytest
-
-pytest.importorskip("torch")
-pytest.importorskip("sklearn")
-
 import pandas as pd
+import pytest
+import torch
+import transformers
+
+pytest.importorskip("sklearn")
 
 import anchoring_planted as planting
 import models_tiny
@@ -25,32 +25,18 @@ pytestmark = pytest.mark.models
 
 ROWS: dict[str, list[dict[str, Any]]] = {
     "popqa": [
-        {
-            "id": 42,
-            "subj": "George Rankin",
-            "prop": "occupation",
-            "obj": "politician",
-            "question": "What is George Rankin's occupation?",
-            "possible_answers": '["politician", "political leader"]',
-        },
-        {
-            "id": 43,
-            "subj": "Unfound",
-            "prop": "capital",
-            "question": "What is the capital of Peru?",
-            "possible_answers": '["Lima"]',
-        },
+        {"id": 42, "subj": "George Rankin", "prop": "occupation", "obj": "politician",
+         "question": "What is George Rankin's occupation?", "possible_answers": '["politician", "political leader"]'},
+        {"id": 43, "subj": "Unfound", "prop": "capital", "question": "What is the capital of Peru?",
+         "possible_answers": '["Lima"]'},
     ],
     "triviaqa": [
-        {
-            "question_id": "tc_1",
-            "question": "Who wrote 'Emma'?",
-            "answer": {"value": "Jane Austen", "aliases": ["Jane Austen", "Austen"], "normalized_aliases": []},
-        }
+        {"question_id": "tc_1", "question": "Who wrote 'Emma'?",
+         "answer": {"value": "Jane Austen", "aliases": ["Jane Austen", "Austen"], "normalized_aliases": []}},
     ],
     "hotpotqa": [{"id": "5a8", "question": "Were Scott Derrickson and Ed Wood Americans?", "answer": "yes"}],
     "nq": [{"question": "who sang first in 1969 at woodstock", "answer": ["Richie Havens", "Havens"]}],
-}
+}  # fmt: skip
 WORDS = {
     "popqa": ["George Rankin", "occupation"],
     "triviaqa": ["wrote", "Emma"],
@@ -140,8 +126,8 @@ def test_aliases_match_whole_words() -> None:
     assert not is_alias("anything", ["the", ""])  # an alias that is only an article matches nothing
 
 
-def test_a_sample_ends_with_the_answer() -> None:
-    [question] = _read("popqa")
+def test_a_sample_ends_with_the_answer(tmp_path: Path) -> None:
+    [question] = questions("popqa", write(tmp_path, "popqa", ROWS["popqa"], "jsonl"))
     sample = sample_of_answer(question, "a politician. He")
     assert sample is not None
     assert sample.text == "Question: What is George Rankin's occupation?\nAnswer: a politician"
@@ -151,49 +137,39 @@ def test_a_sample_ends_with_the_answer() -> None:
     assert sample_of_answer(question, "\n") is None
 
 
-def _read(name: str) -> list[Any]:
-    import tempfile
-
-    with tempfile.TemporaryDirectory() as folder:
-        return questions(name, write(Path(folder), name, ROWS[name], "jsonl"))
-
-
 @pytest.fixture(scope="module")
 def english() -> Subject:
-    """Return a network with random weights over the words of our questions, which answers meaninglessly."""
-    texts = [f"{PROMPT[0]}{asked(number)}{PROMPT[1]} a b c d e" for number in range(60)]
+    """Return a model with random weights over the words of the questions; its answers are meaningless."""
+    texts = [f"{PROMPT[0]}{colour_question(number)}{PROMPT[1]} a b c d e" for number in range(60)]
     tokenizer = planting.byte_level(texts)
     sizes = {**models_tiny.SIZES, "vocab_size": len(tokenizer), "max_position_embeddings": 128}
-    import torch
-    import transformers
-
     torch.manual_seed(1)
     model = transformers.LlamaForCausalLM(transformers.LlamaConfig(**sizes)).eval()
     return Subject(name="random", model=model, tokenizer=tokenizer, book=BOOK, positional="rope")
 
 
-def asked(number: int) -> str:
+def colour_question(number: int) -> str:
     return f"What is the colour of thing {number} in the old house?"
 
 
 def test_answers_of_a_model_are_judged(english: Subject, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("keyquery.experiments._anchoring.groups.DRAWS", 50)
-    prompts = [PROMPT[0] + asked(number) + PROMPT[1] for number in range(60)]
+    prompts = [PROMPT[0] + colour_question(number) + PROMPT[1] for number in range(60)]
     continuations = greedy(english.model, english.tokenizer, prompts, 24, stop=("\n",))
     rows = []
     for number, text in enumerate(continuations):  # every second answer counts as right, so labels are known
-        place = answer_span(text)
-        alias = text[place[0] : place[1]] if place and number % 2 == 0 and normal(text[slice(*place)]) else "nothing"
-        rows.append({"question": asked(number), "answer": [alias]})
+        span = answer_span(text)
+        alias = text[span[0] : span[1]] if span and number % 2 == 0 and normal(text[slice(*span)]) else "nothing"
+        rows.append({"question": colour_question(number), "answer": [alias]})
     file = write(tmp_path, "nq", rows, "jsonl")
     split = answer_questions(english, "nq", file, 30, 15, seed=0)
     for sample in (*split.train, *split.test):
         question = sample.text.removeprefix(PROMPT[0]).partition(PROMPT[1])[0]
-        number = next(place for place in range(60) if asked(place) == question)
+        number = next(span for span in range(60) if colour_question(span) == question)
         assert sample.right == (rows[number]["answer"] != ["nothing"])
     assert answer_questions(english, "nq", file, 30, 15, seed=0) == split
-    made = anchoring.measure(english, Options(seeds=(0,)), data="nq", data_file=file, train=30, test=15)
-    conditions = {row["condition"] for row in made}
+    measured = anchoring.measure(english, Options(seeds=(0,)), data="nq", data_file=file, train=30, test=15)
+    conditions = {row["condition"] for row in measured}
     assert "nq/layer/question" in conditions
     assert not any("design" in condition for condition in conditions)
     with pytest.raises(DataError, match=r"only 60 questions can be used, not 50 \+ 20"):

@@ -1,8 +1,8 @@
 """Keys beyond the training length, on a planted model with known answers.
 
-The model has one head for each of four digits of a key. Each digit is a word that includes its place (`a7 b0 c3 d3`),
-so the head for a place finds words of that place by content and copies the digit. The score uses one rotary pair with a
-wavelength of 320 positions: it is positive for distances below 80 or above 240 positions, and negative between.
+The model has one head for each of a key's four digits. The word of a digit includes the digit's slot (`a7 b0 c3 d3`),
+so that the head of a slot finds the words of this slot by content and copies the digit. The score uses one rotary pair
+with a wavelength of 320 positions: it is positive for distances below 80 or above 240 positions, and negative between.
 """
 
 import json
@@ -67,24 +67,24 @@ def planted(drope: bool = False) -> Any:
         model.lm_head.weight[:, WIDTH:] = torch.eye(WIDTH)
         model.lm_head.weight[IDS["."], [IDS[f"d{digit}"] for digit in range(10)]] = 5.0  # the last digit ends a key
         strength = math.sqrt(60 * math.sqrt(HEAD) / (2 * WIDTH))  # a score of 60 at distance 0, after the norm
-        for place, slot in enumerate(SLOTS):
-            wanting = ["ask"] if place == 0 else [f"{SLOTS[place - 1]}{digit}" for digit in range(10)]
-            for word in wanting:
-                attention.q_proj.weight[place * HEAD + PAIR, IDS[word]] = strength
+        for index, slot in enumerate(SLOTS):
+            words_before = ["ask"] if index == 0 else [f"{SLOTS[index - 1]}{digit}" for digit in range(10)]
+            for word in words_before:
+                attention.q_proj.weight[index * HEAD + PAIR, IDS[word]] = strength
             for digit in range(10):
                 token = IDS[f"{slot}{digit}"]
-                attention.k_proj.weight[place * HEAD + PAIR, token] = strength
-                attention.v_proj.weight[place * HEAD + digit, token] = 1.0
-                attention.o_proj.weight[WIDTH + token, place * HEAD + digit] = 1.0
+                attention.k_proj.weight[index * HEAD + PAIR, token] = strength
+                attention.v_proj.weight[index * HEAD + digit, token] = 1.0
+                attention.o_proj.weight[WIDTH + token, index * HEAD + digit] = 1.0
     return model
 
 
-def written(key: str) -> str:
+def spelled(key: str) -> str:
     return " ".join(f"{slot}{digit}" for slot, digit in zip(SLOTS, key, strict=True))
 
 
 class Planted:
-    """A book whose keys have one word per digit and place."""
+    """A book whose keys have one word for each digit of each slot."""
 
     name = "planted"
 
@@ -109,29 +109,26 @@ class Planted:
         rng = random.Random(f"{task}/{seed}/{length}")
         for number in range(count):
             key, depth = "".join(str(rng.randrange(10)) for _ in SLOTS), (number + 0.5) / count
-            room = length - 1 - 4 - 1
-            filler = rng.choices(FILLER, k=room)
-            at = round(depth * room)
+            filler = rng.choices(FILLER, k=length - 1 - 4 - 1)
+            at = round(depth * len(filler))
             facts: dict[str, Any] = {"depth": depth, "length": length, "form": "ab"[number % 2], "digits": DIGITS}
             facts["at"] = 1 + at  # after the beginning token
-            front = " ".join([*filler[:at], written(key), *filler[at:]])
+            front = " ".join([*filler[:at], spelled(key), *filler[at:]])
             shown = [key, *(key[:3] + str((int(key[3]) + step) % 10) for step in (1, 2, 3))]
             rng.shuffle(shown)
-            facts["candidates"] = [written(one) for one in shown]
-            facts["prompts"] = [f"{front} key is {written(one)} ?" for one in shown]
-            yield Item(f"{task}-{number:04d}", task, f"{front} ask", written(key), (), facts)
+            facts["candidates"] = [spelled(one) for one in shown]
+            facts["prompts"] = [f"{front} key is {spelled(one)} ?" for one in shown]
+            yield Item(f"{task}-{number:04d}", task, f"{front} ask", spelled(key), (), facts)
 
 
 def subject(model: Any, **more: Any) -> Subject:
-    given = {"name": "planted", "tokenizer": word_tokenizer(IDS), "book": Planted(), "positional": "rope"}
-    return Subject(model=model, training_length=TRAINED, **(given | more))
+    fields = {"name": "planted", "tokenizer": word_tokenizer(IDS), "book": Planted(), "positional": "rope"}
+    return Subject(model=model, training_length=TRAINED, **(fields | more))
 
 
 def value(rows: list[dict[str, Any]], metric: str, condition: str) -> Any:
-    [matches] = [
-        row for row in rows if row["metric"] == metric and row["condition"] == condition and not row["unit_id"]
-    ]
-    return matches["value"]
+    [only] = [row for row in rows if (row["metric"], row["condition"], row["unit_id"]) == (metric, condition, "")]
+    return only["value"]
 
 
 @pytest.fixture(scope="module")
@@ -185,11 +182,8 @@ def test_every_answer_counts_once_by_class_form_and_depth(rotated: list[dict[str
         assert sum(counts) == 20
         assert counts[0] == pytest.approx(20 * value(rotated, "passkey_exact", condition))
         for parts in ("form", "depth"):
-            answers = [
-                row
-                for row in rotated
-                if row["metric"] == "passkey_exact" and row["condition"].startswith(f"{condition}/{parts}:")
-            ]
+            exact = [row for row in rotated if row["metric"] == "passkey_exact"]
+            answers = [row for row in exact if row["condition"].startswith(f"{condition}/{parts}:")]
             assert sum(row["n"] for row in answers) == 20
             assert sum(row["n"] * row["value"] for row in answers) == pytest.approx(counts[0])
     frame(rotated, "rope", "fp32")
@@ -213,10 +207,10 @@ def test_tied_first_choices_share_the_credit() -> None:
 
 
 def test_verification_scores_follow_from_known_probabilities(monkeypatch: pytest.MonkeyPatch) -> None:
-    shown = {"exact": [0.9, 0.6], "one-digit": [0.7], "other": [0.1]}
+    shares_by_kind = {"exact": [0.9, 0.6], "one-digit": [0.7], "other": [0.1]}
     items: list[Item] = []
     answers = []
-    for kind, shares in shown.items():
+    for kind, shares in shares_by_kind.items():
         for share in shares:
             facts = {"kind": kind, "length": 8}
             items.append(Item(f"v-{len(items)}", "verification", "", YES if kind == "exact" else NO, (YES, NO), facts))
@@ -238,9 +232,9 @@ def test_verification_scores_follow_from_known_probabilities(monkeypatch: pytest
 def test_recipe_may_select_choices() -> None:
     few = Options(items=2)
     rows = measure(subject(planted()), few, ratios=[1.0], baselines=[], choices=["ranking"])
-    asked = {str(row["metric"]).split("_")[0] for row in rows}
-    assert "ranking" in asked
-    assert "verification" not in asked
+    tasks = {str(row["metric"]).split("_")[0] for row in rows}
+    assert "ranking" in tasks
+    assert "verification" not in tasks
     with pytest.raises(DataError, match="choices = \\['rank'\\] is not among verification, ranking"):
         measure(subject(planted()), few, choices=["rank"])
 
@@ -264,9 +258,9 @@ def test_unmeasurable_lengths_have_a_reason() -> None:
     rows = measure(subject(planted()), Options(items=2), longest=8)
     assert [row["condition"] for row in rows] == [f"own/{ratio:g}x" for ratio in RATIOS]
     assert all(not row["n"] and row["reason"].endswith("more than the 8 that are measured") for row in rows)
-    for given in ({"items": -1}, {"texts": 0}, {"tokens": 0}, {"tokens": -8}):
+    for options in ({"items": -1}, {"texts": 0}, {"tokens": 0}, {"tokens": -8}):
         with pytest.raises(DataError, match=r"^--(items|documents|tokens) -?\d: there is nothing to measure; give \d"):
-            Options(**given)
+            Options(**options)
     for ratios in ([], [0.0], [1.0, -1.0]):
         with pytest.raises(DataError, match=r"^context_length: ratios = .*: give one or more, each above 0"):
             measure(subject(planted()), Options(items=2), ratios=ratios)
@@ -291,9 +285,9 @@ def test_context_length_is_measured_with_grouped_queries_and_four_bits(tmp_path:
     for quantize in (None, "nf4"):
         model = load(ModelSource(str(folder), dtype="fp32", quantize=quantize, device="cpu"), tokenizer=False).model
         assert model.config.num_key_value_heads < model.config.num_attention_heads
-        asked = subject(model, tokenizer=bare, precision=quantize or "fp32")
-        assert not asked.has_bos
-        rows = measure(asked, Options(items=3), ratios=(1.0, 1.5))
+        planted_subject = subject(model, tokenizer=bare, precision=quantize or "fp32")
+        assert not planted_subject.has_bos
+        rows = measure(planted_subject, Options(items=3), ratios=(1.0, 1.5))
         assert value(rows, "passkey_exact", "own/1x") == 0.0, "random weights find no key"
         assert value(rows, "passkey_exact_high", "yarn/1.5x") == pytest.approx(1.96**2 / (3 + 1.96**2), abs=1e-3)
         frame(rows, "rope", quantize or "fp32")
@@ -301,9 +295,12 @@ def test_context_length_is_measured_with_grouped_queries_and_four_bits(tmp_path:
 
 def test_key_distance_counts_the_tokens_after_its_first_digit() -> None:
     """If a prompt has its key twice, the nearer one counts; a prompt without its key gives a reason."""
-    asked = subject(planted(), book=Planted("passkey"))
-    rows = measure(asked, Options(items=4), ratios=(1.0, 2.0), baselines=("yarn",))
-    items = {length: asked.book.items("passkey", 4, 0, asked.tokenizer, length=length) for length in (64, 128)}
+    planted_subject = subject(planted(), book=Planted("passkey"))
+    rows = measure(planted_subject, Options(items=4), ratios=(1.0, 2.0), baselines=("yarn",))
+    items = {
+        length: planted_subject.book.items("passkey", 4, 0, planted_subject.tokenizer, length=length)
+        for length in (64, 128)
+    }
     matches = [row for row in rows if row["metric"] == "key_distance"]
     assert {row["condition"] for row in matches} == {"own/1x", "own/2x"}, "all encodings share the prompts"
     for length, label in ((64, "own/1x"), (128, "own/2x")):
@@ -311,7 +308,7 @@ def test_key_distance_counts_the_tokens_after_its_first_digit() -> None:
             assert (row["unit_id"], row["value"]) == (item.id, length - item.facts["at"])
     repeated = Item("passkey-0000", "passkey", "key is a1 b2 f1 f2 a1 b2 f3 ask", "a1 b2")
     gone = Item("passkey-0001", "passkey", "key is f1 f2 ask", "a1 b2")
-    near, none = distance_rows(asked, [(0, repeated), (0, gone)], "own/1x")
+    near, none = distance_rows(planted_subject, [(0, repeated), (0, gone)], "own/1x")
     assert near["value"] == 4
     assert (none["value"], none["reason"]) == (None, "the prompt does not hold the key as it is answered")
 
@@ -325,15 +322,15 @@ def test_shipped_models_find_keys_within_their_length() -> None:
 
 
 def test_zero_items_are_refused_before_a_model_is_looked_for(tmp_path: Path) -> None:
-    def told(*words: str) -> tuple[int, str]:
+    def exit_code_and_output(*words: str) -> tuple[int, str]:
         result = CliRunner().invoke(commands.run, [*words, "--items", "0"], obj={"root": tmp_path})
         return result.exit_code, result.output
 
     for name in ("context_length", "knowledge"):
-        code, printed = told(name, "sinks", "--model", "no-such-model")
+        code, printed = exit_code_and_output(name, "sinks", "--model", "no-such-model")
         assert (code, printed.count("Error")) == (2, 1)
         assert f"--items 0: {name} measures only answers to items; give --items 1 or more" in printed
-    assert "skipped context_length, knowledge" in told("--all")[1]
+    assert "skipped context_length, knowledge" in exit_code_and_output("--all")[1]
     recipe = {"title": "t", "items": 0, "experiments": ["knowledge"], "models": [{"name": "m", "id": "m"}]}
     (tmp_path / "mine.yaml").write_text(json.dumps(recipe))
     with pytest.raises(DataError, match=r"mine\.yaml: --items 0: knowledge measures only answers to items"):

@@ -12,7 +12,8 @@ import models_planted as planted
 from boundpaper.errors import DataError
 from keyquery.experiments import _masks as masks
 from keyquery.experiments import disruption, knowledge
-from keyquery.measure.evaluation import Condition, losses
+from keyquery.measure import scores
+from keyquery.measure.evaluation import Condition, JudgedAnswer, answers, losses
 from keyquery.measure.rows import Row
 from keyquery.measure.subject import Options, Subject
 from keyquery.models.anatomy import blocks
@@ -28,29 +29,34 @@ Q, K = (1, 2, 3), (2, 1, 5)  # layer, head, dimension
 
 @pytest.fixture(scope="module")
 def subject() -> Subject:
-    made = planted.massive(planted.model(), Q[0], "q", Q[1], Q[2])
-    return planted.subject(planted.massive(made, K[0], "k", K[1], K[2]))
+    model = planted.massive(planted.model(), Q[0], "q", Q[1], Q[2])
+    return planted.subject(planted.massive(model, K[0], "k", K[1], K[2]))
 
 
 @pytest.fixture(scope="module")
-def found(subject: Subject) -> Any:
+def measured_norms(subject: Subject) -> Any:
     return masks.measure_norms(subject, masks.split_texts(subject, OPTIONS)[0], "pre")
 
 
+@pytest.fixture(scope="module")
+def rows(subject: Subject) -> list[Row]:
+    return disruption.measure(subject, OPTIONS, draws=2, permutations=0)
+
+
 def value(rows: list[Row], condition: str, metric: str) -> Any:
-    [each] = [row for row in rows if (row["condition"], row["metric"]) == (condition, metric)]
-    assert each["value"] is None or each["n"] > 0
-    return each["value"]
+    [only] = [row for row in rows if (row["condition"], row["metric"]) == (condition, metric)]
+    assert only["value"] is None or only["n"] > 0
+    return only["value"]
 
 
 def reason(rows: list[Row], condition: str, metric: str) -> str:
-    [each] = [row for row in rows if (row["condition"], row["metric"]) == (condition, metric)]
-    assert each["value"] is None
-    assert each["n"] == 0
-    return str(each["reason"])
+    [only] = [row for row in rows if (row["condition"], row["metric"]) == (condition, metric)]
+    assert only["value"] is None
+    assert only["n"] == 0
+    return str(only["reason"])
 
 
-def taken(mask: masks.Mask) -> set[tuple[str, int, int, int]]:
+def positions(mask: masks.Mask) -> set[tuple[str, int, int, int]]:
     return {
         (side, layer, int(head), int(dim))
         for side, layers in mask.sides.items()
@@ -65,73 +71,81 @@ def test_norms_equal_those_of_the_projection_output(subject: Subject) -> None:
     queries = blocks(subject.model)[1].attention.get_submodule("q_proj")
     with queries.register_forward_hook(lambda m, i, o: recorded.append(o[0])):
         norms = dimensions(subject.model, [text])
-    made = recorded[-1].reshape(24, 4, 8).double().numpy()
-    assert norms.norms["q"][1] == pytest.approx(np.sqrt((made**2).sum(axis=0)), rel=1e-5)
-    assert norms.spreads["q"][1] == pytest.approx(np.sqrt(((made - made.mean(axis=0)) ** 2).sum(axis=0)), rel=1e-4)
+    model = recorded[-1].reshape(24, 4, 8).double().numpy()
+    assert norms.norms["q"][1] == pytest.approx(np.sqrt((model**2).sum(axis=0)), rel=1e-5)
+    assert norms.spreads["q"][1] == pytest.approx(np.sqrt(((model - model.mean(axis=0)) ** 2).sum(axis=0)), rel=1e-4)
     assert norms.norms["k"][2].shape == (2, 8), "one row per key head"
 
 
-def test_rotation_keeps_the_norm_of_each_dimension_pair(subject: Subject, found: Any) -> None:
+def test_rotation_keeps_the_norm_of_each_dimension_pair(subject: Subject, measured_norms: Any) -> None:
     """A rotation mixes dimensions i and i + d/2 and keeps their joint norm."""
     chosen = masks.split_texts(subject, OPTIONS)[0]
     post = masks.measure_norms(subject, chosen, "post").norms["q"][1]
-    pre = found.norms["q"][1]
+    pre = measured_norms.norms["q"][1]
     assert not np.allclose(pre, post, rtol=1e-2)
-    one = dimensions(subject.model, [chosen[0].tokens], "pre").norms["q"][1]
-    other = dimensions(subject.model, [chosen[0].tokens], "post").norms["q"][1]
-    assert other[:, :4] ** 2 + other[:, 4:] ** 2 == pytest.approx(one[:, :4] ** 2 + one[:, 4:] ** 2, rel=1e-4)
+    before = dimensions(subject.model, [chosen[0].tokens], "pre").norms["q"][1]
+    after = dimensions(subject.model, [chosen[0].tokens], "post").norms["q"][1]
+    assert after[:, :4] ** 2 + after[:, 4:] ** 2 == pytest.approx(before[:, :4] ** 2 + before[:, 4:] ** 2, rel=1e-4)
     with encoding(subject.model, "drope"):
-        still = masks.measure_norms(subject, chosen, "post").norms["q"][1]
-        same = masks.measure_norms(subject, chosen, "pre").norms["q"][1]
-    assert still == pytest.approx(same, rel=1e-6)
+        unrotated_post = masks.measure_norms(subject, chosen, "post").norms["q"][1]
+        unrotated_pre = masks.measure_norms(subject, chosen, "pre").norms["q"][1]
+    assert unrotated_post == pytest.approx(unrotated_pre, rel=1e-6)
 
 
-def test_scaled_row_is_found_as_the_only_massive_dimension(found: Any) -> None:
-    assert taken(masks.mask_above(found, 5.0)) == {("q", *Q), ("k", *K)}
-    top = taken(masks.mask_top(found))
+def test_scaled_row_is_found_as_the_only_massive_dimension(measured_norms: Any) -> None:
+    assert positions(masks.mask_above(measured_norms, 5.0)) == {("q", *Q), ("k", *K)}
+    top = positions(masks.mask_top(measured_norms))
     assert ("q", *Q) in top
     assert ("k", *K) in top
     assert len(top) == 3 * (4 + 2)
-    assert masks.largest_ratio(found) > 5
+    assert masks.largest_ratio(measured_norms) > 5
 
 
-def test_control_masks_have_equal_size_and_no_massive_dimension(found: Any) -> None:
-    for mask in (masks.mask_above(found, 5.0), masks.mask_top(found), masks.mask_top(found, 3)):
-        for control in (masks.random_mask(mask, 0), masks.smallest_mask(mask, found)):
+def test_control_masks_have_equal_size_and_no_massive_dimension(measured_norms: Any) -> None:
+    for mask in (
+        masks.mask_above(measured_norms, 5.0),
+        masks.mask_top(measured_norms),
+        masks.mask_top(measured_norms, 3),
+    ):
+        for control in (masks.random_mask(mask, 0), masks.smallest_mask(mask, measured_norms)):
             assert control.count == mask.count
-            assert not taken(control) & taken(mask)
+            assert not positions(control) & positions(mask)
             for side, layers in mask.sides.items():
                 for layer, where in layers.items():
                     assert control.sides[side][layer].sum() == where.sum()
                     if mask.by_head:
                         assert (control.sides[side][layer].sum(axis=1) == where.sum(axis=1)).all()
-        assert taken(masks.random_mask(mask, 0)) == taken(masks.random_mask(mask, 0))
-    top = masks.mask_top(found)
-    assert len({frozenset(taken(masks.random_mask(top, seed))) for seed in range(20)}) == 20
-    small = masks.smallest_mask(top, found).sides["q"][0]
-    assert (np.argmax(small, axis=1) == np.argmin(found.norms["q"][0], axis=1)).all()
+        assert positions(masks.random_mask(mask, 0)) == positions(masks.random_mask(mask, 0))
+    top = masks.mask_top(measured_norms)
+    assert len({frozenset(positions(masks.random_mask(top, seed))) for seed in range(20)}) == 20
+    small = masks.smallest_mask(top, measured_norms).sides["q"][0]
+    assert (np.argmax(small, axis=1) == np.argmin(measured_norms.norms["q"][0], axis=1)).all()
 
 
 @pytest.mark.parametrize("fill", ["mean", "zero"])
-def test_norm_matched_controls_remove_as_much(found: Any, fill: Any) -> None:
+def test_norm_matched_controls_remove_as_much(measured_norms: Any, fill: Any) -> None:
     """If the pool is large enough, the nearest sum is within half of one dimension of the target."""
-    removed = (found.norms if fill == "zero" else found.spreads)["q"][0] ** 2
-    flat = dataclasses.replace(found, norms={k: dict(v) for k, v in found.norms.items()})
+    removed = (measured_norms.norms if fill == "zero" else measured_norms.spreads)["q"][0] ** 2
+    flat = dataclasses.replace(measured_norms, norms={k: dict(v) for k, v in measured_norms.norms.items()})
     mask = masks.mask_top(flat)
     for seed in range(5):
-        control = masks.matched_mask(mask, found, fill, seed)
-        assert not taken(control) & taken(mask)
+        control = masks.matched_mask(mask, measured_norms, fill, seed)
+        assert not positions(control) & positions(mask)
         for head in range(4):
-            want = removed[head][mask.sides["q"][0][head]].sum()
-            have = removed[head][control.sides["q"][0][head]].sum()
-            rest = removed[head][~mask.sides["q"][0][head]]
-            assert abs(have - want) <= rest.max() / 2 + 1e-9 or have == pytest.approx(rest.sum())
-    massive = masks.mask_above(found, 5.0)  # 60 times as large as the others, whose sum is smaller
-    control = masks.matched_mask(massive, found, fill, 0)
+            target = removed[head][mask.sides["q"][0][head]].sum()
+            removed_by_control = removed[head][control.sides["q"][0][head]].sum()
+            pool = removed[head][~mask.sides["q"][0][head]]
+            assert abs(removed_by_control - target) <= pool.max() / 2 + 1e-9 or removed_by_control == pytest.approx(
+                pool.sum()
+            )
+    massive = masks.mask_above(measured_norms, 5.0)  # 60 times as large as the others, whose sum is smaller
+    control = masks.matched_mask(massive, measured_norms, fill, 0)
     assert control.sides["q"][1].sum() == 4 * 8 - 1
     assert control.sides["q"][0].sum() == 0
-    assert masks.removed_share(control, found, fill) < masks.removed_share(massive, found, fill)
-    assert masks.why_unmatched(massive, [control], found, fill).startswith("not matched: the other dimensions remove ")
+    assert masks.removed_share(control, measured_norms, fill) < masks.removed_share(massive, measured_norms, fill)
+    assert masks.why_unmatched(massive, [control], measured_norms, fill).startswith(
+        "not matched: the other dimensions remove "
+    )
     other = planted.subject(planted.model())
     plain = masks.measure_norms(other, masks.split_texts(other, OPTIONS)[0], "pre")
     even = masks.mask_top(plain)
@@ -139,9 +153,8 @@ def test_norm_matched_controls_remove_as_much(found: Any, fill: Any) -> None:
     assert masks.why_unmatched(even, controls, plain, fill) == ""
 
 
-def test_a_control_that_is_not_matched_has_no_value(subject: Subject, found: Any) -> None:
+def test_a_control_that_is_not_matched_has_no_value(rows: list[Row]) -> None:
     """All other dimensions have only a small part of the massive dimensions' norm, so nothing can be compared."""
-    rows = disruption.measure(subject, OPTIONS, draws=2, permutations=0)
     for fill in ("mean", "zero"):
         for condition, metric in (
             (f"threshold_matched_{fill}_pre", "delta_nats"),
@@ -156,8 +169,7 @@ def test_a_control_that_is_not_matched_has_no_value(subject: Subject, found: Any
         assert value(rows, f"threshold_massive_{fill}_pre", "minus_random") is not None
 
 
-def test_deltas_equal_those_of_masking_by_hand(subject: Subject, found: Any) -> None:
-    rows = disruption.measure(subject, OPTIONS, draws=2, permutations=0)
+def test_deltas_equal_those_of_masking_by_hand(subject: Subject, rows: list[Row]) -> None:
     texts = subject.texts(OPTIONS)
     before = np.array([loss.nats / loss.tokens for loss in losses(subject, texts)])
     q, k = np.zeros((4, 8), bool), np.zeros((2, 8), bool)
@@ -189,17 +201,17 @@ def test_selection_and_evaluation_share_no_text(subject: Subject) -> None:
         masks.split_texts(subject, Options(texts=1, seeds=(masks.SELECTION_SEED,)))
 
 
-def test_permutation_p_is_the_rank_among_random_masks(subject: Subject, found: Any) -> None:
+def test_permutation_p_is_the_rank_among_random_masks(subject: Subject, measured_norms: Any) -> None:
     """P counts the mask itself among the random masks, so it is never zero."""
     few = dataclasses.replace(OPTIONS, seeds=(0,))
     rows = disruption.measure(subject, few, draws=1, permutations=25)
     mask = masks.mask_top(masks.measure_norms(subject, masks.split_texts(subject, few)[0], "pre"))
     texts = subject.texts(few)
     before = np.mean([loss.nats / loss.tokens for loss in losses(subject, texts)])
-    drawn = [masks.random_mask(mask, 1000 + seed) for seed in range(25)]
+    random_masks = [masks.random_mask(mask, 1000 + seed) for seed in range(25)]
     for fill in ("mean", "zero"):
         name = f"top1_massive_{fill}_pre"
-        after = [losses(subject, texts, Condition("", each.interventions(fill, "pre"))) for each in drawn]
+        after = [losses(subject, texts, Condition("", mask.interventions(fill, "pre"))) for mask in random_masks]
         deltas = np.array([np.mean([loss.nats / loss.tokens for loss in of_set]) for of_set in after]) - before
         own_delta = value(rows, name, "delta_nats")
         assert value(rows, name, "permutation_p") == pytest.approx((1 + (deltas >= own_delta).sum()) / 26)
@@ -226,30 +238,28 @@ def test_model_without_massive_dimensions_has_rows_with_no_dims() -> None:
     assert "no dimension" in reason(rows, "threshold_matched_zero_post", "perplexity")
     assert "no dimension" in reason(rows, "threshold_massive_zero_post", "minus_random")
     assert value(rows, "top1_massive_mean_pre", "dims") == 18
-    assert {r["condition"] for r in rows if r["metric"] == "permutation_p"} == {
-        "top1_massive_mean_pre",
-        "top1_massive_zero_pre",
-    }
+    ranked = {r["condition"] for r in rows if r["metric"] == "permutation_p"}
+    assert ranked == {"top1_massive_mean_pre", "top1_massive_zero_pre"}
 
 
 def test_queries_of_zero_are_not_disrupted() -> None:
-    made = planted.model()
-    for block in made.model.layers:
+    model = planted.model()
+    for block in model.model.layers:
         with torch.no_grad():
             block.self_attn.q_proj.weight.zero_()
             block.self_attn.k_proj.weight.zero_()
-    rows = disruption.measure(planted.subject(made), Options(texts=2), draws=1, permutations=2)
+    rows = disruption.measure(planted.subject(model), Options(texts=2), draws=1, permutations=2)
     assert value(rows, "top1_massive_zero_pre", "delta_nats") == 0
     assert value(rows, "threshold_massive_pre", "largest_over_mean") == 0
     assert reason(rows, "top1_massive_zero_pre", "removed_share") == "all are zero"
     assert value(rows, "top1_massive_mean_pre", "permutation_p") == 1
 
 
-def test_settings_that_leave_no_control_are_refused(found: Any) -> None:
+def test_settings_that_leave_no_control_are_refused(measured_norms: Any) -> None:
     with pytest.raises(DataError, match="leave none for control"):
-        masks.mask_top(found, 5)
+        masks.mask_top(measured_norms, 5)
     with pytest.raises(DataError, match="2 or more"):
-        masks.mask_above(found, 1.0)
+        masks.mask_above(measured_norms, 1.0)
 
 
 def test_one_text_has_no_spread(subject: Subject) -> None:
@@ -262,11 +272,11 @@ def test_disruption_runs_on_four_bit_weights(tmp_path: Path) -> None:
     from keyquery.models.checkpoints.loading import ModelSource, load
 
     planted.massive(planted.model(hidden_size=64, intermediate_size=128), 1, "q", 2, 3).save_pretrained(tmp_path)
-    made = load(ModelSource(str(tmp_path), dtype="bf16", quantize="nf4", device="cpu"), tokenizer=False).model
-    subject = planted.subject(made, precision="nf4")
+    model = load(ModelSource(str(tmp_path), dtype="bf16", quantize="nf4", device="cpu"), tokenizer=False).model
+    subject = planted.subject(model, precision="nf4")
     rows = disruption.measure(subject, Options(texts=2, tokens=16), draws=1, permutations=2)
     parts = masks.measure_norms(subject, subject.texts(Options(texts=2)), "pre")
-    assert ("q", 1, 2, 3) in taken(masks.mask_above(parts, 5.0))
+    assert ("q", 1, 2, 3) in positions(masks.mask_above(parts, 5.0))
     assert value(rows, "threshold_massive_pre", "dims") == masks.mask_above(parts, 5.0).count
     assert np.isfinite(value(rows, "top1_massive_mean_pre", "delta_nats"))
     known = knowledge.measure(subject, Options(texts=2, items=2), draws=1)
@@ -289,10 +299,8 @@ def test_knowledge_is_recorded_by_item_with_degradation(subject: Subject) -> Non
         assert value(rows, "random", f"{task}_accuracy") == pytest.approx(np.mean(both))
 
 
-def answering(monkeypatch: pytest.MonkeyPatch, shares: dict[str, dict[str, float]]) -> None:
+def plant_answers(monkeypatch: pytest.MonkeyPatch, shares: dict[str, dict[str, float]]) -> None:
     """Make conditions answer a known share of items right, whatever the model says."""
-    from keyquery.measure import scores
-    from keyquery.measure.evaluation import JudgedAnswer
 
     def given(subject: Any, items: Any, condition: Any = None) -> list[JudgedAnswer]:
         name = "random" if condition.name.startswith("random") else condition.name
@@ -306,14 +314,9 @@ def answering(monkeypatch: pytest.MonkeyPatch, shares: dict[str, dict[str, float
 
 
 def test_degradation_matches_known_answers(subject: Subject, monkeypatch: pytest.MonkeyPatch) -> None:
-    answering(
-        monkeypatch,
-        {
-            "baseline": {"cities": 0.9, "sports": 0.6, "sentiment": 0.5, "passkey": 0.8},
-            "top1": {"cities": 0.6, "sports": 0.6, "sentiment": 0.4, "passkey": 0.2},
-            "random": {"cities": 0.9, "sports": 0.6, "sentiment": 0.5, "passkey": 0.8},
-        },
-    )
+    before = {"cities": 0.9, "sports": 0.6, "sentiment": 0.5, "passkey": 0.8}
+    top1 = {"cities": 0.6, "sports": 0.6, "sentiment": 0.4, "passkey": 0.2}
+    plant_answers(monkeypatch, {"baseline": before, "top1": top1, "random": before})
     rows = knowledge.measure(subject, Options(texts=1, items=10))
     assert value(rows, "top1", "cities_degradation") == pytest.approx(1 / 3)
     assert value(rows, "top1", "cities_degradation_over_chance") == pytest.approx(0.3 / 0.4)
@@ -334,12 +337,10 @@ def test_book_that_lacks_tasks_gives_reasons(subject: Subject) -> None:
     assert not [r for r in rows if r["condition"].startswith("random")]
 
 
-def test_the_disruption_acts_in_the_prefill_only(subject: Subject, found: Any) -> None:
+def test_the_disruption_acts_in_the_prefill_only(subject: Subject, measured_norms: Any) -> None:
     """The first answer token is the disrupted model's; later tokens come from the cached keys and values."""
-    from keyquery.measure.evaluation import answers
-
     items = subject.book.items("passkey", 4, 0, subject.tokenizer, length=24)
-    interventions = masks.mask_top(found).interventions("mean", "pre")
+    interventions = masks.mask_top(measured_norms).interventions("mean", "pre")
     given_answers = answers(subject, items, Condition("top1", interventions))
     for item, outcome in zip(items, given_answers, strict=True):
         ids = subject.encode(item.prompt)

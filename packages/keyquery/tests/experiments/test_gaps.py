@@ -35,28 +35,28 @@ class TwoKinds(PlantedBook):
         return ("one", "other")
 
 
-def on_disk(made: Any, folder: Path, **changes: Any) -> Subject:
+def on_disk(model: Any, folder: Path, **changes: Any) -> Subject:
     """Return a subject that can be captured: its model is saved in a folder."""
-    made.save_pretrained(folder / "planted")
+    model.save_pretrained(folder / "planted")
     planted.tokenizer().save_pretrained(folder / "planted")
     source = ModelSource(str(folder / "planted"), device="cpu")
     loaded = load(source)
-    given = {"source": source, "folder": folder / "out/answers", "facts": loaded.facts, "training_length": LENGTH}
-    return planted.subject(loaded.model, **(given | changes))
+    fields = {"source": source, "folder": folder / "out/answers", "facts": loaded.facts, "training_length": LENGTH}
+    return planted.subject(loaded.model, **(fields | changes))
 
 
 def retriever() -> Any:
     """Return a two-layer model in which only one head, in layer 1, writes anything."""
-    made = planted.model(layers=2)
+    model = planted.model(layers=2)
     with torch.no_grad():
-        made.model.layers[0].self_attn.o_proj.weight.zero_()
-        made.model.layers[1].self_attn.o_proj.weight[:, 8:] = 0
-    return made
+        model.model.layers[0].self_attn.o_proj.weight.zero_()
+        model.model.layers[1].self_attn.o_proj.weight[:, 8:] = 0
+    return model
 
 
-def one(rows: list[Row], metric: str, **where: Any) -> Row:
-    wanted = {"condition": "", "layer": None, "head": None, "unit_id": "", **where, "metric": metric}
-    [matches] = [row for row in rows if all(row[name] == value for name, value in wanted.items())]
+def only_row(rows: list[Row], metric: str, **where: Any) -> Row:
+    fields = {"condition": "", "layer": None, "head": None, "unit_id": "", **where, "metric": metric}
+    [matches] = [row for row in rows if all(row[name] == value for name, value in fields.items())]
     return matches
 
 
@@ -74,10 +74,10 @@ def ablated() -> tuple[Subject, list[Row], list[tuple[int, int]]]:
 def test_ablating_heads_has_an_effect_only_for_the_head_that_writes(ablated: Any) -> None:
     _, rows, _ = ablated
     planted.tidy(rows)
-    assert one(rows, "delta_nats", condition="lowest:1")["value"] == 0
-    assert one(rows, "delta_nats", condition="lowest:2")["value"] == 0
-    assert abs(one(rows, "delta_nats", condition="highest:1")["value"]) > 1e-3
-    alone, with_mute = (one(rows, "delta_nats", condition=f"highest:{count}")["value"] for count in (1, 2))
+    assert only_row(rows, "delta_nats", condition="lowest:1")["value"] == 0
+    assert only_row(rows, "delta_nats", condition="lowest:2")["value"] == 0
+    assert abs(only_row(rows, "delta_nats", condition="highest:1")["value"]) > 1e-3
+    alone, with_mute = (only_row(rows, "delta_nats", condition=f"highest:{count}")["value"] for count in (1, 2))
     assert alone == pytest.approx(with_mute, abs=1e-9)
     assert {r["value"] for r in rows if r["metric"] == "heads" and r["condition"] == "highest:2"} == {2}
     assert {r["seed"] for r in rows if r["metric"] == "passkey_accuracy"} == {0}
@@ -93,7 +93,7 @@ def test_random_head_ablation_has_an_effect_only_when_it_includes_the_writing_he
     _, rows, order = ablated
     draws = [r for r in rows if r["metric"] == "delta_nats" and r["condition"] == "random:1"]
     assert len(draws) == head_ablation.DRAWS
-    effect = one(rows, "delta_nats", condition="highest:1")["value"]
+    effect = only_row(rows, "delta_nats", condition="highest:1")["value"]
     assert all(r["value"] == 0 or r["value"] == pytest.approx(effect, abs=1e-9) for r in draws)
     hits = sum(r["value"] != 0 for r in draws)
     assert 0 < hits < len(draws)
@@ -105,25 +105,25 @@ def test_random_head_ablation_has_an_effect_only_when_it_includes_the_writing_he
 def test_head_ablation_equals_zeroing_its_output_projection_columns(ablated: Any) -> None:
     """Also with grouped queries: only one query head is removed, the other head of its key head stays."""
     subject = planted.subject(planted.model(layers=2))
-    without_head = head_ablation._condition_rows(
-        subject, OPTIONS, head_ablation._ablation(subject, "x", [(1, 2)]), "", 1
-    )
+    condition = head_ablation._ablation(subject, "x", [(1, 2)])
+    without_head = head_ablation._condition_rows(subject, OPTIONS, condition, "", 1)
     by_hand = planted.model(layers=2)
     with torch.no_grad():
         by_hand.model.layers[1].self_attn.o_proj.weight[:, 16:24] = 0
-    names = ("baseline", planted.subject(by_hand))
-    expected = head_ablation._condition_rows(names[1], OPTIONS, BASELINE, "", None)
+    expected = head_ablation._condition_rows(planted.subject(by_hand), OPTIONS, BASELINE, "", None)
     baseline = head_ablation._condition_rows(subject, OPTIONS, BASELINE, "", None)
     tokens = [text.tokens for text in subject.texts(OPTIONS)]
     nats = []
-    for made in (by_hand, planted.model(layers=2)):
+    for model in (by_hand, planted.model(layers=2)):
         with torch.inference_mode():
-            each = [made(input_ids=ids, labels=ids).loss for ids in tokens]
-        nats.append(float(torch.stack(each).mean()))
-    assert one(without_head, "delta_nats", condition="x")["value"] == pytest.approx(nats[0] - nats[1], abs=1e-5)
+            text_losses = [model(input_ids=ids, labels=ids).loss for ids in tokens]
+        nats.append(float(torch.stack(text_losses).mean()))
+    assert only_row(without_head, "delta_nats", condition="x")["value"] == pytest.approx(nats[0] - nats[1], abs=1e-5)
     assert abs(nats[0] - nats[1]) > 1e-3
-    assert one(expected, "delta_nats", condition="baseline")["value"] == 0
-    accuracies = [one(rows, "passkey_accuracy", condition="baseline", seed=0)["value"] for rows in (baseline, expected)]
+    assert only_row(expected, "delta_nats", condition="baseline")["value"] == 0
+    accuracies = [
+        only_row(rows, "passkey_accuracy", condition="baseline", seed=0)["value"] for rows in (baseline, expected)
+    ]
     assert all(0 <= accuracy <= 1 for accuracy in accuracies)
 
 
@@ -133,9 +133,9 @@ def test_plasticity_ranks_need_two_heads_with_a_plasticity() -> None:
     for number, head in enumerate(heads):
         head.set_value("ap_last_20", 0.5 - number / 10)
     assert head_ablation._heads_by_plasticity(subject, heads) == [(0, 2), (0, 1), (0, 0)]
-    for each in heads[1:]:
-        each.metrics.clear()
-        each.mark_missing(("ap_last_20",), "3 queries, 30 needed")
+    for head in heads[1:]:
+        head.metrics.clear()
+        head.mark_missing(("ap_last_20",), "3 queries, 30 needed")
     with pytest.raises(DataError, match=r"planted: only 1 of 3 heads have a plasticity.* \(3 queries, 30 needed\)"):
         head_ablation._heads_by_plasticity(subject, heads)
 
@@ -151,12 +151,12 @@ def test_model_in_memory_is_refused_with_the_way_to_capture_it() -> None:
 @pytest.fixture(scope="module")
 def stored(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Subject]:
     """Return a capture of random weights in which layer 1 attends uniformly, since its queries are zero."""
-    made = planted.model(layers=2)
+    model = planted.model(layers=2)
     with torch.no_grad():
-        made.model.layers[1].self_attn.q_proj.weight.zero_()
+        model.model.layers[1].self_attn.q_proj.weight.zero_()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(captured, "DOCUMENTS", 40)  # this many queries per bin, of which 30 are needed
-        yield on_disk(made, tmp_path_factory.mktemp("gaps"), book=TwoKinds())
+        yield on_disk(model, tmp_path_factory.mktemp("gaps"), book=TwoKinds())
 
 
 def test_equal_texts_of_different_kinds_give_equal_rows(stored: Subject) -> None:
@@ -168,27 +168,27 @@ def test_equal_texts_of_different_kinds_give_equal_rows(stored: Subject) -> None
         (layer, head) for layer in (0, 1) for head in range(4)
     }
     for metric in text_kinds.METRICS:
-        mean = one(kinds[0], metric)
-        each = [r["value"] for r in kinds[0] if r["metric"] == metric and r["layer"] is not None and r["n"]]
-        assert mean["n"] == len(each)
-        assert mean["value"] == (pytest.approx(np.mean(each)) if each else None)
+        mean = only_row(kinds[0], metric)
+        head_values = [r["value"] for r in kinds[0] if r["metric"] == metric and r["layer"] is not None and r["n"]]
+        assert mean["n"] == len(head_values)
+        assert mean["value"] == (pytest.approx(np.mean(head_values)) if head_values else None)
 
 
 def test_heads_without_a_value_state_the_reason(stored: Subject) -> None:
     """Zero queries prefer no key: no order of keys, so no drift and no separation."""
     heads = {(finding.layer, finding.head): finding for finding in captured.findings(stored, OPTIONS, "one")}
     rows = [r for r in text_kinds.measure(stored, OPTIONS) if r["condition"] == "one"]
-    for (layer, head), each in heads.items():
+    for (layer, head), finding in heads.items():
         for metric in text_kinds.METRICS:
-            mine = one(rows, metric, condition="one", layer=layer, head=head)
-            assert mine["value"] == (pytest.approx(each.metrics[metric]) if metric in each.metrics else None)
-            assert mine["reason"] == each.reasons.get(metric, "")
+            row = only_row(rows, metric, condition="one", layer=layer, head=head)
+            assert row["value"] == (pytest.approx(finding.metrics[metric]) if metric in finding.metrics else None)
+            assert row["reason"] == finding.reasons.get(metric, "")
     for head in range(4):
-        blind = one(rows, "ap_overall", condition="one", layer=1, head=head)
+        blind = only_row(rows, "ap_overall", condition="one", layer=1, head=head)
         assert (blind["value"], blind["n"], blind["reason"]) == (None, 0, "no query bin has a value")
-        assert one(rows, "bias_strength", condition="one", layer=1, head=head)["value"] == 0
-        assert 0.5 < one(rows, "ap_overall", condition="one", layer=0, head=head)["value"] <= 1
-    assert one(rows, "ap_overall", condition="one")["n"] == 4, "the mean covers heads with a value"
+        assert only_row(rows, "bias_strength", condition="one", layer=1, head=head)["value"] == 0
+        assert 0.5 < only_row(rows, "ap_overall", condition="one", layer=0, head=head)["value"] <= 1
+    assert only_row(rows, "ap_overall", condition="one")["n"] == 4, "the mean covers heads with a value"
 
 
 def test_comparing_a_single_text_kind_is_refused(stored: Subject) -> None:
@@ -203,8 +203,8 @@ def test_uniform_attention_never_changes_its_top_key(stored: Subject) -> None:
     rows = softmax_globality.measure(stored, OPTIONS)
     planted.tidy(rows)
     for head in range(4):
-        assert one(rows, "top_changes", layer=1, head=head)["value"] == 0
-        assert one(rows, "top_first", layer=1, head=head)["value"] == 1
+        assert only_row(rows, "top_changes", layer=1, head=head)["value"] == 0
+        assert only_row(rows, "top_first", layer=1, head=head)["value"] == 1
     changes = np.zeros(4)
     first = np.zeros(4)
     texts = stored.texts(OPTIONS)
@@ -217,9 +217,9 @@ def test_uniform_attention_never_changes_its_top_key(stored: Subject) -> None:
         first += (top[:, 1:] == 0).mean(1) / len(texts)
     stored.model.set_attn_implementation("sdpa")
     for head in range(4):
-        assert one(rows, "top_changes", layer=0, head=head)["value"] == pytest.approx(changes[head])
-        assert one(rows, "top_changes", layer=0, head=head)["n"] == len(texts)
-        assert one(rows, "top_first", layer=0, head=head)["value"] == pytest.approx(first[head])
+        assert only_row(rows, "top_changes", layer=0, head=head)["value"] == pytest.approx(changes[head])
+        assert only_row(rows, "top_changes", layer=0, head=head)["n"] == len(texts)
+        assert only_row(rows, "top_first", layer=0, head=head)["value"] == pytest.approx(first[head])
     assert changes.max() > 0.1
     assert {(r["layer"], r["head"]) for r in rows if r["metric"] == "ap_overall"} == {
         (layer, head) for layer in (0, 1) for head in range(4)
@@ -228,18 +228,18 @@ def test_uniform_attention_never_changes_its_top_key(stored: Subject) -> None:
 
 def test_four_bit_model_is_captured_as_loaded(tmp_path: Path) -> None:
     pytest.importorskip("bitsandbytes")
-    made = planted.model(layers=1, hidden_size=64, intermediate_size=128)
-    made.save_pretrained(tmp_path / "m")
+    model = planted.model(layers=1, hidden_size=64, intermediate_size=128)
+    model.save_pretrained(tmp_path / "m")
     planted.tokenizer().save_pretrained(tmp_path / "m")
     source = ModelSource(str(tmp_path / "m"), dtype="bf16", quantize="nf4", device="cpu")
     loaded = load(source)
-    given = {"source": source, "folder": tmp_path / "out/answers", "facts": loaded.facts, "precision": "nf4"}
-    subject = planted.subject(loaded.model, training_length=LENGTH, **given)
+    fields = {"source": source, "folder": tmp_path / "out/answers", "facts": loaded.facts, "precision": "nf4"}
+    subject = planted.subject(loaded.model, training_length=LENGTH, **fields)
     rows = softmax_globality.measure(subject, Options(texts=1))
     planted.tidy(rows)
     assert captured.open_or_capture(subject, Options(texts=1)).manifest["settings"]["quantization"]["type"] == "nf4"
     survey = survey_text(loaded.model, subject.texts(Options(texts=1))[0].tokens, SurveyOptions(bos=planted.BOS))
-    assert one(rows, "top_changes", layer=0, head=1)["value"] == survey.top_changes[0, 1]
+    assert only_row(rows, "top_changes", layer=0, head=1)["value"] == survey.top_changes[0, 1]
 
 
 # Captures belong to their model and texts -------------------------------------------------------------------------
@@ -255,8 +255,8 @@ def test_retrained_model_is_captured_again(tmp_path: Path, monkeypatch: pytest.M
     assert not np.array_equal(before.queries(head).vectors, after.queries(head).vectors)
     file = tmp_path / "mine.txt"
     file.write_text(" ".join(["w3 w5 w7"] * 60))
-    own = captured.open_or_capture(changed, dataclasses.replace(OPTIONS, place=str(file)))
-    assert own.root not in (before.root, after.root)
+    own_text = captured.open_or_capture(changed, dataclasses.replace(OPTIONS, place=str(file)))
+    assert own_text.root not in (before.root, after.root)
     assert list(changed.used.texts) == [file.name]
     with pytest.raises(DataError, match="needs texts of at least 16 tokens, not 8; give more --tokens"):
         captured.open_or_capture(changed, dataclasses.replace(OPTIONS, tokens=8))

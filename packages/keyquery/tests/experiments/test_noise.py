@@ -22,8 +22,8 @@ def test_values_below_the_noise_of_their_own_metric_are_zero():
 
 
 def test_remeasuring_on_another_processor_keeps_the_table(tmp_path):
-    def measured(made):
-        [path] = save(tmp_path, {"layer_content": made}, "m", {"seconds": 1})
+    def measured(values):
+        [path] = save(tmp_path, {"layer_content": values}, "m", {"seconds": 1})
         return path.read_bytes()
 
     first = measured(table(17.0, 1e-6, 1.2e-7))

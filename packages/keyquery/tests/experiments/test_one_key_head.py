@@ -19,28 +19,28 @@ FEW: dict[str, dict[str, Any]] = {"disruption": {"draws": 1, "permutations": 0},
 
 @pytest.mark.parametrize("heads", [(4, 1), (1, 1)])
 def test_experiments_on_queries_and_keys_run_with_one_key_head(heads: tuple[int, int]) -> None:
-    made = planted.model(2, num_attention_heads=heads[0], num_key_value_heads=heads[1], head_dim=8)
-    subject = planted.subject(made)
+    model = planted.model(2, num_attention_heads=heads[0], num_key_value_heads=heads[1], head_dim=8)
+    subject = planted.subject(model)
     for name in READ_QUERIES:
         module = importlib.import_module(f"keyquery.experiments.{name}")
-        assert module.measure(subject, Options(texts=2, items=2), **FEW.get(name, {}))
+        assert module.measure(subject, Options(texts=2, tokens=16, items=1), **FEW.get(name, {}))
 
 
 def test_key_norms_of_a_single_key_head_equal_its_projection() -> None:
-    made = planted.model(2, num_attention_heads=4, num_key_value_heads=1, head_dim=8)
-    tokens = planted.subject(made).texts(Options(texts=1))[0].tokens
+    model = planted.model(2, num_attention_heads=4, num_key_value_heads=1, head_dim=8)
+    tokens = planted.subject(model).texts(Options(texts=1))[0].tokens
     calls: list[Any] = []
-    with made.model.layers[1].self_attn.k_proj.register_forward_hook(lambda module, given, out: calls.append(out[0])):
-        taken = survey_text(made, tokens, SurveyOptions(where="pre", bos=None), text="one")
+    with model.model.layers[1].self_attn.k_proj.register_forward_hook(lambda module, given, out: calls.append(out[0])):
+        result = survey_text(model, tokens, SurveyOptions(where="pre", bos=None), text="one")
     norms = calls[-1].double().norm(dim=0).detach().numpy()
-    assert taken.norms_k[1].shape == (1, 8)
-    assert taken.norms_k[1][0] == pytest.approx(norms, rel=1e-5)
+    assert result.norms_k[1].shape == (1, 8)
+    assert result.norms_k[1][0] == pytest.approx(norms, rel=1e-5)
 
 
 def test_norm_module_whose_output_is_not_rotated_is_not_used() -> None:
     """If a module named as a norm does not give the rotated vectors, the keys are rotated back instead."""
-    made = planted.model(1, num_attention_heads=4, num_key_value_heads=1, head_dim=8)
-    attention = made.model.layers[0].self_attn
+    model = planted.model(1, num_attention_heads=4, num_key_value_heads=1, head_dim=8)
+    attention = model.model.layers[0].self_attn
     calls: list[Any] = []
     attention.k_norm = torch.nn.Identity()
 
@@ -49,7 +49,7 @@ def test_norm_module_whose_output_is_not_rotated_is_not_used() -> None:
         attention.k_norm(out * torch.linspace(1.0, 2.0, out.shape[1])[None, :, None])
 
     attention.k_proj.register_forward_hook(stretched)
-    tokens = planted.subject(made).texts(Options(texts=1))[0].tokens
-    taken = survey_text(made, tokens, SurveyOptions(where="pre", bos=None), text="one")
+    tokens = planted.subject(model).texts(Options(texts=1))[0].tokens
+    result = survey_text(model, tokens, SurveyOptions(where="pre", bos=None), text="one")
     norms = calls[-1].double().norm(dim=0).detach().numpy()
-    assert taken.norms_k[0][0] == pytest.approx(norms, rel=1e-5)
+    assert result.norms_k[0][0] == pytest.approx(norms, rel=1e-5)

@@ -18,7 +18,7 @@ from keyquery.measure.heads import captured
 from keyquery.measure.subject import Options
 from keyquery.models.anatomy import blocks
 
-ASKED: dict[str, Any] = {"texts": 2, "items": 0}
+OPTIONS: dict[str, Any] = {"texts": 2, "items": 0}
 
 
 @pytest.fixture
@@ -45,28 +45,28 @@ def test_experiments_run_together_give_the_same_rows_as_alone(
 ) -> None:
     forwards = counted(model)
     together, alone = {}, {}
-    few: dict[str, dict[str, Any]] = {"sinks": {}, "bos_value": {}, "disruption": SETTINGS["disruption"]}
-    for name, more in few.items():
-        together[name] = kq.run(name, model, **ASKED, **more).to_csv()
-    shared, apart = len(forwards), 0
-    for name, more in few.items():
+    settings: dict[str, dict[str, Any]] = {"sinks": {}, "bos_value": {}, "disruption": SETTINGS["disruption"]}
+    for name, options in settings.items():
+        together[name] = kq.run(name, model, **OPTIONS, **options).to_csv()
+    forwards_together, forwards_alone = len(forwards), 0
+    for name, options in settings.items():
         monkeypatch.setattr(cache, "_memory", {})
         fresh = opened(tmp_path_factory.mktemp(name))
-        seen_alone = counted(fresh)
-        alone[name] = kq.run(name, fresh, **ASKED, **more).to_csv()
-        apart += len(seen_alone)
+        counts = counted(fresh)
+        alone[name] = kq.run(name, fresh, **OPTIONS, **options).to_csv()
+        forwards_alone += len(counts)
     assert together == alone
-    assert shared < apart
+    assert forwards_together < forwards_alone
 
 
 def test_layer_choice_takes_one_forward_per_text_and_layer(model: kq.Model) -> None:
     subject = model.subject
-    chosen, _ = masks.split_texts(subject, Options(**ASKED))
+    chosen, _ = masks.split_texts(subject, Options(**OPTIONS))
     forwards = counted(model)
     layers = bos.choose_layers(subject, chosen)
     assert len(forwards) == len(chosen) * (subject.layers + 1)
-    each = [losses(subject, chosen, bos.bos_mlp(layer, "x")) for layer in range(subject.layers)]
-    nats = [sum(text.nats for text in some) for some in each]
+    losses_by_layer = [losses(subject, chosen, bos.bos_mlp(layer, "x")) for layer in range(subject.layers)]
+    nats = [sum(text.nats for text in text_losses) for text_losses in losses_by_layer]
     assert layers.best == max(range(subject.layers), key=nats.__getitem__)
     assert bos.ratios_and_nats(subject, chosen, bos.bos_mlp(0, "x").interventions)[1] == pytest.approx(nats[0])
 
@@ -78,7 +78,7 @@ def test_an_experiment_asks_items_of_the_tasks_that_its_file_declares(
     monkeypatch.setattr(captured, "DOCUMENTS", DOCUMENTS)
     monkeypatch.setattr(head_ablation, "DRAWS", 1)
     model = kq.load("tiny-rope")
-    kq.run(name, model, texts=2, items=2, **SETTINGS.get(name, {}))
+    kq.run(name, model, texts=2, tokens=32, items=1, **SETTINGS.get(name, {}))
     assert set(model.subject.used.items) == set(declared_value(name, "ASKS") or ())
 
 

@@ -38,29 +38,29 @@ EXPERIMENTS: dict[str, Callable[[Sequence[TextSurvey]], list[dict[str, Any]]]] =
 
 
 def surveyed(model: Any, texts: int = TEXTS, **options: Any) -> list[TextSurvey]:
-    collected = []
+    surveys = []
     for number in range(texts):
         ids = torch.randint(4, 64, (1, TOKENS), generator=torch.Generator().manual_seed(number))
         ids[0, 0] = 1
-        collected.append(survey_text(model, ids, SurveyOptions(**options), text=f"text-{number}"))
-    return collected
+        surveys.append(survey_text(model, ids, SurveyOptions(**options), text=f"text-{number}"))
+    return surveys
 
 
 @cache
-def plain() -> list[TextSurvey]:
+def llama_surveys() -> list[TextSurvey]:
     return surveyed(built("llama"))
 
 
-def one(rows: list[dict[str, Any]], metric: str, **where: Any) -> dict[str, Any]:
+def only_row(rows: list[dict[str, Any]], metric: str, **where: Any) -> dict[str, Any]:
     """Return the only row of a metric with exactly this condition, layer, head and text."""
-    wanted = {"condition": "", "layer": None, "head": None, "unit_id": "", **where, "metric": metric}
-    matches = [row for row in rows if all(row[name] == value for name, value in wanted.items())]
-    assert len(matches) == 1, f"{len(matches)} rows of {wanted}"
+    fields = {"condition": "", "layer": None, "head": None, "unit_id": "", **where, "metric": metric}
+    matches = [row for row in rows if all(row[name] == value for name, value in fields.items())]
+    assert len(matches) == 1, f"{len(matches)} rows of {fields}"
     return matches[0]
 
 
 def value(rows: list[dict[str, Any]], metric: str, **where: Any) -> float:
-    row = one(rows, metric, **where)
+    row = only_row(rows, metric, **where)
     assert row["n"] > 0
     assert row["reason"] == ""
     return float(row["value"])
@@ -69,7 +69,7 @@ def value(rows: list[dict[str, Any]], metric: str, **where: Any) -> float:
 @pytest.mark.parametrize("name", EXPERIMENTS)
 def test_rows_are_unique_and_missing_values_have_reasons(name: str) -> None:
     """No row occurs twice or lacks both number and reason; a single text has no spread and says so."""
-    for surveys in (plain(), plain()[:1]):
+    for surveys in (llama_surveys(), llama_surveys()[:1]):
         table = frame(EXPERIMENTS[name](surveys), "rope", "fp32")
         keys = ["condition", "layer", "head", "unit_id", "metric"]
         assert not table.duplicated(keys).any()
@@ -86,7 +86,7 @@ def test_rows_are_unique_and_missing_values_have_reasons(name: str) -> None:
 
 @pytest.mark.parametrize("name", EXPERIMENTS)
 def test_surveys_of_different_models_or_settings_are_refused(name: str) -> None:
-    first, second, _ = plain()
+    first, second, _ = llama_surveys()
     with pytest.raises(DataError, match="at least 1"):
         EXPERIMENTS[name]([])
     with pytest.raises(DataError, match="surveyed twice"):
@@ -150,32 +150,31 @@ def test_planted_massive_dimensions_are_found() -> None:
     assert np.argwhere(large).tolist() == [[0, 2], [2, 3]]
     rows = massive_values.rows(surveys)
     for threshold in ("5", "8"):
-        at = {"condition": f"pre lambda={threshold}"}
-        assert [value(rows, "massive_q", layer=layer, **at) for layer in range(3)] == [0, 2, 0]
-        assert value(rows, "massive_q_sd", layer=1, **at) == 0
-        assert value(rows, "massive_total_q", unit_id="text-1", **at) == 2
-        assert value(rows, "massive_every_text_q", **at) == 2
-        assert value(rows, "massive_total_k", **at) == 1
-        ratio = one(rows, "massive_ratio_q", **at)
+        where = {"condition": f"pre lambda={threshold}"}
+        assert [value(rows, "massive_q", layer=layer, **where) for layer in range(3)] == [0, 2, 0]
+        assert value(rows, "massive_q_sd", layer=1, **where) == 0
+        assert value(rows, "massive_total_q", unit_id="text-1", **where) == 2
+        assert value(rows, "massive_every_text_q", **where) == 2
+        assert value(rows, "massive_total_k", **where) == 1
+        ratio = only_row(rows, "massive_ratio_q", **where)
         assert ratio["n"] == 2 * TEXTS
         assert ratio["value"] > 8
-    assert value(rows, "largest_ratio_q", condition="pre", unit_id="text-0") == pytest.approx(
-        (surveys[0].norms_q[1] / surveys[0].norms_q[1].mean()).max()
-    )
+    largest = (surveys[0].norms_q[1] / surveys[0].norms_q[1].mean()).max()
+    assert value(rows, "largest_ratio_q", condition="pre", unit_id="text-0") == pytest.approx(largest)
     assert value(rows, "gini_q", condition="pre", layer=1) > value(rows, "gini_q", condition="pre", layer=0) + 0.2
 
 
 def test_without_massive_dimensions_counts_are_zero() -> None:
-    rows = massive_values.rows(plain())
+    rows = massive_values.rows(llama_surveys())
     for tensor in massive_values.TENSORS:
-        at = {"condition": "pre lambda=8"}
-        assert value(rows, f"massive_total_{tensor}", **at) == 0
-        assert value(rows, f"massive_every_text_{tensor}", **at) == 0
-        missing = one(rows, f"massive_ratio_{tensor}", **at)
+        where = {"condition": "pre lambda=8"}
+        assert value(rows, f"massive_total_{tensor}", **where) == 0
+        assert value(rows, f"massive_every_text_{tensor}", **where) == 0
+        missing = only_row(rows, f"massive_ratio_{tensor}", **where)
         assert (missing["value"], missing["n"]) == (None, 0)
         assert "no dimension" in missing["reason"]
-    empty = [replace(each, norms_v=np.zeros_like(each.norms_v)) for each in plain()]
-    missing = one(massive_values.rows(empty), "gini_v", condition="pre", layer=0)
+    empty = [replace(survey, norms_v=np.zeros_like(survey.norms_v)) for survey in llama_surveys()]
+    missing = only_row(massive_values.rows(empty), "gini_v", condition="pre", layer=0)
     assert missing["n"] == 0
     assert missing["reason"] == "all v are zero"
 
@@ -189,19 +188,19 @@ def test_gini_equals_values_known_by_hand() -> None:
     assert np.isnan(massive_values.gini(np.zeros(3)))
 
 
-def on_first(model: Any, layer: int) -> None:
+def attend_to_first(model: Any, layer: int) -> None:
     """Set a layer's queries and keys so that each token attends only to the first token."""
     attention = model.model.layers[layer].self_attn
 
     def queries(module: Any, inputs: Any, output: Any) -> Any:
-        made = torch.zeros_like(output)
-        made[..., 3::8] = 100.0  # the slowest rotation barely rotates it
-        return made
+        planted = torch.zeros_like(output)
+        planted[..., 3::8] = 100.0  # the slowest rotation barely rotates it
+        return planted
 
     def keys(module: Any, inputs: Any, output: Any) -> Any:
-        made = torch.zeros_like(output) + 1e-3
-        made[:, 0, 3::8] = 100.0
-        return made
+        planted = torch.zeros_like(output) + 1e-3
+        planted[:, 0, 3::8] = 100.0
+        return planted
 
     attention.q_proj.register_forward_hook(queries)
     attention.k_proj.register_forward_hook(keys)
@@ -210,18 +209,18 @@ def on_first(model: Any, layer: int) -> None:
 def test_planted_sinks_are_found() -> None:
     """One layer attends only to the first token, another uniformly; the rates follow."""
     model = built("llama")
-    on_first(model, 1)
+    attend_to_first(model, 1)
     model.model.layers[2].self_attn.q_proj.weight.data *= 1e-9
     rows = sinks.survey_rows(surveyed(model))
     later = float((1 / np.arange(2, TOKENS + 1)).mean())
     for condition, null in (("rows=all", HARMONIC), ("rows=later", later)):
-        at = {"condition": condition}
+        where = {"condition": condition}
         for head in range(4):
-            assert value(rows, "sink_score", layer=1, head=head, **at) == pytest.approx(1)
-            assert value(rows, "sink_score", layer=2, head=head, **at) == pytest.approx(null, rel=1e-5)
-        assert value(rows, "uniform_null", layer=2, **at) == pytest.approx(null)
-        assert value(rows, "sink_excess", layer=1, **at) == pytest.approx(1 - null)
-        assert value(rows, "sink_excess", layer=2, **at) == pytest.approx(0, abs=1e-6)
+            assert value(rows, "sink_score", layer=1, head=head, **where) == pytest.approx(1)
+            assert value(rows, "sink_score", layer=2, head=head, **where) == pytest.approx(null, rel=1e-5)
+        assert value(rows, "uniform_null", layer=2, **where) == pytest.approx(null)
+        assert value(rows, "sink_excess", layer=1, **where) == pytest.approx(1 - null)
+        assert value(rows, "sink_excess", layer=2, **where) == pytest.approx(0, abs=1e-6)
         assert value(rows, "sink_rate", condition=f"{condition} tau=0.8", layer=1) == 1
         assert value(rows, "sink_rate", condition=f"{condition} tau=0.2", layer=2) == 0
     assert value(rows, "sink_rate", condition="rows=all tau=0.1", layer=2) == 1, "uniform attention exceeds a low tau"
@@ -234,13 +233,13 @@ def test_planted_sinks_are_found() -> None:
 
 def test_uniform_null_of_the_sink_rate_depends_on_length() -> None:
     short = survey_text(built("llama"), torch.arange(4, 14)[None], text="short")
-    rows = sinks.survey_rows([*plain(), short])
+    rows = sinks.survey_rows([*llama_surveys(), short])
     assert value(rows, "uniform_null", condition="T=10") == pytest.approx((1 / np.arange(1, 11)).mean())
-    assert one(rows, "uniform_null", condition=f"T={TOKENS}")["n"] == TEXTS
+    assert only_row(rows, "uniform_null", condition=f"T={TOKENS}")["n"] == TEXTS
     assert value(rows, "first_is_bos") == 0.75
 
 
-def spiked(layer: int, size: float) -> list[TextSurvey]:
+def surveys_with_spike(layer: int, size: float) -> list[TextSurvey]:
     model = built("llama")
 
     def plant(module: Any, inputs: Any, output: Any) -> Any:
@@ -253,7 +252,7 @@ def spiked(layer: int, size: float) -> list[TextSurvey]:
 
 
 def test_planted_spike_is_found_by_all_definitions() -> None:
-    surveys = spiked(1, 3000.0)
+    surveys = surveys_with_spike(1, 3000.0)
     assert sinks.spike_layers(surveys) == dict.fromkeys(sinks.SPIKES, 1)
     rows = sinks.survey_rows(surveys)
     for name in sinks.SPIKES:
@@ -269,7 +268,7 @@ def test_planted_spike_is_found_by_all_definitions() -> None:
 
 
 def test_definitions_of_the_spike_can_differ() -> None:
-    first, *_ = plain()
+    first, *_ = llama_surveys()
     norms = np.array([1.0, 3.0, 30.0, 80.0])
     mixed = replace(first, residual_first=norms, residual_mean=np.array([1.0, 1.0, 2.0, 40.0]))
     assert sinks.spike_layers([mixed]) == dict(zip(sinks.SPIKES, (0, 1, 2), strict=True))
@@ -278,24 +277,25 @@ def test_definitions_of_the_spike_can_differ() -> None:
 def test_without_a_spike_each_definition_gives_a_reason() -> None:
     """The first token shrinks: three definitions, no layer, three reasons."""
     falling = [
-        replace(each, residual_first=np.array([4.0, 3.0, 2.0, 1.0]), residual_mean=np.full(4, 5.0)) for each in plain()
+        replace(survey, residual_first=np.array([4.0, 3.0, 2.0, 1.0]), residual_mean=np.full(4, 5.0))
+        for survey in llama_surveys()
     ]
     rows = sinks.survey_rows(falling)
     for name in sinks.SPIKES:
         for metric in ("spike_layer", "spike_ratio"):
-            missing = one(rows, metric, condition=name)
+            missing = only_row(rows, metric, condition=name)
             assert (missing["value"], missing["n"]) == (None, 0)
             assert missing["reason"] == sinks.NO_SPIKE[name]
-        assert one(rows, "spike_layer", condition=name, unit_id="text-0")["n"] == 0
-    still = [replace(each, residual_mean=np.zeros(4)) for each in plain()]
-    missing = one(sinks.survey_rows(still), "first_ratio", layer=0)
+        assert only_row(rows, "spike_layer", condition=name, unit_id="text-0")["n"] == 0
+    zero_means = [replace(survey, residual_mean=np.zeros(4)) for survey in llama_surveys()]
+    missing = only_row(sinks.survey_rows(zero_means), "first_ratio", layer=0)
     assert missing["n"] == 0
     assert missing["reason"]
 
 
 def test_omitted_entropy_has_a_reason() -> None:
     rows = sinks.survey_rows(surveyed(built("llama"), texts=2, entropy=False))
-    missing = one(rows, "hidden_entropy", condition="squared all", layer=0)
+    missing = only_row(rows, "hidden_entropy", condition="squared all", layer=0)
     assert missing["n"] == 0
     assert missing["reason"] == "the survey left it out"
 
@@ -303,26 +303,25 @@ def test_omitted_entropy_has_a_reason() -> None:
 def test_write_norm_of_a_planted_value_is_that_of_its_key_head() -> None:
     """All attention goes to a first token with values of norm 6 and 2: each query head writes its key head's value."""
     model = built("llama")
-    on_first(model, 1)
+    attend_to_first(model, 1)
 
     def plant(module: Any, inputs: Any, output: Any) -> Any:
-        made = torch.ones_like(output) / 8**0.5
-        made[:, 0, :8] *= 6
-        made[:, 0, 8:] *= 2
-        return made
+        planted = torch.ones_like(output) / 8**0.5
+        planted[:, 0, :8] *= 6
+        planted[:, 0, 8:] *= 2
+        return planted
 
     model.model.layers[1].self_attn.v_proj.register_forward_hook(plant)
     rows = bos_value.survey_rows(surveyed(model))
     assert [value(rows, "write", layer=1, head=head) for head in range(4)] == pytest.approx([6, 6, 2, 2])
-    assert [value(rows, "value_first", layer=1, head=head, condition="key head") for head in (0, 1)] == pytest.approx(
-        [6, 2]
-    )
+    first = [value(rows, "value_first", layer=1, head=head, condition="key head") for head in (0, 1)]
+    assert first == pytest.approx([6, 2])
     assert value(rows, "value_content", layer=1) == pytest.approx(1)
     assert value(rows, "value_ratio", layer=1) == pytest.approx(4)
     assert value(rows, "write", layer=1) == pytest.approx(4)
     assert value(rows, "first_mass", layer=1) == pytest.approx(1)
-    silent = [replace(each, value_content=np.zeros_like(each.value_content)) for each in plain()]
-    missing = one(bos_value.survey_rows(silent), "value_ratio", layer=0)
+    silent = [replace(survey, value_content=np.zeros_like(survey.value_content)) for survey in llama_surveys()]
+    missing = only_row(bos_value.survey_rows(silent), "value_ratio", layer=0)
     assert (missing["n"], missing["reason"]) == (0, bos_value.NO_VALUES)
 
 
@@ -333,7 +332,7 @@ def test_attention_patterns_are_classified() -> None:
     assert attention_patterns.pattern_of(0.1, 0.2, 0.7) == "distributed"
     assert attention_patterns.pattern_of(0.1, 0.2, 0.3) == "mixed"
     model = built("llama")
-    on_first(model, 1)
+    attend_to_first(model, 1)
     model.model.layers[2].self_attn.q_proj.weight.data *= 1e-9
     rows = attention_patterns.rows(surveyed(model), attention_patterns.Thresholds(local=0.45))
     condition = "sink>=0.3 local>=0.45 distributed>=0.7"
@@ -354,7 +353,7 @@ def test_attention_patterns_are_classified() -> None:
 
 def test_distances_outside_a_window_have_no_attention() -> None:
     rows = attention_patterns.rows(surveyed(built("mistral"), texts=2))
-    missing = one(rows, "attention_at_distance", layer=0, condition="distance=8-15")
+    missing = only_row(rows, "attention_at_distance", layer=0, condition="distance=8-15")
     assert missing["n"] == 0
     assert "no pair" in missing["reason"]
     assert value(rows, "attention_at_distance", layer=0, condition="distance=2-3") > 0
@@ -371,7 +370,7 @@ def test_shares_of_attention_and_mlp_follow_planted_zeros() -> None:
         assert [value(rows, name, layer=layer, condition="all") for layer in (0, 1)] == [0, 1]
         assert 0 < value(rows, name, layer=2, condition="content") < 1
     assert value(rows, "cosine_attention", layer=1, condition="first") == pytest.approx(1)
-    assert one(rows, "cosine_attention", layer=0, condition="all")["reason"] == "attention or the update is zero"
+    assert only_row(rows, "cosine_attention", layer=0, condition="all")["reason"] == "attention or the update is zero"
     assert value(rows, "mlp_norm", layer=1, condition="all") == 0
     balance = crosslayer_balance.rows(surveys)
     name = "contribution_ratio_of_means"
@@ -384,15 +383,15 @@ def test_shares_of_attention_and_mlp_follow_planted_zeros() -> None:
     assert larger == 1 + int(last)
     model.model.layers[1].self_attn.o_proj.weight.data.zero_()
     silent = surveyed(model)
-    missing = one(layer_content.rows(silent), name, layer=1, condition="all")
+    missing = only_row(layer_content.rows(silent), name, layer=1, condition="all")
     assert (missing["value"], missing["n"], missing["reason"]) == (None, 0, "neither attention nor MLP adds anything")
     for column in ("mean", "sd_over_layers", "attention_larger", "largest_layer"):
-        missing = one(crosslayer_balance.rows(silent), f"{name}_{column}", unit_id="text-0", condition="all")
+        missing = only_row(crosslayer_balance.rows(silent), f"{name}_{column}", unit_id="text-0", condition="all")
         assert (missing["n"], missing["reason"]) == (0, "undefined in at least one layer")
 
 
 def test_ratio_of_means_is_not_mean_of_ratios() -> None:
-    first, *_ = plain()
+    first, *_ = llama_surveys()
     shares = layer_content.attention_shares([first])
     a, m = first.attention_norm, first.mlp_norm
     np.testing.assert_allclose(shares["contribution_ratio_of_means"][0], a / (a + m))
@@ -401,35 +400,33 @@ def test_ratio_of_means_is_not_mean_of_ratios() -> None:
 
 
 def test_scaled_updates_have_no_shares() -> None:
-    scaled = [replace(each, unexplained=np.array([0.0, 0.3, 0.0])) for each in plain()]
+    scaled = [replace(survey, unexplained=np.array([0.0, 0.3, 0.0])) for survey in llama_surveys()]
     rows = layer_content.rows(scaled)
-    missing = one(rows, "attention_norm", layer=1, condition="all")
+    missing = only_row(rows, "attention_norm", layer=1, condition="all")
     assert (missing["n"], missing["reason"]) == (0, layer_content.SCALED)
     assert value(rows, "unexplained", layer=1) == pytest.approx(0.3)
     assert value(rows, "attention_norm", layer=0, condition="all") > 0
     assert value(rows, "q_norm", layer=1, condition="all") > 0, "projections are what they are"
     balance = crosslayer_balance.rows(scaled)
-    assert one(balance, "contribution_ratio_of_means", layer=1, condition="all")["reason"] == layer_content.SCALED
+    assert only_row(balance, "contribution_ratio_of_means", layer=1, condition="all")["reason"] == layer_content.SCALED
 
 
 def test_a_model_of_one_layer_has_no_spread_over_layers() -> None:
-    """A model of one layer states that it has no spread over layers."""
-    first, second, _ = plain()
-    cut = [_one_layer(each) for each in (first, second)]
+    first, second, _ = llama_surveys()
+    surveys = [with_one_layer(survey) for survey in (first, second)]
     for name, rows in EXPERIMENTS.items():
-        assert len(frame(rows(cut), "rope", "fp32")) > 10, name
-    missing = one(
-        crosslayer_balance.rows(cut), "contribution_ratio_of_means_sd_over_layers", unit_id="text-0", condition="all"
-    )
+        assert len(frame(rows(surveys), "rope", "fp32")) > 10, name
+    name = "contribution_ratio_of_means_sd_over_layers"
+    missing = only_row(crosslayer_balance.rows(surveys), name, unit_id="text-0", condition="all")
     assert (missing["n"], missing["reason"]) == (0, "one layer has no spread")
 
 
-def _one_layer(given: TextSurvey) -> TextSurvey:
+def with_one_layer(survey: TextSurvey) -> TextSurvey:
     changed: dict[str, Any] = {}
-    for name, held in vars(given).items():
-        if isinstance(held, np.ndarray) and name != "edges":
-            changed[name] = held[: len(held) - len(given.layers) + 1]
-    return replace(given, **changed)
+    for name, array in vars(survey).items():
+        if isinstance(array, np.ndarray) and name != "edges":
+            changed[name] = array[: len(array) - len(survey.layers) + 1]
+    return replace(survey, **changed)
 
 
 @pytest.mark.parametrize(("name", "hidden"), [("sinks", ("qk", "combined_best")), ("bos_value", ("bos_value_all",))])
@@ -443,16 +440,13 @@ def test_model_that_hides_projections_lacks_only_rows_that_need_them(
     saved("llama", tmp_path / "words")
     load(ModelSource(str(tmp_path / "words"), device="cpu")).tokenizer.save_pretrained(tmp_path / "model")
     (tmp_path / "texts.jsonl").write_text("\n".join(json.dumps({"text": text(64, n)}) for n in range(3)))
-    asked = {"texts": 1, "tokens": 32, "items": 0, "place": str(tmp_path / "texts.jsonl")}
-    rows = kq.run(name, kq.load(str(tmp_path / "model"), device="cpu", dtype="fp32"), **asked)
+    options = {"texts": 1, "tokens": 32, "items": 0, "place": str(tmp_path / "texts.jsonl")}
+    rows = kq.run(name, kq.load(str(tmp_path / "model"), device="cpu", dtype="fp32"), **options)
     for condition in hidden:
         condition_rows = rows[(rows["condition"] == condition) & (rows["metric"] == "nats")]
         assert condition_rows["value"].isna().all()
-        assert (
-            condition_rows["reason"]
-            .str.contains("GPT2Attention computes '[qv]' together with other vectors .* on '[qv]' alone")
-            .all()
-        )
+        words = "GPT2Attention computes '[qv]' together with other vectors .* on '[qv]' alone"
+        assert condition_rows["reason"].str.contains(words).all()
     baseline_rows = rows[(rows["condition"] == "baseline") & (rows["metric"] == "nats")]
     assert baseline_rows["value"].notna().all()
     assert rows[rows["unit_id"] != ""]["value"].notna().any()

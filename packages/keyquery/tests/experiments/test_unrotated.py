@@ -40,21 +40,13 @@ def test_unrotated_attention_equals_the_product_of_projections():
     for layer in range(3):
         expected = torch.tensor([by_hand(subject.model, text.tokens, layer) for text in texts]).mean(0)
         for name, value in zip(("first_attention", "local_attention"), expected.tolist(), strict=True):
-            [matches] = [
-                row
-                for row in rows
-                if (row["condition"], row["metric"], row["layer"]) == (patterns.UNROTATED, name, layer)
-            ]
-            [rotated] = [
-                row for row in baseline if (row["metric"], row["layer"], row["head"]) == (name, layer, None)
-                and not row["condition"]
-            ]  # fmt: skip
-            assert matches["value"] == pytest.approx(value, rel=1e-5)
+            of_layer = [row for row in rows if (row["metric"], row["layer"], row["head"]) == (name, layer, None)]
+            [unrotated] = [row for row in of_layer if row["condition"] == patterns.UNROTATED]
+            [rotated] = [row for row in of_layer if not row["condition"]]
+            assert unrotated["value"] == pytest.approx(value, rel=1e-5)
             assert rotated["value"] != pytest.approx(value, rel=1e-5)
-    assert {row["unit_id"] for row in rows if row["condition"] == patterns.UNROTATED} == {
-        "",
-        *(text.id for text in texts),
-    }
+    units = {row["unit_id"] for row in rows if row["condition"] == patterns.UNROTATED}
+    assert units == {"", *(text.id for text in texts)}
 
 
 def test_model_without_rotation_states_the_reason():

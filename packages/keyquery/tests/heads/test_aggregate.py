@@ -101,8 +101,8 @@ def test_bootstrap_resamples_key_heads_not_query_heads() -> None:
     assert width == pytest.approx(2 * 1.96 * of_cluster.std(ddof=1) / np.sqrt(60), rel=0.1)
     single = over_heads(values, list(range(300)))
     assert width > 1.8 * (single.high.values[0] - single.low.values[0])
-    again = over_heads(values, clusters)
-    assert (again.low.values[0], again.high.values[0]) == (means.low.values[0], means.high.values[0])
+    repeated = over_heads(values, clusters)
+    assert (repeated.low.values[0], repeated.high.values[0]) == (means.low.values[0], means.high.values[0])
     assert over_heads(values, clusters, seed=1).low.values[0] != means.low.values[0]
     assert means.low.counts.tolist() == [2000]
 

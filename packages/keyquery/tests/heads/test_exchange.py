@@ -16,7 +16,9 @@ ROTARY = Rotary(frequencies=(0.02, 0.9))  # rotates four of ten dimensions; the 
 OPTIONS = PlasticityOptions(pairs="earlier_bucket")
 
 
-def made(rotary: Rotary, width: int, *, position: float, content: float, drift: float = 0.0, seed: int = 0) -> Head:
+def planted_head(
+    rotary: Rotary, width: int, *, position: float, content: float, drift: float = 0.0, seed: int = 0
+) -> Head:
     """Return a head whose scores are the sum of a content and a position term.
 
     Rotated dimensions have the same vector in every query and key, so that their score is `position` times the cosine
@@ -43,9 +45,9 @@ def made(rotary: Rotary, width: int, *, position: float, content: float, drift: 
 @pytest.mark.parametrize("width", [1, 4, 32])
 def test_exchange_recovers_planted_position_and_content_at_every_width(width):
     """The position part of each pair is the planted cosine; the content part is the planted preference."""
-    pairs = exchanged_pairs(made(ROTARY, width, position=3.0, content=0.7), OPTIONS, 400)
-    away = [pairs.centre - side for side in (pairs.nearer, pairs.farther)]
-    planted = 3.0 * (np.cos(0.02 * away[0]) - np.cos(0.02 * away[1]))
+    pairs = exchanged_pairs(planted_head(ROTARY, width, position=3.0, content=0.7), OPTIONS, 400)
+    distances = [pairs.centre - side for side in (pairs.nearer, pairs.farther)]
+    planted = 3.0 * (np.cos(0.02 * distances[0]) - np.cos(0.02 * distances[1]))
     # means over 300 queries, whose varying dimensions have means near 0
     np.testing.assert_allclose((pairs.gap - pairs.gap_exchanged) / 2, planted, atol=1e-9)
     content = (pairs.gap + pairs.gap_exchanged) / 2
@@ -56,12 +58,12 @@ def test_exchange_recovers_planted_position_and_content_at_every_width(width):
 @pytest.mark.parametrize("width", [1, 32])
 @pytest.mark.parametrize("position", [0.0, 1.0, 4.0, -4.0])
 def test_crowding_grows_with_the_planted_position_effect(width, position):
-    actual = exchange(exchanged_pairs(made(ROTARY, width, position=position, content=0.5), OPTIONS, 400))
+    actual = exchange(exchanged_pairs(planted_head(ROTARY, width, position=position, content=0.5), OPTIONS, 400))
     if position == 0:
         assert actual.position_part == pytest.approx(0, abs=1e-12)
         assert actual.sway == pytest.approx(0, abs=1e-12)
         return
-    weak = exchange(exchanged_pairs(made(ROTARY, width, position=position / 2, content=0.5), OPTIONS, 400))
+    weak = exchange(exchanged_pairs(planted_head(ROTARY, width, position=position / 2, content=0.5), OPTIONS, 400))
     assert actual.position_part == pytest.approx(2 * weak.position_part, rel=1e-6)
     assert actual.sway > weak.sway > 0
     assert actual.plasticity < weak.plasticity
@@ -70,7 +72,7 @@ def test_crowding_grows_with_the_planted_position_effect(width, position):
 @pytest.mark.parametrize("width", [1, 4, 32])
 def test_exchange_without_rotation_is_zero_and_drift_is_the_linear_share(width):
     """The position part is exactly zero; a drift with position is found by the line over the keys' distances."""
-    steady = exchanged_pairs(made(NO_ROTATION, width, position=2.0, content=0.0, drift=0.03), OPTIONS, 400)
+    steady = exchanged_pairs(planted_head(NO_ROTATION, width, position=2.0, content=0.0, drift=0.03), OPTIONS, 400)
     assert not steady.sway.any()
     np.testing.assert_array_equal(steady.gap, steady.gap_exchanged)
     actual = exchange(steady)
@@ -78,18 +80,21 @@ def test_exchange_without_rotation_is_zero_and_drift_is_the_linear_share(width):
     assert actual.linear_slope == pytest.approx(0.03, rel=0.05)
     assert actual.linear_share > 0.9
     assert actual.nearer_wins > 0.65
-    assert exchange(exchanged_pairs(made(NO_ROTATION, width, position=2.0, content=1.0), OPTIONS)).linear_share < 0.02
+    assert (
+        exchange(exchanged_pairs(planted_head(NO_ROTATION, width, position=2.0, content=1.0), OPTIONS)).linear_share
+        < 0.02
+    )
 
 
 def test_the_law_agrees_with_counting_queries():
     """Count the queries of a one-position bin whose winner changes when the keys change places."""
-    head = made(ROTARY, 1, position=1.5, content=0.6)
+    head = planted_head(ROTARY, 1, position=1.5, content=0.6)
     pairs = exchanged_pairs(head, OPTIONS, 50)
-    for place in (3, 6):
-        queries = head.queries[head.query_bins(BINS) == place]
-        mine = np.flatnonzero(pairs.bin == place)
+    for bin_ in (3, 6):
+        queries = head.queries[head.query_bins(BINS) == bin_]
+        rows = np.flatnonzero(pairs.bin == bin_)
         changed = []
-        for row in mine:
+        for row in rows:
             documents = [
                 set(head.key_documents[head.key_positions == t]) for t in (pairs.nearer[row], pairs.farther[row])
             ]
@@ -104,59 +109,59 @@ def test_the_law_agrees_with_counting_queries():
                 moved = ROTARY.turned(near[None], -distances)[0] - ROTARY.turned(far[None], distances)[0]
                 changed.append(np.mean((queries @ (near - far) > 0) != (queries @ moved > 0)))
                 break
-        assert len(changed) == len(mine)
-        np.testing.assert_allclose(pairs.sway[mine], changed, atol=0.12)
-        assert np.mean(pairs.sway[mine]) == pytest.approx(np.mean(changed), abs=0.015)
+        assert len(changed) == len(rows)
+        np.testing.assert_allclose(pairs.sway[rows], changed, atol=0.12)
+        assert np.mean(pairs.sway[rows]) == pytest.approx(np.mean(changed), abs=0.015)
 
 
 def test_plasticity_of_pairs_equals_that_of_the_head():
-    head = made(ROTARY, 32, position=1.5, content=0.6)
+    head = planted_head(ROTARY, 32, position=1.5, content=0.6)
     pairs, profile = exchanged_pairs(head, OPTIONS, 10**9), plasticity(head, OPTIONS).profile
-    for place in range(1, BINS):
-        assert exchange(pairs, pairs.bin == place).plasticity == pytest.approx(profile.values[place], abs=1e-6)
-        assert exchange(pairs, pairs.bin == place).pairs == profile.counts[place]
+    for bin_ in range(1, BINS):
+        assert exchange(pairs, pairs.bin == bin_).plasticity == pytest.approx(profile.values[bin_], abs=1e-6)
+        assert exchange(pairs, pairs.bin == bin_).pairs == profile.counts[bin_]
 
 
 def test_pairs_across_texts_give_the_null_distribution():
     """Content does not depend on the text: pairs across and within texts agree, and no null pair is within one text."""
-    head = made(ROTARY, 32, position=1.5, content=0.6)
-    one = exchange(exchanged_pairs(head, OPTIONS, 4000))
-    two = exchange(exchanged_pairs(head, OPTIONS, 4000, across_documents=True))
+    head = planted_head(ROTARY, 32, position=1.5, content=0.6)
+    within = exchange(exchanged_pairs(head, OPTIONS, 4000))
+    across = exchange(exchanged_pairs(head, OPTIONS, 4000, across_documents=True))
     for name in ("sway", "plasticity", "position_part", "gap"):
-        assert getattr(one, name) == pytest.approx(getattr(two, name), abs=0.01)
-    assert one.pairs > two.pairs > 0.9 * one.pairs
+        assert getattr(within, name) == pytest.approx(getattr(across, name), abs=0.01)
+    assert within.pairs > across.pairs > 0.9 * within.pairs
     alone = replace(head, key_documents=np.zeros_like(head.key_documents))
     assert exchange(exchanged_pairs(alone, OPTIONS, 100, across_documents=True)).pairs == 0
 
 
 def test_cells_without_pairs_have_no_values():
-    pairs = exchanged_pairs(made(ROTARY, 1, position=1.0, content=0.5), OPTIONS, 20)
+    pairs = exchanged_pairs(planted_head(ROTARY, 1, position=1.0, content=0.5), OPTIONS, 20)
     empty = exchange(pairs, pairs.apart > 10**6)
     assert (empty.pairs, empty.sway, empty.linear_share) == (0, None, None)
 
 
 def test_head_of_unknown_rotation_is_refused():
     with pytest.raises(ValueError, match="rotation of this head is unknown"):
-        exchanged_pairs(replace(made(ROTARY, 1, position=1.0, content=0.5), rotary=None), OPTIONS)
+        exchanged_pairs(replace(planted_head(ROTARY, 1, position=1.0, content=0.5), rotary=None), OPTIONS)
 
 
 def test_opposite_sign_expectation_agrees_with_numerical_integration():
     """Given the first variable, the second is normal, which allows numerical integration."""
     x = np.linspace(-9, 9, 60_001)
     for correlation in (-1.0, -0.999, -0.5, 0.0, 0.3, 0.9999, 1 - 1e-13, 1.0):
-        rest = np.sqrt(max(0.0, 1 - correlation**2))
+        spread = np.sqrt(max(0.0, 1 - correlation**2))
         for a, b in ((0.0, 0.0), (0.0, -1.2), (0.7, 0.0), (1.5, 1.4), (2.0, -0.3), (-4.0, 4.0), (9.0, 9.0)):
             actual = opposite_signs(np.array([a]), np.array([b]), np.array([correlation]))[0]
             middle = b + correlation * x
-            above = ndtr(middle / rest) if rest > 1e-6 else (middle > 0).astype(float)
-            other = np.where(a + x > 0, 1 - above, above) * np.exp(-(x**2) / 2) / np.sqrt(2 * np.pi)
-            assert actual == pytest.approx(np.trapezoid(other, x), abs=2e-4), (a, b, correlation)
+            above = ndtr(middle / spread) if spread > 1e-6 else (middle > 0).astype(float)
+            density = np.where(a + x > 0, 1 - above, above) * np.exp(-(x**2) / 2) / np.sqrt(2 * np.pi)
+            assert actual == pytest.approx(np.trapezoid(density, x), abs=2e-4), (a, b, correlation)
 
 
 @pytest.mark.parametrize(("position", "content"), [(3.0, 0.7), (-1.0, 2.0), (0.5, 0.1)])
 def test_exchange_parts_are_divided_by_the_spread_and_averaged_over_pairs(position, content):
     """Compute each mean from its definition, for queries whose spread along the key difference is far from 1."""
-    pairs = exchanged_pairs(made(ROTARY, 4, position=position, content=content), OPTIONS, 400)
+    pairs = exchanged_pairs(planted_head(ROTARY, 4, position=position, content=content), OPTIONS, 400)
     spread = np.sqrt(pairs.variance)
     assert np.median(spread) > 1.5
     actual = exchange(pairs)
@@ -166,14 +171,14 @@ def test_exchange_parts_are_divided_by_the_spread_and_averaged_over_pairs(positi
     assert (actual.gap, actual.spread) == pytest.approx((np.mean(np.abs(pairs.gap)), np.mean(spread)), rel=1e-9)
 
 
-@pytest.mark.parametrize(("shrunk", "kept"), [(0.0, False), (1e-8, False), (1.0, True)])
-def test_pairs_with_hardly_any_query_variance_are_left_out(shrunk, kept):
+@pytest.mark.parametrize(("shrunk", "has_pairs"), [(0.0, False), (1e-8, False), (1.0, True)])
+def test_pairs_with_hardly_any_query_variance_are_left_out(shrunk, has_pairs):
     """Keys differ only in dimensions constant over queries: the variation is rounding noise."""
-    known = made(ROTARY, 4, position=1.0, content=1e3)
-    keys = known.keys.copy()
+    head = planted_head(ROTARY, 4, position=1.0, content=1e3)
+    keys = head.keys.copy()
     keys[:, 6:] *= shrunk
-    pairs = exchanged_pairs(replace(known, keys=keys), OPTIONS, 400)
-    assert bool(pairs.gap.size) == kept
+    pairs = exchanged_pairs(replace(head, keys=keys), OPTIONS, 400)
+    assert bool(pairs.gap.size) == has_pairs
     assert np.isfinite(pairs.gap).all()
 
 
@@ -183,24 +188,25 @@ def test_pairs_with_hardly_any_query_variance_are_left_out(shrunk, kept):
 )
 def test_plasticity_sway_and_profile_return_what_was_planted(rotary, position, drift, width):
     """Plant a cosine of the distance or a drift, and a key preference, with a spread of 1 per dimension."""
-    head = made(rotary, width, position=position, content=0.7, drift=drift)
+    head = planted_head(rotary, width, position=position, content=0.7, drift=drift)
     keys = rotary.turned(head.keys, -head.key_positions)  # keys as planted, before rotation
     values: list[list[float]] = [[] for _ in range(BINS)]
     sways: list[float] = []
     for document in range(DOCUMENTS):
         rows = np.flatnonzero(head.key_documents == document)
-        for place, centre in enumerate(bin_centres(CONTEXT, BINS)):
-            early = rows[head.key_positions[rows] < place * CONTEXT // BINS]
+        for bin_, centre in enumerate(bin_centres(CONTEXT, BINS)):
+            early = rows[head.key_positions[rows] < bin_ * CONTEXT // BINS]
             far, near = np.triu_indices(early.size, 1)
             one, other = early[near], early[far]
-            away = [centre - head.key_positions[side] for side in (one, other)]
-            expected = position * (np.cos(0.02 * away[0]) - np.cos(0.02 * away[1]))
-            own = keys[one, 4:6].sum(axis=1) - keys[other, 4:6].sum(axis=1)
+            distances = [centre - head.key_positions[side] for side in (one, other)]
+            expected = position * (np.cos(0.02 * distances[0]) - np.cos(0.02 * distances[1]))
+            preference = keys[one, 4:6].sum(axis=1) - keys[other, 4:6].sum(axis=1)
             spread = np.linalg.norm(keys[one, 6:] - keys[other, 6:], axis=1)
-            p, exchanged = ndtr((expected + own) / spread), ndtr((own - expected) / spread)
-            values[place] += list(4 * p * (1 - p))
+            p, exchanged = ndtr((expected + preference) / spread), ndtr((preference - expected) / spread)
+            values[bin_] += list(4 * p * (1 - p))
             sways += list(np.abs(p - exchanged))  # the spread is unchanged: winners change between the two means
     profile = plasticity(head, OPTIONS).profile.values
-    np.testing.assert_allclose(profile[1:], [np.mean(each) for each in values[1:]], atol=0.02)  # of 300 queries per bin
+    means = [np.mean(of_bin) for of_bin in values[1:]]  # of 300 queries per bin
+    np.testing.assert_allclose(profile[1:], means, atol=0.02)
     actual = exchange(exchanged_pairs(head, OPTIONS, 10**9))
     assert actual.sway == pytest.approx(np.mean(sways), abs=0.02)

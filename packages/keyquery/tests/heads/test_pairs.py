@@ -56,15 +56,15 @@ def test_keys_between_two_bounds_leave_out_groups_of_one():
 @pytest.mark.parametrize("size", [1, 2, 3, 5, 6, 100])
 def test_chunks_cover_each_group_once_and_exceed_their_size_only_for_a_long_group(size):
     keys = some_keys(positions=(1, 2, 3, 1, 2, 1, 2, 3, 4), documents=(0, 0, 0, 1, 1, 2, 2, 2, 2))
-    cut = list(keys.chunks(size))
-    assert [group for first, after in cut for group in range(first, after)] == [0, 1, 2]
-    for first, after in cut:
+    chunks = list(keys.chunks(size))
+    assert [group for first, after in chunks for group in range(first, after)] == [0, 1, 2]
+    for first, after in chunks:
         assert after - first == 1 or keys.starts[after] - keys.starts[first] <= size
-    for (first, after), (_, later) in itertools.pairwise(cut):
+    for (first, after), (_, later) in itertools.pairwise(chunks):
         assert keys.starts[after + 1] - keys.starts[first] > size, (after, later)  # no chunk is shorter than necessary
 
 
-class Chosen:
+class FixedDraws:
     """A random generator that draws given values."""
 
     def __init__(self, *drawn):
@@ -94,8 +94,8 @@ def test_all_pairs_of_the_eligible_keys_are_listed_once():
 def test_pair_is_found_by_its_number_in_a_group_of_any_length(i):
     # above 2^53 a root in double precision is off by one on either side of a triangular number
     edge = i * (i - 1) // 2
-    chosen = Chosen(edge - 1, edge, edge + i - 1)
-    later, earlier, _ = draw_pairs(some_keys(), np.array([100_000_000, 2]), 3, chosen)
+    draws = FixedDraws(edge - 1, edge, edge + i - 1)
+    later, earlier, _ = draw_pairs(some_keys(), np.array([100_000_000, 2]), 3, draws)
     assert later.tolist() == [i - 1, i, i]
     assert earlier.tolist() == [i - 2, 0, i - 1]
 
@@ -105,9 +105,9 @@ def test_pairs_are_drawn_without_replacement_and_evenly():
     drawn = [draw_pairs(keys, np.array([8]), 7, np.random.default_rng(seed)) for seed in range(400)]
     pairs = [list(zip(later.tolist(), earlier.tolist(), strict=True)) for later, earlier, _ in drawn]
     assert all(len(set(pair)) == 7 and total == 28 for pair, (_, _, total) in zip(pairs, drawn, strict=True))
-    seen = {pair: sum(pair in each for each in pairs) for pair in itertools.combinations(range(7, -1, -1), 2)}
-    assert len(seen) == 28
-    assert 65 < min(seen.values()) < max(seen.values()) < 140  # expected: 100, standard deviation: 9
+    counts = {pair: sum(pair in picked for picked in pairs) for pair in itertools.combinations(range(7, -1, -1), 2)}
+    assert len(counts) == 28
+    assert 65 < min(counts.values()) < max(counts.values()) < 140  # expected: 100, standard deviation: 9
 
 
 # --- moments
@@ -118,12 +118,12 @@ def moments(vectors, times):
 
 
 def test_constant_projection_has_no_correlation_and_no_negative_variance():
-    still = moments([[1.0, 2.0], [1.0, 4.0], [1.0, 9.0]], [0, 10, 20])
+    planted = moments([[1.0, 2.0], [1.0, 4.0], [1.0, 9.0]], [0, 10, 20])
     one, other = np.eye(2)
-    assert still.correlation_along(one) == 0
-    assert still.variance_along(one) == 0
-    assert still.variance_along(other) == pytest.approx(np.var([2, 4, 9]))
-    assert still.correlation_along(other) == pytest.approx(np.corrcoef([2, 4, 9], [0, 10, 20])[0, 1])
+    assert planted.correlation_along(one) == 0
+    assert planted.variance_along(one) == 0
+    assert planted.variance_along(other) == pytest.approx(np.var([2, 4, 9]))
+    assert planted.correlation_along(other) == pytest.approx(np.corrcoef([2, 4, 9], [0, 10, 20])[0, 1])
     rounding = Moments(
         n=3, mean=one, covariance=-1e-20 * np.eye(2), position_mean=0.0, position_variance=1.0, position_covariance=one
     )
@@ -152,8 +152,8 @@ def test_moments_over_blocks_equal_moments_over_all_rows(n):
     rows = np.random.default_rng(n).normal(size=(n, 3)) + 100
     mean, products = mean_and_products(rows)
     np.testing.assert_allclose(mean, rows.mean(axis=0), rtol=1e-13)
-    off = rows - rows.mean(axis=0)
-    np.testing.assert_allclose(products, off.T @ off, rtol=1e-9, atol=1e-9)
+    deviations = rows - rows.mean(axis=0)
+    np.testing.assert_allclose(products, deviations.T @ deviations, rtol=1e-9, atol=1e-9)
     differences, middle = centred(rows.astype(np.float32))
     assert differences.dtype == np.float64
     np.testing.assert_allclose(differences + middle, rows.astype(np.float32), rtol=1e-12)

@@ -80,14 +80,14 @@ def planted(share_q: float, share_k: float, seed: int = 0) -> Head:
     times = rng.integers(0, 1000, 4000)
     standard = (times - times.mean()) / times.std()
 
-    def side(share: float) -> np.ndarray:
+    def vectors(share: float) -> np.ndarray:
         rows = rng.normal(size=(4000, 8))
         rows[:, 0] = 10 * (share * standard + np.sqrt(1 - share**2) * rng.normal(size=4000))
         return rows
 
     zeros = np.zeros(4000, dtype=np.int64)
     return Head(
-        queries=side(share_q), query_positions=times, query_documents=zeros, keys=side(share_k),
+        queries=vectors(share_q), query_positions=times, query_documents=zeros, keys=vectors(share_k),
         key_positions=times, key_documents=zeros, context=1000,
     )  # fmt: skip
 
@@ -116,9 +116,9 @@ def test_orthogonal_directions_do_not_covary_with_position(seed: int, drift: flo
     plane = rotation(head_moments(head), head.context, separation)
     x, t = rows_of(head)
     covariance = (x - x.mean(axis=0)).T @ (t - t.mean()) / len(t)
-    rest = covariance - (covariance @ plane.a) * plane.a
+    remainder = covariance - (covariance @ plane.a) * plane.a
     scale = np.sqrt(x.var(axis=0).sum() * t.var())
-    assert np.linalg.norm(rest) / scale < 1e-12
+    assert np.linalg.norm(remainder) / scale < 1e-12
     assert abs(plane.residual_pos_r) < 1e-12
     assert abs(plane.a @ plane.b) < 1e-15
     assert np.linalg.norm(plane.a) == pytest.approx(1)
@@ -131,8 +131,8 @@ def test_rotation_equals_its_definitions() -> None:
     q, k, tq, tk = head.queries, head.keys, head.query_positions, head.key_positions
     differences = (q[:, None, :] - k[None, :, :]).reshape(-1, q.shape[1])
     distance = differences.T @ differences / len(differences)
-    away = np.eye(6) - np.outer(plane.a, plane.a)
-    values, vectors = np.linalg.eigh(away @ distance @ away)
+    projection = np.eye(6) - np.outer(plane.a, plane.a)
+    values, vectors = np.linalg.eigh(projection @ distance @ projection)
     assert abs(vectors[:, -1] @ plane.b) == pytest.approx(1)
     assert plane.separation_strength == pytest.approx(values[-1] / np.trace(distance))
     assert plane.alpha_q == pytest.approx(stats.linregress(tq, q @ plane.a).slope)
@@ -272,8 +272,8 @@ def test_head_accepts_lists_frames_half_precision_and_swapped_bytes() -> None:
     half = head.queries.astype(np.float16)
     options = PlasticityOptions(estimator="bucket_full")
     expected = plasticity(replace(head, queries=half.astype(np.float32)), options).to_frame()
-    forms = (half, half.astype(np.float32).tolist(), pd.DataFrame(half), half.astype(">f4"), np.asfortranarray(half))
-    for form in forms:
+    inputs = (half, half.astype(np.float32).tolist(), pd.DataFrame(half), half.astype(">f4"), np.asfortranarray(half))
+    for form in inputs:
         pd.testing.assert_frame_equal(plasticity(replace(head, queries=form), options).to_frame(), expected)
 
 

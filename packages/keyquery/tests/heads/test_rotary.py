@@ -37,7 +37,7 @@ def matrix(rotary: Rotary, t: float, d: int = D) -> np.ndarray:
     return turn
 
 
-def made(rotary: Rotary, width: int, shift: int = 0, kind: type = np.float64, seed: int = 0) -> Head:
+def planted_head(rotary: Rotary, width: int, shift: int = 0, kind: type = np.float64, seed: int = 0) -> Head:
     """Return a head with content independent of position: one query per bin and text, in the bin's middle tokens."""
     rng = np.random.default_rng(seed)
     mixing, mean = rng.normal(size=(D, D)) / np.sqrt(D), 0.8 * rng.normal(size=D)
@@ -47,8 +47,8 @@ def made(rotary: Rotary, width: int, shift: int = 0, kind: type = np.float64, se
     key_places = np.sort(rng.permuted(np.tile(np.arange(CONTEXT), (DOCUMENTS, 1)), axis=1)[:, :12])
     keys = rng.normal(size=(DOCUMENTS, 12, D))
 
-    def rotated(rows: np.ndarray, places: np.ndarray) -> np.ndarray:
-        flat = rotary.turned(rows.reshape(-1, D), places.ravel() + shift)
+    def rotated(rows: np.ndarray, positions: np.ndarray) -> np.ndarray:
+        flat = rotary.turned(rows.reshape(-1, D), positions.ravel() + shift)
         flat[:, rotary.start : rotary.end] *= rotary.factor
         return flat.astype(kind)
 
@@ -80,27 +80,27 @@ def test_turn_matches_the_definition_of_the_rotation(rotary):
 @pytest.mark.parametrize("rotary", KINDS)
 def test_plasticity_of_aligned_queries_does_not_depend_on_the_bin_width(rotary):
     """Content is equal at every position, so that aligned widths agree up to rounding."""
-    exact = profile(made(rotary, 1))
+    exact = profile(planted_head(rotary, 1))
     for width in (2, 8, 64):
-        np.testing.assert_allclose(profile(made(rotary, width)), exact, atol=1e-9)
+        np.testing.assert_allclose(profile(planted_head(rotary, width)), exact, atol=1e-9)
 
 
 @pytest.mark.parametrize("rotary", KINDS[:4])
 def test_pooled_bins_count_the_rotation_as_content(rotary):
-    exact, pooled = profile(made(rotary, 1)), profile(made(rotary, 64), estimator="bucket_full")
+    exact, pooled = profile(planted_head(rotary, 1)), profile(planted_head(rotary, 64), estimator="bucket_full")
     assert np.nanmin(pooled - exact) > 0.02
 
 
 @pytest.mark.parametrize("width", [1, 16])
 def test_aligned_and_captured_queries_are_equal_without_rotation(width):
-    head = made(NO_ROTATION, width)
+    head = planted_head(NO_ROTATION, width)
     np.testing.assert_array_equal(profile(head), profile(head, estimator="bucket_full"))
 
 
 @pytest.mark.parametrize("rotary", KINDS)
 def test_single_positions_agree_with_brute_force(rotary):
     """Queries at one position need no rotation, and the definition is a loop over pairs."""
-    head = made(rotary, 1)
+    head = planted_head(rotary, 1)
     actual = profile(head)
     places = head.query_bins(BINS)
     for bin_ in (3, 7):
@@ -121,19 +121,21 @@ def test_single_positions_agree_with_brute_force(rotary):
 def test_shift_of_all_positions_leaves_plasticity_unchanged(rotary):
     """Scores depend only on distances, as does plasticity: the bins become those of a longer context."""
     shift = CONTEXT // BINS * 3
-    base, shifted = profile(made(rotary, 16)), profile(made(rotary, 16, shift=shift))
+    base, shifted = profile(planted_head(rotary, 16)), profile(planted_head(rotary, 16, shift=shift))
     np.testing.assert_allclose(shifted[3:], base, atol=1e-9)
 
 
 def test_single_precision_is_close_to_double():
     for width in (1, 64):
-        np.testing.assert_allclose(profile(made(FAST, width, kind=np.float32)), profile(made(FAST, width)), atol=2e-5)
+        np.testing.assert_allclose(
+            profile(planted_head(FAST, width, kind=np.float32)), profile(planted_head(FAST, width)), atol=2e-5
+        )
 
 
 def test_wrong_rotation_changes_the_plasticity_of_wide_bins():
     """With opposite angles or another pairing, a wide bin differs from a narrow one."""
-    head = made(FAST, 64)
-    exact = profile(made(FAST, 1))
+    head = planted_head(FAST, 64)
+    exact = profile(planted_head(FAST, 1))
     for wrong in (
         replace(FAST, frequencies=tuple(-frequency for frequency in FAST.frequencies)),
         replace(FAST, layout="interleaved"),
@@ -143,14 +145,16 @@ def test_wrong_rotation_changes_the_plasticity_of_wide_bins():
 
 
 def test_law_of_aligned_queries_agrees_with_a_count():
-    gaps = {gap.estimator: gap.by_bin.value for gap in gaps_to_empirical(made(FAST, 64), pairs_per_bin=300)}
+    gaps = {gap.estimator: gap.by_bin.value for gap in gaps_to_empirical(planted_head(FAST, 64), pairs_per_bin=300)}
     assert set(gaps) == {"aligned_full", "bucket_full", "pooled_full", "pooled_diag", "bucket_diag"}
     assert gaps["aligned_full"] < 0.01
-    assert "aligned_full" not in {gap.estimator for gap in gaps_to_empirical(replace(made(FAST, 64), rotary=None))}
+    assert "aligned_full" not in {
+        gap.estimator for gap in gaps_to_empirical(replace(planted_head(FAST, 64), rotary=None))
+    }
 
 
 def test_a_head_of_unknown_rotation_is_refused_by_name():
-    head = replace(made(FAST, 8), rotary=None)
+    head = replace(planted_head(FAST, 8), rotary=None)
     with pytest.raises(ValueError, match=r"rotation of this head is unknown.*NO_ROTATION.*bucket_full"):
         plasticity(head)
     assert np.isfinite(profile(head, estimator="bucket_full")[1:]).all()
@@ -170,7 +174,7 @@ def test_a_rotation_out_of_range_is_refused(changes, words):
 
 def test_a_rotation_of_more_dimensions_than_there_are_is_refused():
     with pytest.raises(ValueError, match="covers 14 dimensions, but vectors have only 12"):
-        replace(made(FAST, 1), rotary=replace(FAST, start=6))
+        replace(planted_head(FAST, 1), rotary=replace(FAST, start=6))
 
 
 @pytest.mark.parametrize(("context", "bins"), [(512, 32), (100, 7), (9, 9), (17, 4)])
@@ -214,9 +218,9 @@ def test_turning_a_whole_head_takes_no_more_than_a_second_copy_of_it():
 
 
 def test_rotation_of_a_base_has_the_frequencies_of_its_pairs():
-    made_of = from_theta(16.0, 8, layout="interleaved", start=2, factor=1.5)
-    assert made_of == Rotary(frequencies=(1.0, 0.5, 0.25, 0.125), layout="interleaved", start=2, factor=1.5)
-    assert (made_of.end, made_of.still, NO_ROTATION.still) == (10, False, True)
+    rotary = from_theta(16.0, 8, layout="interleaved", start=2, factor=1.5)
+    assert rotary == Rotary(frequencies=(1.0, 0.5, 0.25, 0.125), layout="interleaved", start=2, factor=1.5)
+    assert (rotary.end, rotary.still, NO_ROTATION.still) == (10, False, True)
     assert (from_theta(2.0, 2).frequencies, from_theta(0.25, 4).frequencies) == ((1.0,), (1.0, 2.0))
     for base, d, words in ((0.0, 8, "base 0.0"), (np.inf, 8, "base inf"), (4.0, 0, "0 dim"), (4.0, 3, "3 dim")):
         with pytest.raises(ValueError, match=words):

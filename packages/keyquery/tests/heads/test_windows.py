@@ -48,15 +48,15 @@ def test_maps_and_competition_hold_the_same_pairs() -> None:
     assert actual.sums.count[:, far:].sum() == 0
     assert actual.sums.map_count[far:].sum() == actual.sums.map_count[:, far:].sum() == 0
     expected = reference(head, "aligned_full", "earlier", 8, 10)["records"]
-    for place, (_, kept) in enumerate(expected):
-        gaps = sum(abs(pair[2]) for pair in kept)
-        assert actual.sums.mean_gap[place].sum() == pytest.approx(gaps, rel=1e-9)
+    for bin_, (_, counted) in enumerate(expected):
+        gaps = sum(abs(pair[2]) for pair in counted)
+        assert actual.sums.mean_gap[bin_].sum() == pytest.approx(gaps, rel=1e-9)
 
 
 def test_sample_as_large_as_all_pairs_equals_all_pairs() -> None:
     head = head_with(seed=6, keys=160, window=150)
-    all_pairs, drawn = plasticity(head, options()), plasticity(head, options(cap=10**6))
-    np.testing.assert_allclose(all_pairs.profile.values, drawn.profile.values, atol=1e-9)
+    all_pairs, complete = plasticity(head, options()), plasticity(head, options(cap=10**6))
+    np.testing.assert_allclose(all_pairs.profile.values, complete.profile.values, atol=1e-9)
     sampled = plasticity(head, options(cap=20))
     assert sampled.profile.counts.max() == 20
     assert sampled.eligible.tolist() == all_pairs.eligible.tolist()

@@ -42,7 +42,7 @@ def test_unknown_executors_and_options_are_refused(
 
 
 @pytest.mark.parametrize(
-    ("asked", "message"),
+    ("resources", "message"),
     [
         ({"minutes": 9}, "time limit of 9 min is too short .* give 10 min or more"), ({"gpus": -1}, "-1 GPUs"),
         ({"cpus": 0}, "0 CPU cores"), ({"memory": 0.0}, "0 GiB of memory"),
@@ -52,9 +52,9 @@ def test_unknown_executors_and_options_are_refused(
         ({"setup": ("a\nb",)}, r"'a\\nb' is empty or more than one line"), ({"at_once": 0}, "0 jobs at once"),
     ],
 )  # fmt: skip
-def test_resources_out_of_range_are_refused(asked: dict[str, Any], message: str) -> None:
+def test_resources_out_of_range_are_refused(resources: dict[str, Any], message: str) -> None:
     with pytest.raises(ThesisError, match=message):
-        Resources(**asked)
+        Resources(**resources)
 
 
 def put_programs(folder: Path, monkeypatch: pytest.MonkeyPatch, *names: str) -> None:
@@ -80,8 +80,8 @@ def test_missing_submitit_error_gives_the_install_command(tmp_path: Path, monkey
 
 
 def test_slurm_parameters_follow_from_the_resources() -> None:
-    asked = submitit_parameters(Resources(partition="gpu", gpus=4, cpus=4, memory=24.0, minutes=90), 8)
-    assert asked == {
+    parameters = submitit_parameters(Resources(partition="gpu", gpus=4, cpus=4, memory=24.0, minutes=90), 8)
+    assert parameters == {
         "name": "jobs", "timeout_min": 90, "mem_gb": 24.0, "cpus_per_task": 4, "gpus_per_node": 4,
         "slurm_partition": "gpu", "slurm_array_parallelism": 8,
         "slurm_account": None, "slurm_qos": None, "slurm_constraint": None,

@@ -19,30 +19,30 @@ def test_local_executor_returns_results_and_exceptions() -> None:
     with LocalExecutor(2) as executor:
         good = executor.submit(jobs_work.square, 7)
         bad = executor.submit(jobs_work.fail, number=3)
-        known = executor.submit(jobs_work.refuse, "m")
-        odd = executor.submit(jobs_work.stubborn)
-        unstarted = executor.submit(jobs_work.reads_input)
+        refused = executor.submit(jobs_work.refuse, "m")
+        unpicklable = executor.submit(jobs_work.stubborn)
+        without_input = executor.submit(jobs_work.reads_input)
         assert good.result() == 49
         with pytest.raises(ZeroDivisionError):
             bad.result()
         with pytest.raises(ModelError, match="m: has no tokenizer"):
-            known.result()
+            refused.result()
         with pytest.raises(JobDied, match="Stubborn: 1 is not 2"):
-            odd.result()
-        assert unstarted.result() == ""
+            unpicklable.result()
+        assert without_input.result() == ""
 
 
 def test_killed_job_does_not_affect_other_jobs() -> None:
     with LocalExecutor() as executor:
-        killed, crashed, left = (executor.submit(jobs_work.die, how) for how in ("kill", "crash", "exit"))
-        after = executor.submit(jobs_work.square, 2)
+        killed, crashed, ended = (executor.submit(jobs_work.die, how) for how in ("kill", "crash", "exit"))
+        next_job = executor.submit(jobs_work.square, 2)
         with pytest.raises(JobDied, match=r"ended by SIGKILL \(out of memory\? see `dmesg`\)\nlast words"):
             killed.result()
         with pytest.raises(JobDied, match="ended by SIGSEGV"):
             crashed.result()
         with pytest.raises(JobDied, match="exited with status 7"):
-            left.result()
-        assert after.result() == 4
+            ended.result()
+        assert next_job.result() == 4
 
 
 def test_unpicklable_job_is_refused_at_once() -> None:
@@ -102,9 +102,9 @@ def test_job_interpreter_starts_only_after_the_watchdog_knows_it(tmp_path: Path)
         [sys.executable, "-c", program], env=environment, stdout=subprocess.PIPE, text=True
     ) as command:
         assert command.stdout is not None
-        job, begun = command.stdout.readline().split()
+        job, program_name = command.stdout.readline().split()
         command.kill()
-    assert begun == "/bin/sh"
+    assert program_name == "/bin/sh"
     until(lambda: gone(int(job)))
 
 
@@ -141,14 +141,14 @@ def test_visible_gpus_are_those_the_user_allows(monkeypatch: pytest.MonkeyPatch)
 
 def test_threads_are_divided_among_workers(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "cpu_count", lambda: 8)
-    for workers, cpus, outside, expected in (
+    for workers, cpus, user_value, expected in (
         (1, None, None, None),
         (4, None, None, "2"),
         (4, None, "5", "5"),
         (4, 3, "5", "3"),
     ):
         monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
-        if outside:
-            monkeypatch.setenv("OMP_NUM_THREADS", outside)
+        if user_value:
+            monkeypatch.setenv("OMP_NUM_THREADS", user_value)
         with LocalExecutor(workers, cpus=cpus) as executor:
             assert executor.submit(jobs_work.environment, "OMP_NUM_THREADS").result() == expected

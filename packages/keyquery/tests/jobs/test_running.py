@@ -64,30 +64,32 @@ def test_job_runs_again_when_a_file_of_its_result_is_missing(tmp_path: Path) -> 
 )
 def test_job_runs_again_when_its_result_is_unreadable(tmp_path: Path, content: bytes) -> None:
     states = list[JobProgress]()
-    place = JobFolder(tmp_path / key(jobs_work.square, {"number": 3}))
+    job_folder = JobFolder(tmp_path / key(jobs_work.square, {"number": 3}))
     run(jobs_work.square, [{"number": 3}], tmp_path)
-    place.result.write_bytes(content)
+    job_folder.result.write_bytes(content)
     with pytest.raises(DataError, match=r"result.pkl: cannot be read"):
-        place.load()
+        job_folder.load()
     assert run(jobs_work.square, [{"number": 3}], tmp_path, progress=states.append) == [9]
     assert states[0].event == "number=3: its earlier result cannot be read; running it again"
 
 
-@pytest.mark.parametrize("how", ["unsealed", "another's"])
-def test_result_with_a_foreign_seal_is_not_unpickled(tmp_path: Path, how: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    place, marker = JobFolder(tmp_path / key(jobs_work.square, {"number": 3})), tmp_path / "marker"
+@pytest.mark.parametrize("seal_kind", ["unsealed", "another's"])
+def test_result_with_a_foreign_seal_is_not_unpickled(
+    tmp_path: Path, seal_kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    job_folder, marker = JobFolder(tmp_path / key(jobs_work.square, {"number": 3})), tmp_path / "marker"
     run(jobs_work.square, [{"number": 3}], tmp_path)
     content = pickle.dumps(jobs_work.Touch(marker))
-    if how == "unsealed":
-        place.result.write_bytes(content)
+    if seal_kind == "unsealed":
+        job_folder.result.write_bytes(content)
     else:
         with monkeypatch.context() as patch:
             patch.setenv("XDG_STATE_HOME", str(tmp_path / "another"))
-            place.result.write_bytes(seal.seal_content(content))
+            job_folder.result.write_bytes(seal.seal_content(content))
     assert run(jobs_work.square, [{"number": 3}], tmp_path) == [9]
     assert not marker.exists()
-    place.result.write_bytes(seal.seal_content(content))
-    place.load()
+    job_folder.result.write_bytes(seal.seal_content(content))
+    job_folder.load()
     assert marker.exists()  # what the test would observe without the lock
     assert seal.key_path().stat().st_mode & 0o777 == 0o600
 
@@ -95,12 +97,11 @@ def test_result_with_a_foreign_seal_is_not_unpickled(tmp_path: Path, how: str, m
 def test_failures_are_listed_and_the_rest_is_kept(tmp_path: Path) -> None:
     with pytest.raises(JobsFailed) as error:
         run(jobs_work.fail, [{"number": 1}], tmp_path, names=["shard 1 of 1"])
-    place = JobFolder(tmp_path / key(jobs_work.fail, {"number": 1}))
+    job_folder = JobFolder(tmp_path / key(jobs_work.fail, {"number": 1}))
     text = str(error.value)
-    assert text.startswith(
-        "1 of 1 job failed:\n  shard 1 of 1: ZeroDivisionError: integer division or modulo by zero\n"
-    )
-    assert f"log: {place.log}\n" in text
+    first = "1 of 1 job failed:\n  shard 1 of 1: ZeroDivisionError: integer division or modulo by zero\n"
+    assert text.startswith(first)
+    assert f"log: {job_folder.log}\n" in text
     assert "| about to divide 1 by zero\n" in text
     assert "return number // 0" in text
     assert text.endswith("Finished jobs are kept: repeat the command to run only the missing ones.")
@@ -134,12 +135,12 @@ def test_result_that_cannot_be_pickled_is_a_failure(tmp_path: Path) -> None:
 
 def test_job_folder_holds_the_full_log_and_the_request(tmp_path: Path) -> None:
     run(jobs_work.loud, [{"text": "words"}], tmp_path, names=["noise"], version="v")
-    place = JobFolder(tmp_path / key(jobs_work.loud, {"text": "words"}, "v"))
-    log = place.log.read_text()
+    job_folder = JobFolder(tmp_path / key(jobs_work.loud, {"text": "words"}, "v"))
+    log = job_folder.log.read_text()
     for line in ("words from print", "words from a library", "words from a program", "words to stderr"):
         assert f"\n{line}\n" in log
-    described = json.loads((place.path / "job.json").read_text())
-    assert described == {
+    request = json.loads((job_folder.path / "job.json").read_text())
+    assert request == {
         "name": "noise", "function": "jobs_work.loud", "arguments": {"text": "'words'"}, "version": "v",
     }  # fmt: skip
 
@@ -147,12 +148,12 @@ def test_job_folder_holds_the_full_log_and_the_request(tmp_path: Path) -> None:
 def test_running_jobs_report_progress(tmp_path: Path) -> None:
     stop, states = tmp_path / "stop", list[JobProgress]()
 
-    def look(state: JobProgress) -> None:
+    def watch(state: JobProgress) -> None:
         states.append(state)
         if state.reports:
             stop.touch()
 
-    assert run(jobs_work.reporting, [{"stop": stop}], tmp_path / "jobs", names=["a"], progress=look) == ["reported"]
+    assert run(jobs_work.reporting, [{"stop": stop}], tmp_path / "jobs", names=["a"], progress=watch) == ["reported"]
     assert {"a": "3 of 5 documents"} in [dict(state.reports) for state in states]
     assert [state.event for state in states if state.event] == ["1 job", "a: finished"]
     assert (states[-1].running, states[-1].seconds_left) == (0, 0.0)
@@ -197,7 +198,7 @@ def test_ctrl_c_ends_running_jobs_and_keeps_finished_ones(tmp_path: Path) -> Non
 def test_two_commands_run_a_shared_job_once(tmp_path: Path) -> None:
     tally, gate, results = tmp_path / "tally", tmp_path / "gate", list[list[str]]()
     arguments = [{"tally": tally, "name": "a", "wait_for": gate}]
-    place = JobFolder(tmp_path / "jobs" / key(jobs_work.counted, arguments[0]))
+    job_folder = JobFolder(tmp_path / "jobs" / key(jobs_work.counted, arguments[0]))
 
     def command() -> None:
         results.append(run(jobs_work.counted, arguments, tmp_path / "jobs"))
@@ -205,7 +206,7 @@ def test_two_commands_run_a_shared_job_once(tmp_path: Path) -> None:
     threads = [threading.Thread(target=command) for _ in range(2)]
     for thread in threads:
         thread.start()
-    until(lambda: place.log.exists() and "is running the same job" in place.tail())
+    until(lambda: job_folder.log.exists() and "is running the same job" in job_folder.tail())
     gate.touch()
     for thread in threads:
         thread.join()
@@ -224,8 +225,8 @@ def test_empty_list_of_jobs_creates_no_folder(tmp_path: Path) -> None:
 
 
 def test_log_tail_shows_the_final_state_of_progress_lines(tmp_path: Path) -> None:
-    place = JobFolder(tmp_path)
-    place.log.write_text("begin\r\n\n 10 %\r 50 %\r100 %\nend\n")
-    assert place.tail() == "begin\n100 %\nend"
-    assert place.tail(1) == "end"
+    job_folder = JobFolder(tmp_path)
+    job_folder.log.write_text("begin\r\n\n 10 %\r 50 %\r100 %\nend\n")
+    assert job_folder.tail() == "begin\n100 %\nend"
+    assert job_folder.tail(1) == "end"
     assert JobFolder(tmp_path / "none").tail() == ""

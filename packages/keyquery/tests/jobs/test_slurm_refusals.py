@@ -14,7 +14,7 @@ from keyquery.jobs import Resources, slurm, squeue
 
 
 @pytest.mark.parametrize(
-    ("written", "message", "mend"),
+    ("output", "message", "remedy"),
     [
         (
             "sbatch: error: resolve_ctls_from_dns_srv: res_nsearch error: Unknown host\n"
@@ -40,10 +40,10 @@ from keyquery.jobs import Resources, slurm, squeue
         ),
     ],
 )
-def test_a_refusal_is_two_lines(written: str, message: str, mend: str) -> None:
-    first, second = slurm.refusal_lines(written).splitlines()
+def test_a_refusal_is_two_lines(output: str, message: str, remedy: str) -> None:
+    first, second = slurm.refusal_lines(output).splitlines()
     assert first == f"Slurm refused the jobs: {message}"
-    assert second.startswith(mend)
+    assert second.startswith(remedy)
 
 
 def test_queue_that_still_shows_a_finished_job_does_not_end_the_watcher() -> None:

@@ -18,10 +18,6 @@ def tokenizer():
     return build_tokenizer()
 
 
-def spoken(item):
-    return ["<s>", *item.prompt.split()]
-
-
 def test_vocabulary_begins_with_the_special_words_and_has_no_duplicates():
     assert WORDS[:4] == ("<pad>", "<s>", "</s>", "<unk>")
     assert len(set(WORDS)) == len(WORDS)
@@ -38,10 +34,10 @@ def test_world_facts_are_frozen():
 def test_fact_depends_on_both_words_of_a_name(name):
     relation = getattr(world(), name)
     assert len(relation.subjects) == 36
-    for part in (0, 1):
+    for index in (0, 1):
         by_word: dict[str, list[str]] = {}
         for subject, value in relation.objects.items():
-            by_word.setdefault(subject[part], []).append(value)
+            by_word.setdefault(subject[index], []).append(value)
         assert {len(values) for values in by_word.values()} == {4}
         best = sum(max(Counter(values).values()) for values in by_word.values())
         assert best <= 24  # always answering one word would be right for at most two thirds
@@ -61,18 +57,18 @@ def test_training_sequences_have_the_given_length_and_weight_answers():
 
 def test_training_documents_agree_with_the_world():
     """Every answer about a fact in training text is the answer of the world."""
-    asked = Counter[str]()
+    counts = Counter[str]()
     for seed in range(100):
         text = documents.sequence(world(), random.Random(seed), 400)[0]
         joined = " ".join(text)
         for relation, marks in ((world().cities, ("where is", "?")), (world().sports, ("what does", "play ?"))):
             for subject, value in relation.objects.items():
                 question = f" {marks[0]} {' '.join(subject)} {marks[1]} "
-                for rest in joined.split(question)[1:]:
-                    asked[relation.name] += 1
-                    assert rest.split()[0] == value
-    assert min(asked.values()) > 15
-    assert set(asked) == {"cities", "sports"}
+                for text_after in joined.split(question)[1:]:
+                    counts[relation.name] += 1
+                    assert text_after.split()[0] == value
+    assert min(counts.values()) > 15
+    assert set(counts) == {"cities", "sports"}
 
 
 def test_batch_is_determined_by_its_name():
@@ -106,12 +102,11 @@ def test_a_prompt_has_exactly_the_length_asked_for(task, length, tokenizer):
 def test_passkey_occurs_once_at_its_depth(tokenizer):
     for depth in (0.0, 0.5, 1.0):
         item = BOOK.items("passkey", 1, 0, tokenizer, length=200, depth=depth, form="named")[0]
-        text = spoken(item)
-        plant = words.planting_sentence(item.facts["name"], item.answer.split())
-        places = [i for i in range(len(text)) if text[i : i + len(plant)] == plant]
-        assert len(places) == 1
-        room = 200 - len(plant)
-        assert abs(places[0] / room - depth) < 0.1
+        text = ["<s>", *item.prompt.split()]
+        sentence = words.planting_sentence(item.facts["name"], item.answer.split())
+        starts = [i for i in range(len(text)) if text[i : i + len(sentence)] == sentence]
+        assert len(starts) == 1
+        assert abs(starts[0] / (200 - len(sentence)) - depth) < 0.1
         assert item.facts["depth"] == depth
 
 
@@ -175,15 +170,15 @@ def test_tokenizer_can_be_loaded_from_a_folder(tokenizer, tmp_path):
     import transformers
 
     tokenizer.save_pretrained(tmp_path)
-    read = transformers.AutoTokenizer.from_pretrained(tmp_path)
-    tokens = read("is white well in drovia ?")["input_ids"]
-    assert tokens[0] == read.bos_token_id == 1
-    assert read.decode(tokens[1:]) == "is white well in drovia ?"
-    assert read.convert_ids_to_tokens(list(range(len(WORDS)))) == list(WORDS)
+    loaded = transformers.AutoTokenizer.from_pretrained(tmp_path)
+    tokens = loaded("is white well in drovia ?")["input_ids"]
+    assert tokens[0] == loaded.bos_token_id == 1
+    assert loaded.decode(tokens[1:]) == "is white well in drovia ?"
+    assert loaded.convert_ids_to_tokens(list(range(len(WORDS)))) == list(WORDS)
     assert KEYED in BOOK.tasks()
 
 
-def test_a_tokenizer_without_a_beginning_token_is_told_as_such() -> None:
+def test_tokenizer_without_a_beginning_token_is_refused() -> None:
     class Bare:
         unk_token_id = 0
 

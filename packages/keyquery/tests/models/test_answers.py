@@ -59,8 +59,8 @@ def test_parse_reads_a_text_by_the_kind_of_its_answer() -> None:
     ]  # fmt: skip
     worded = Item("passkey-0001", "passkey", "key", "d4 d0", facts={"digits": {"d4": "4", "d0": "0"}})
     assert [parse(worded, text) for text in ("d4 d0 .", "d4", "4 0")] == ["right", "wrong", "unparsed"]
-    asked = Item("cities-0000", "cities", "is it ?", "no", YES_NO)
-    assert [parse(asked, text) for text in ("No.", "yes", "12")] == ["right", "wrong", "unparsed"]
+    closed = Item("cities-0000", "cities", "is it ?", "no", YES_NO)
+    assert [parse(closed, text) for text in ("No.", "yes", "12")] == ["right", "wrong", "unparsed"]
     assert parse(Item("cities_open-0000", "cities_open", "where ?", "Peru"), "in Peru") == "right"
 
 
@@ -74,28 +74,18 @@ def test_number_reads_digit_words_of_the_small_language() -> None:
 @pytest.mark.parametrize(
     ("answer", "key", "expected"),
     [
-        ("40712", "40712", "exact"),
-        ("", "40712", "no_number"),
-        ("40713", "40712", "near_miss"),
+        ("40712", "40712", "exact"), ("", "40712", "no_number"), ("40713", "40712", "near_miss"),
         ("47012", "40712", "near_miss"),  # neighbours exchanged
-        ("90713", "40712", "near_miss"),
-        ("90813", "40712", "other_number"),
-        ("1234", "12234", "run_deletion"),
+        ("90713", "40712", "near_miss"), ("90813", "40712", "other_number"), ("1234", "12234", "run_deletion"),
         ("1234", "122334", "run_deletion"),  # two runs, each one digit short
         ("124", "12224", "run_deletion"),
         ("1234", "12344", "run_deletion"),  # also a truncation, but a missing run is checked first
         ("14", "1224", "other_deletion"),  # the run is missing completely
-        ("407", "40712", "truncation"),
-        ("4", "40712", "truncation"),
-        ("4012", "40712", "other_deletion"),
-        ("712", "40712", "other_deletion"),
-        ("407123", "40712", "insertion"),
-        ("440712", "40712", "insertion"),
-        ("4017125", "40712", "insertion"),
-        ("4079", "40712", "wrong_length"),
-        ("9071234", "40712", "wrong_length"),
+        ("407", "40712", "truncation"), ("4", "40712", "truncation"), ("4012", "40712", "other_deletion"),
+        ("712", "40712", "other_deletion"), ("407123", "40712", "insertion"), ("440712", "40712", "insertion"),
+        ("4017125", "40712", "insertion"), ("4079", "40712", "wrong_length"), ("9071234", "40712", "wrong_length"),
     ],
-)
+)  # fmt: skip
 def test_wrong_keys_are_classified(answer: str, key: str, expected: str) -> None:
     assert error_class(answer, key) == expected
 

@@ -28,16 +28,12 @@ def batch() -> tuple[Any, dict[str, Any]]:
     return tokens, {"attention_mask": mask, "position_ids": positions_of(mask)}
 
 
-def extra(name: str, crossed: bool) -> dict[str, Any]:
+def image_inputs() -> dict[str, Any]:
     """Return image states for the architecture with cross-attention."""
-    if not crossed:
-        return {}
-    states = torch.randn(2, 7, 32, generator=torch.Generator().manual_seed(2))
-    rows = torch.ones(2, 1, TOKENS, 1)
     return {
-        "cross_attention_states": states,
+        "cross_attention_states": torch.randn(2, 7, 32, generator=torch.Generator().manual_seed(2)),
         "cross_attention_mask": torch.zeros(2, 1, TOKENS, 7),
-        "full_text_row_masked_out_mask": rows,
+        "full_text_row_masked_out_mask": torch.ones(2, 1, TOKENS, 1),
     }
 
 
@@ -73,7 +69,7 @@ def test_recorded_attention_equals_eager_attention(name: str, crossed: bool) -> 
     model = built(name)
     implementation = model.config._attn_implementation
     tokens, inputs = batch()
-    inputs |= extra(name, crossed)
+    inputs |= image_inputs() if crossed else {}
     with torch.inference_mode():
         baseline = model(input_ids=tokens, use_cache=False, **inputs).logits
         model.set_attn_implementation("eager")
@@ -162,15 +158,15 @@ def test_model_is_restored_after_an_interruption() -> None:
 
 def test_only_the_recording_thread_is_recorded() -> None:
     model = built("llama")
-    capture: list[Call] = []
+    recorded: list[Call] = []
     results: list[Any] = []
     tokens = torch.arange(8)[None]
     expected = model(input_ids=tokens).logits
-    with recording(model, capture.append):
+    with recording(model, recorded.append):
         thread = threading.Thread(target=lambda: results.append(model(input_ids=tokens).logits))
         thread.start()
         thread.join()
-    assert capture == []
+    assert recorded == []
     assert torch.equal(results[0], expected)
 
 
@@ -192,24 +188,17 @@ def test_recorded_keys_under_a_cache_equal_those_of_a_plain_forward(name: str) -
     with torch.inference_mode(), recording(model, plain.append):
         model(input_ids=tokens, use_cache=False, **inputs)
     cached: list[Call] = []
-    first = TOKENS - 2
-    with torch.inference_mode():
-        cache = model(
-            input_ids=tokens[:, :first],
-            attention_mask=inputs["attention_mask"][:, :first],
-            position_ids=inputs["position_ids"][:, :first],
-            use_cache=True,
-        ).past_key_values
-        with recording(model, cached.append):
-            for step in range(first, TOKENS):
-                cache = model(
-                    input_ids=tokens[:, step : step + 1],
-                    attention_mask=inputs["attention_mask"][:, : step + 1],
-                    position_ids=inputs["position_ids"][:, step : step + 1],
-                    past_key_values=cache,
-                    use_cache=True,
-                ).past_key_values
-    for call in cached[3:]:
+    cache = None
+    with torch.inference_mode(), recording(model, cached.append):
+        for start, end in ((0, TOKENS - 2), (TOKENS - 2, TOKENS - 1), (TOKENS - 1, TOKENS)):
+            cache = model(
+                input_ids=tokens[:, start:end],
+                attention_mask=inputs["attention_mask"][:, :end],
+                position_ids=inputs["position_ids"][:, start:end],
+                past_key_values=cache,
+                use_cache=True,
+            ).past_key_values
+    for call in cached[-3:]:
         call_plain = plain[call.layer or 0]
         queries, keys = call.positions()
         assert queries.tolist() == [[TOKENS - 1], [TOKENS - 1 - PADDING]]
@@ -221,53 +210,42 @@ def test_recorded_keys_under_a_cache_equal_those_of_a_plain_forward(name: str) -
             torch.testing.assert_close(call.query[row][:, 0], call_plain.query[row][:, -1], rtol=1e-4, atol=1e-5)
 
 
-def projected(model: Any, tokens: Any, inputs: dict[str, Any]) -> tuple[list[Call], dict[int, Any]]:
-    """Return calls, and the outputs of q_proj as (B, H, T, d)."""
-    made: dict[int, Any] = {}
-
-    def keep(index: int) -> Any:
-        def hook(module: Any, arguments: Any, output: Any) -> None:
-            made[index] = output.view(2, TOKENS, 4, -1).transpose(1, 2)
-
-        return hook
-
-    hooks = [
-        layer.self_attn.q_proj.register_forward_hook(keep(index)) for index, layer in enumerate(model.model.layers)
-    ]
+def projected(model: Any, tokens: Any, inputs: dict[str, Any]) -> tuple[list[Call], list[Any]]:
+    """Return calls, and the outputs of q_proj as (B, H, T, d), by layer."""
+    outputs: list[Any] = []
+    for layer in model.model.layers:
+        layer.self_attn.q_proj.register_forward_hook(
+            lambda module, arguments, output: outputs.append(output.view(2, TOKENS, 4, -1).transpose(1, 2))
+        )
     calls: list[Call] = []
     forward(model, tokens, calls.append, **inputs)
-    for hook in hooks:
-        hook.remove()
-    return calls, made
+    return calls, outputs
 
 
 def test_layers_without_positions_record_the_plain_projection() -> None:
     model = built("smollm3")
-    calls, made = projected(model, *batch())
-    rotated = [bool(flag) for flag in model.config.no_rope_layers]
-    assert rotated == [True, False, True]
-    for call, turns in zip(calls, rotated, strict=True):
-        assert torch.equal(call.query, made[call.layer]) is not turns
+    calls, outputs = projected(model, *batch())
+    assert list(map(bool, model.config.no_rope_layers)) == [True, False, True]
+    equal = [torch.equal(call.query, output) for call, output in zip(calls, outputs, strict=True)]
+    assert equal == [False, True, False]
 
 
 def test_rotation_keeps_vector_norms() -> None:
-    calls, made = projected(built("llama"), *batch())
-    for call in calls:
-        assert not torch.allclose(call.query, made[call.layer])
-        torch.testing.assert_close(call.query.norm(dim=-1), made[call.layer].norm(dim=-1))
+    for call, output in zip(*projected(built("llama"), *batch()), strict=True):
+        assert not torch.allclose(call.query, output)
+        torch.testing.assert_close(call.query.norm(dim=-1), output.norm(dim=-1))
 
 
 def test_query_scale_of_ministral3_grows_with_position() -> None:
     """Norms grow with position only by the scale times YaRN's constant factor."""
     model = built("ministral3")
     tokens, inputs = batch()
-    calls, made = projected(model, tokens, inputs)
     yarn = model.model.rotary_emb.attention_scaling
-    for call in calls:
+    for call, output in zip(*projected(model, tokens, inputs), strict=True):
         scale = query_scale(call.module)
         assert scale is not None
         expected = torch.from_numpy(scale.at(inputs["position_ids"].numpy())) * yarn
-        norms = made[call.layer].norm(dim=-1) * expected[:, None]
+        norms = output.norm(dim=-1) * expected[:, None]
         torch.testing.assert_close(call.query.norm(dim=-1), norms, rtol=1e-5, atol=1e-6)
         assert expected.max() / expected.min() > 1.2
     assert query_scale(built("llama").model.layers[0].self_attn) is None

@@ -1,4 +1,4 @@
-"""`--bos`: a tokenizer with a beginning token that it does not add is told to add it; others are refused by name."""
+"""`--bos` makes a tokenizer add its beginning token if it does not yet; other tokenizers are refused by name."""
 
 import pytest
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -20,16 +21,16 @@ pytestmark = pytest.mark.models
 
 HEADS = (HeadIndex(0, 0, 0), HeadIndex(0, 3, 1), HeadIndex(2, 1, 0), HeadIndex(2, 2, 1))
 BUCKETS = Buckets(4096, 16, 64.0)
+LAYERS = [Layer(0, "full", 4, 2, 8, 1.0), Layer(2, "sliding", 4, 2, 6, 1.0, 512)]
 
 
-def published(root: Path, documents: int = 5) -> dict[tuple[int, str, int], np.ndarray]:
+def published(root: Path) -> dict[tuple[int, str, int], np.ndarray]:
     """Write a capture without a manifest; return its contents by (layer, side, head)."""
-    layers = [Layer(0, "full", 4, 2, 8, 1.0), Layer(2, "sliding", 4, 2, 6, 1.0, 512)]
     generator = np.random.default_rng(3)
     by_head: dict[tuple[int, str, int], list[np.ndarray]] = {}
-    for document in range(documents):
+    for document in range(5):
         with parts.DocumentPart(root, document) as part:
-            for layer in layers:
+            for layer in LAYERS:
                 for side, rows in (("q", [h.query for h in HEADS if h.layer == layer.index]), ("k", [0, 1])):
                     positions = np.sort(generator.choice(4096, 500, replace=False)).astype(np.int32)
                     vectors = generator.standard_normal((len(rows), 500, layer.head_dim)).astype(np.float32)
@@ -38,19 +39,19 @@ def published(root: Path, documents: int = 5) -> dict[tuple[int, str, int], np.n
                     for row, head in enumerate(rows):
                         by_head.setdefault((layer.index, side, head), []).append(vectors[row])
             part.describe({"number": document})
-    layout.gather_parts(root, layers, HEADS, BUCKETS)
-    return {key: np.concatenate(parts) for key, parts in by_head.items()}
+    layout.gather_parts(root, LAYERS, HEADS, BUCKETS)
+    return {key: np.concatenate(vectors) for key, vectors in by_head.items()}
 
 
 def test_context_and_heads_are_inferred(tmp_path: Path) -> None:
-    capture = published(tmp_path)
-    opened = open_capture(tmp_path)
-    assert (opened.context, opened.bucket_size, opened.buckets) == (4096, 256, 16)
-    assert opened.heads == HEADS
+    contents = published(tmp_path)
+    capture = open_capture(tmp_path)
+    assert (capture.context, capture.bucket_size, capture.buckets) == (4096, 256, 16)
+    assert capture.heads == HEADS
     for head in HEADS:
-        queries, keys = opened.queries(head), opened.keys(head)
-        assert np.array_equal(queries.vectors, capture[head.layer, "q", head.query])
-        assert np.array_equal(keys.vectors, capture[head.layer, "k", head.key])
+        queries, keys = capture.queries(head), capture.keys(head)
+        assert np.array_equal(queries.vectors, contents[head.layer, "q", head.query])
+        assert np.array_equal(keys.vectors, contents[head.layer, "k", head.key])
         assert np.array_equal(queries.bucket, queries.position // 256)
         assert queries.document.tolist() == sorted(queries.document.tolist())
         assert set(queries.document) == set(range(5))
@@ -72,13 +73,13 @@ def test_captured_columns_are_those_of_the_published_layout(tmp_path: Path) -> N
 
 
 def test_plain_lists_and_token_strings_are_read_too(tmp_path: Path) -> None:
-    capture = published(tmp_path)
+    contents = published(tmp_path)
     for file in tmp_path.glob("l*/data.parquet"):
         table = parquet.read_table(file)
         lists = pa.array(table["vector"].to_pylist(), type=pa.list_(pa.float32()))
         table = table.set_column(3, "vector", lists).append_column("token_str", [["a"] * len(table)])
         parquet.write_table(table, file)
-    assert np.array_equal(open_capture(tmp_path).queries(HEADS[1]).vectors, capture[0, "q", 3])
+    assert np.array_equal(open_capture(tmp_path).queries(HEADS[1]).vectors, contents[0, "q", 3])
 
 
 def test_context_can_be_given(tmp_path: Path) -> None:
@@ -91,11 +92,9 @@ def test_context_can_be_given(tmp_path: Path) -> None:
 
 def test_ambiguous_number_of_query_heads_per_key_head_must_be_given(tmp_path: Path) -> None:
     """Query heads 0, 3, 5 over key heads 0, 1: three per key head gives 0, 1, 1, and four gives 0, 0, 1."""
-    for name in ("l00h00q", "l00h03q", "l00h05q", "l00h00k", "l00h01k"):
-        (tmp_path / name).mkdir()
     published(tmp_path / "source")
     for name in ("l00h00q", "l00h03q", "l00h05q", "l00h00k", "l00h01k"):
-        (tmp_path / name / "data.parquet").write_bytes((tmp_path / "source/l00h00q/data.parquet").read_bytes())
+        shutil.copytree(tmp_path / "source/l00h00q", tmp_path / name)
     with pytest.raises(DataError, match=r"do not follow from the file names \(\[3, 4\] all fit\)"):
         open_capture(tmp_path)
     assert [head.key for head in open_capture(tmp_path, group=4).heads] == [0, 0, 1]
@@ -131,19 +130,19 @@ def test_buckets_that_do_not_match_the_positions_are_refused(tmp_path: Path) -> 
 
 def test_capture_is_read_from_the_hub_or_reported(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     hub = pytest.importorskip("huggingface_hub")
-    asked = []
+    downloads = []
 
     def refuse(repository: str, **options: object) -> str:
-        asked.append((repository, options))
+        downloads.append((repository, options))
         raise hub.errors.LocalEntryNotFoundError("offline")
 
     monkeypatch.setattr(hub, "snapshot_download", refuse)
     with pytest.raises(DataError, match=r"someone/captures \(branch model\)"):
         open_capture("someone/captures", branch="model")
-    assert asked == [("someone/captures", {"repo_type": "dataset", "revision": "model"})]
-    capture = published(tmp_path)
+    assert downloads == [("someone/captures", {"repo_type": "dataset", "revision": "model"})]
+    published(tmp_path)
     monkeypatch.setattr(hub, "snapshot_download", lambda *arguments, **options: str(tmp_path))
-    assert len(open_capture("someone/captures", branch="model").heads) == len(capture) // 2
+    assert open_capture("someone/captures", branch="model").heads == HEADS
 
 
 def test_interrupted_gathering_resumes_without_leftovers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -168,8 +167,7 @@ def test_interrupted_gathering_resumes_without_leftovers(tmp_path: Path, monkeyp
             published(tmp_path / "halted")
     files = list((tmp_path / "halted").glob("l*/*"))
     assert len(files) == 4
-    layers = [Layer(0, "full", 4, 2, 8, 1.0), Layer(2, "sliding", 4, 2, 6, 1.0, 512)]
-    layout.gather_parts(tmp_path / "halted", layers, HEADS, BUCKETS)
+    layout.gather_parts(tmp_path / "halted", LAYERS, HEADS, BUCKETS)
     capture = open_capture(tmp_path / "halted")
     assert np.array_equal(capture.queries(HEADS[3]).vectors, full_capture[2, "q", 2])
     assert not list((tmp_path / "halted").glob("l*/.*"))
@@ -318,14 +316,14 @@ def test_damaged_part_is_reported_with_the_command_that_recreates_it(tmp_path, d
     with parts.DocumentPart(tmp_path, 3) as part:
         part.add("q00", np.full((4, 2), 7, np.float32))
         part.describe({"digest": "ab"})
-    place = parts.path(tmp_path, 3)
-    with parts.PartReader(place) as reader:
+    path = parts.path(tmp_path, 3)
+    with parts.PartReader(path) as reader:
         assert reader.document() == {"digest": "ab"}
         assert reader.array("q00").tolist() == [[7, 7]] * 4
-    content = place.read_bytes()
-    place.write_bytes(DAMAGES[damage](content))
-    assert place.read_bytes() != content
+    content = path.read_bytes()
+    path.write_bytes(DAMAGES[damage](content))
+    assert path.read_bytes() != content
     message = r"000003\.npz: damaged \(.*\); remove it, and rerun the command"
-    with pytest.raises(DataError, match=message), parts.PartReader(place) as damaged:  # noqa: PT012
+    with pytest.raises(DataError, match=message), parts.PartReader(path) as damaged:  # noqa: PT012
         damaged.document()
         damaged.array("q00")

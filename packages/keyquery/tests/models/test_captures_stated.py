@@ -41,16 +41,16 @@ def without_manifest(capture: Capture) -> Capture:
 @pytest.fixture(scope="module")
 def models(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     """Return a model, the rotation stated by its capture, and the capture without it."""
-    made = {}
+    by_name = {}
     for name in ("llama", "gpt_neox"):
         folder = tmp_path_factory.mktemp(name)
         model = saved(name, folder / "model")
         capture = captured(model, folder / "here", lambda seed: text(70, seed))
-        made[name] = {"model": model, "said": capture.rotations, "bare": without_manifest(capture)}
-    return made
+        by_name[name] = {"model": model, "rotations": capture.rotations, "bare": without_manifest(capture)}
+    return by_name
 
 
-def written(folder: Path, content: Any) -> Path:
+def write_rotation(folder: Path, content: Any) -> Path:
     path = folder / "rotation.json"
     path.write_text(json.dumps(content))
     return path
@@ -66,9 +66,9 @@ STATED: list[Any] = [
 
 @pytest.mark.parametrize("content", STATED)
 def test_stated_rotation_equals_that_of_the_model(models: dict[str, Any], tmp_path: Path, content: Any) -> None:
-    actual = with_stated_rotation(models["llama"]["bare"], written(tmp_path, content)).rotations
+    actual = with_stated_rotation(models["llama"]["bare"], write_rotation(tmp_path, content)).rotations
     assert actual is not None
-    for layer, expected in models["llama"]["said"].items():
+    for layer, expected in models["llama"]["rotations"].items():
         stated = actual[layer]
         assert isinstance(stated, Rotary)
         assert (stated.layout, stated.start, stated.factor) == (expected.layout, expected.start, expected.factor)
@@ -76,37 +76,35 @@ def test_stated_rotation_equals_that_of_the_model(models: dict[str, Any], tmp_pa
 
 
 def test_rotation_can_be_stated_by_a_model_configuration(models: dict[str, Any], tmp_path: Path) -> None:
-    """Use a narrow version: also the rotated part of a head (GPT-NeoX), from a folder or a file."""
-    for name, place in (("llama", ""), ("gpt_neox", "config.json")):
-        actual = with_stated_rotation(models[name]["bare"], models[name]["model"] / place).rotations
-        assert actual == models[name]["said"]
+    """A narrow model of the configuration is used: also the rotated part of a head, from a folder or a file."""
+    for name, file in (("llama", ""), ("gpt_neox", "config.json")):
+        actual = with_stated_rotation(models[name]["bare"], models[name]["model"] / file).rotations
+        assert actual == models[name]["rotations"]
     scaled = json.loads((models["llama"]["model"] / "config.json").read_text())
-    scaled["rope_parameters"] = {"rope_type": "yarn", "rope_theta": 1e4, "factor": 4.0} | {
-        "original_max_position_embeddings": 16
-    }
-    actual = with_stated_rotation(models["llama"]["bare"], written(tmp_path, scaled)).rotations
+    yarn = {"rope_type": "yarn", "rope_theta": 1e4, "factor": 4.0, "original_max_position_embeddings": 16}
+    scaled["rope_parameters"] = yarn
+    actual = with_stated_rotation(models["llama"]["bare"], write_rotation(tmp_path, scaled)).rotations
     assert actual is not None
     assert isinstance(actual[0], Rotary)
     assert actual[0].factor == pytest.approx(0.1 * np.log(4) + 1)
 
 
-def test_heads_uses_the_stated_rotation(
-    models: dict[str, Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_heads_uses_the_stated_rotation(models: dict[str, Any], lab: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The command uses the aligned estimator, and its measurements state the rotation."""
-    given: dict[str, Any] = {"estimator": None, "pairs": "earlier", "bins": 4, "min_queries": 30, "jobs": 1}
-    (tmp_path / "artifacts").mkdir()
-    (tmp_path / "artifacts/datapackage.yaml").write_text("name: measured\ntitle: Measured\nresources: []\n")
-    place = written(tmp_path, STATED[0])
-    files = heads_command(tmp_path, str(models["llama"]["bare"].root), **given, name="m", rotation=place)
+
+    def measured(content: Any) -> Any:
+        settings: dict[str, Any] = {"estimator": None, "pairs": "earlier", "bins": 4, "min_queries": 30, "jobs": 1}
+        root, path = str(models["llama"]["bare"].root), write_rotation(lab, content)
+        return heads_command(lab, root, **settings, name="m", rotation=path)
+
+    files = measured(STATED[0])
     assert "as captured" not in capsys.readouterr().err
-    described = json.loads((tmp_path / Path(files[0]).with_suffix(".json")).read_text())
-    assert described["options"]["estimator"] == "aligned_full"
-    assert described["options"]["rotation"][0]["layers"] == [0, 1, 2]
-    assert "--rotation rotation.json" in described["command"]
-    other = written(tmp_path, {"theta": 9e3, "layout": "half"})
+    record = json.loads((lab / Path(files[0]).with_suffix(".json")).read_text())
+    assert record["options"]["estimator"] == "aligned_full"
+    assert record["options"]["rotation"][0]["layers"] == [0, 1, 2]
+    assert "--rotation rotation.json" in record["command"]
     with pytest.raises(DataError, match="m"):  # another rotation makes another measurement
-        heads_command(tmp_path, str(models["llama"]["bare"].root), **given, name="m", rotation=other)
+        measured({"theta": 9e3, "layout": "half"})
 
 
 @pytest.mark.parametrize(
@@ -118,10 +116,7 @@ def test_heads_uses_the_stated_rotation(
         ({"theta": 1e4, "frequencies": [1.0], "layout": "half"}, "give either theta or frequencies"),
         ({"theta": 1e4, "layout": "half", "dimension": 8}, "unknown key 'dimension'; did you mean 'dimensions'"),
         ({"theta": 1e4, "layout": "half", "dimensions": 7}, "7 dimensions cannot rotate in pairs"),
-        (
-            {"theta": 1e4, "layout": "half", "dimensions": 10},
-            "rotates 10 dimensions of layer 0, but its vectors have only",
-        ),
+        ({"theta": 1e4, "layout": "half", "dimensions": 10}, "rotates 10 dimensions of layer 0, but its vectors have"),
         ({"theta": -1, "layout": "half"}, "theta: -1 is not above 0"),
         ({"theta": "big", "layout": "half"}, "theta: 'big' is not a number"),
         ({"frequencies": [1.0, 0.1], "layout": "half", "dimensions": 8}, "2 frequencies rotate 4 dimensions, not 8"),
@@ -137,23 +132,23 @@ def test_incomplete_or_contradictory_rotation_statements_are_refused(
     models: dict[str, Any], tmp_path: Path, content: Any, words: str
 ) -> None:
     with pytest.raises(DataError, match=words):
-        with_stated_rotation(models["llama"]["bare"], written(tmp_path, content))
+        with_stated_rotation(models["llama"]["bare"], write_rotation(tmp_path, content))
 
 
 def test_rotation_stated_for_a_capture_that_has_one_is_refused(tmp_path: Path) -> None:
     capture = captured(saved("llama", tmp_path / "model"), tmp_path / "here", lambda seed: text(70, seed))
     with pytest.raises(DataError, match="already states its rotation"):
-        with_stated_rotation(capture, written(tmp_path, STATED[0]))
+        with_stated_rotation(capture, write_rotation(tmp_path, STATED[0]))
     path = tmp_path / "no.yaml"
     path.write_text("theta: [\n")
     with pytest.raises(DataError, match=r"no\.yaml:2: did not find"):
         with_stated_rotation(without_manifest(capture), path)
 
 
-def made_head(rotary: Rotary, d: int = 8, tokens: int = 600) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def rotated_content(rotary: Rotary, tokens: int = 600) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return content with a mean, its positions, and the content rotated to them."""
     rng = np.random.default_rng(3)
-    content = rng.normal(size=(tokens, d)) + 2 * rng.normal(size=d)
+    content = rng.normal(size=(tokens, 8)) + 2 * rng.normal(size=8)
     positions = rng.integers(0, 512, tokens)
     return content, positions, rotary.turned(content, positions)
 
@@ -163,43 +158,44 @@ def made_head(rotary: Rotary, d: int = 8, tokens: int = 600) -> tuple[np.ndarray
 def test_plasticity_of_user_arrays_uses_the_stated_rotation(layout: Any, start: int) -> None:
     """With a base and a pairing, aligned plasticity of any vectors equals that of their content."""
     rotary = from_theta(100.0, 6, layout=layout, start=start)
-    queries, positions, turned = made_head(rotary)
-    _keys, key_positions, turned_keys = made_head(rotary, tokens=400)
-    where: dict[str, Any] = {"context": 512, "buckets": 4}
-    where |= {"query_positions": positions, "query_documents": np.zeros(600, int)}
-    where |= {"key_positions": key_positions, "key_documents": np.zeros(400, int)}
-    known = HeadVectors(queries=turned, keys=turned_keys, rotary=rotary, **where)
+    queries, positions, rotated = rotated_content(rotary)
+    _keys, key_positions, rotated_keys = rotated_content(rotary, tokens=400)
+    settings: dict[str, Any] = {
+        "keys": rotated_keys, "context": 512, "buckets": 4,
+        "query_positions": positions, "query_documents": np.zeros(600, int),
+        "key_positions": key_positions, "key_documents": np.zeros(400, int),
+    }  # fmt: skip
     options = PlasticityOptions(precision="double")
-    actual = plasticity(known, options).profile.values
+    actual = plasticity(HeadVectors(queries=rotated, rotary=rotary, **settings), options).profile.values
     # queries rotated to the bin's centre c, keys unchanged: R(c) x by hand
-    for place, centre in enumerate((64, 192, 320, 448)):
-        mine = positions * 4 // 512 == place
-        by_hand = turned.copy()
-        by_hand[mine] = rotary.turned(queries[mine], np.full(mine.sum(), centre))
-        plain = HeadVectors(queries=by_hand, keys=turned_keys, rotary=NO_ROTATION, **where)
-        assert plasticity(plain, options).profile.values[place] == pytest.approx(actual[place], abs=1e-9)
+    for bin_number, centre in enumerate((64, 192, 320, 448)):
+        rows = positions * 4 // 512 == bin_number
+        by_hand = rotated.copy()
+        by_hand[rows] = rotary.turned(queries[rows], np.full(rows.sum(), centre))
+        expected = plasticity(HeadVectors(queries=by_hand, rotary=NO_ROTATION, **settings), options).profile.values
+        assert actual[bin_number] == pytest.approx(expected[bin_number], abs=1e-9)
 
 
 def test_vectors_that_contradict_the_statement(tmp_path: Path) -> None:
     """State another pairing, other frequencies, or a rotation for vectors that were not rotated."""
     rotary = from_theta(100.0, 8, layout="interleaved")
-    content, positions, turned = made_head(rotary)
-    for side, vectors in (("turned", turned), ("plain", content)):
+    content, positions, rotated = rotated_content(rotary)
+    for folder, vectors in (("rotated", rotated), ("plain", content)):
         for name in ("l00h00q", "l00h00k"):
-            place = tmp_path / side / name / "data.parquet"
-            place.parent.mkdir(parents=True)
+            path = tmp_path / folder / name / "data.parquet"
+            path.parent.mkdir(parents=True)
             columns: dict[str, Any] = {
                 "bucket": pyarrow.array((positions // 128).astype(np.int32)),
                 "example_id": pyarrow.array(np.zeros(600, np.int32)),
                 "position": pyarrow.array(positions.astype(np.int32)),
                 "vector": pyarrow.array(vectors.astype(np.float32).tolist(), pyarrow.list_(pyarrow.float32(), 8)),
             }
-            parquet.write_table(pyarrow.table(columns), place)
-    right = written(tmp_path, {"theta": 100.0, "layout": "interleaved"})
-    capture = open_capture(tmp_path / "turned")
+            parquet.write_table(pyarrow.table(columns), path)
+    right = write_rotation(tmp_path, {"theta": 100.0, "layout": "interleaved"})
+    capture = open_capture(tmp_path / "rotated")
     assert with_stated_rotation(capture, right).rotation(0) == rotary
     with pytest.raises(DataError, match=r"the vectors contradict this rotation: .* with layout interleaved"):
-        with_stated_rotation(capture, written(tmp_path, {"theta": 100.0, "layout": "half"}))
+        with_stated_rotation(capture, write_rotation(tmp_path, {"theta": 100.0, "layout": "half"}))
     with pytest.raises(DataError, match=r"the vectors contradict this rotation: .* as they are"):
         with_stated_rotation(open_capture(tmp_path / "plain"), right)
 
@@ -232,27 +228,27 @@ def test_aligned_queries_of_a_gguf_model_equal_the_unrotated_ones(more: Callable
     folder = dequantise(tmp_path / "made.gguf", tmp_path / "folder", "hash")
 
     def words(seed: int) -> str:
-        return " ".join(f"w{gguf_made.ENDS[(3 * seed + 7 * place) % 10]}" for place in range(80))
+        return " ".join(f"w{gguf_made.ENDS[(3 * seed + 7 * index) % 10]}" for index in range(80))
 
-    turned = captured(folder, tmp_path / "after", words, context=32)
+    after = captured(folder, tmp_path / "after", words, context=32)
     before = captured(folder, tmp_path / "before", words, context=32, pre_rope=True)
-    for head in turned.heads:
-        rotary = turned.rotation(head.layer)
+    for head in after.heads:
+        rotary = after.rotation(head.layer)
         assert isinstance(rotary, Rotary)
         assert (rotary.layout, 2 * len(rotary.frequencies)) == ("half", gguf_made.WIDTH // gguf_made.HEADS)
-        got, expected = turned.queries(head), before.queries(head)
-        assert np.array_equal(got.position, expected.position)
-        back = rotary.turned(got.vectors.astype(np.float64), -got.position.astype(np.int64)) / rotary.factor
+        rotated, expected = after.queries(head), before.queries(head)
+        assert np.array_equal(rotated.position, expected.position)
+        back = rotary.turned(rotated.vectors.astype(np.float64), -rotated.position.astype(np.int64)) / rotary.factor
         np.testing.assert_allclose(back, expected.vectors, atol=2e-5 * np.abs(expected.vectors).max())
-    plainly = gguf_made.BASE ** -(np.arange(8) / 8)
-    rotary = turned.rotation(0)
+    unscaled = gguf_made.BASE ** -(np.arange(8) / 8)
+    rotary = after.rotation(0)
     assert isinstance(rotary, Rotary)
     frequencies = np.array(rotary.frequencies)
     if more is linear:
-        np.testing.assert_allclose(frequencies, plainly / 4, rtol=1e-6)
+        np.testing.assert_allclose(frequencies, unscaled / 4, rtol=1e-6)
     if more is yarn:
         assert frequencies[0] == pytest.approx(1.0)
-        assert frequencies[-1] == pytest.approx(plainly[-1] / 8)
+        assert frequencies[-1] == pytest.approx(unscaled[-1] / 8)
 
 
 @pytest.mark.parametrize(("kind", "count"), [("StableLm", 2), ("StableLm", 8), ("Nemotron", 6)])
@@ -263,7 +259,7 @@ def test_gguf_rotary_dimension_count_is_used(kind: str, count: int) -> None:
     apply_keys({"general.architecture": name, f"{name}.rope.dimension_count": count}, None, config)
     torch.manual_seed(0)
     actual = rotations(transformers.AutoModelForCausalLM.from_config(config).eval(), 32)
-    assert {2 * len(each.frequencies) for each in actual.values() if isinstance(each, Rotary)} == {count}
+    assert {2 * len(rotary.frequencies) for rotary in actual.values() if isinstance(rotary, Rotary)} == {count}
 
 
 def test_partial_rotation_is_refused_for_a_class_that_rotates_whole_heads() -> None:

@@ -37,7 +37,7 @@ def wrapped(inner: Tokenizer, **more: Any) -> Any:
 
 
 def of_bytes() -> Any:
-    inner = Tokenizer(BPE({"<s>": 0} | {letter: place + 1 for place, letter in enumerate(LETTERS)}, []))
+    inner = Tokenizer(BPE({letter: number for number, letter in enumerate(["<s>", *LETTERS])}, []))
     inner.pre_tokenizer, inner.decoder = ByteLevel(add_prefix_space=False), decoders.ByteLevel()
     return wrapped(inner)
 
@@ -47,8 +47,8 @@ def of_words() -> Any:
         [item.prompt for task in BOOK.tasks()[:3] for item in BOOK.items(task, 100, 0, None)]
         + [end.format(key="1") for form in ["key", "code"] for end in (KEY_QUESTIONS[form], CHECK_QUESTIONS[form])]
     )
-    known = ["<s>", "<unk>", *dict.fromkeys([*text.split(), "yes", "no", "true", "false", *map(str, range(10**5))])]
-    inner = Tokenizer(WordLevel({word: place for place, word in enumerate(known)}, unk_token="<unk>"))
+    words = ["<s>", "<unk>", *dict.fromkeys([*text.split(), "yes", "no", "true", "false", *map(str, range(10**5))])]
+    inner = Tokenizer(WordLevel({word: number for number, word in enumerate(words)}, unk_token="<unk>"))
     inner.pre_tokenizer = WhitespaceSplit()
     return wrapped(inner, unk_token="<unk>")
 
@@ -85,11 +85,11 @@ def test_passkey_is_at_the_requested_depth(tokenizer: Any) -> None:
     for depth in (0.0, 0.25, 0.5, 0.9, 1.0):
         for item in BOOK.items("passkey", 2, 0, tokenizer, length=1500, depth=depth):
             front = item.prompt[: item.prompt.index(item.facts["key"])]
-            place = len(tokenizer(front)["input_ids"]) / 1500
-            assert abs(place - depth) < 0.16, "the rest is the head, the question and half a sentence"
-            assert item.facts["key_at"] <= len(tokenizer(front)["input_ids"])
-    spread = [item.facts["depth"] for item in BOOK.items("passkey", 4, 0, tokenizer, length=400)]
-    assert spread == [0.125, 0.375, 0.625, 0.875]
+            tokens = len(tokenizer(front)["input_ids"])
+            assert abs(tokens / 1500 - depth) < 0.16, "the rest is the head, the question and half a sentence"
+            assert item.facts["key_at"] <= tokens
+    depths = [item.facts["depth"] for item in BOOK.items("passkey", 4, 0, tokenizer, length=400)]
+    assert depths == [0.125, 0.375, 0.625, 0.875]
 
 
 def test_digits_occur_only_in_keys() -> None:
@@ -106,14 +106,14 @@ def test_fact_questions_are_numerous_distinct_and_balanced() -> None:
         assert len(pairs) >= 60
         assert len(pairs) % 2 == 0, "the second round swaps each subject's answer"
         assert len({subject for subject, _ in pairs}) == len(pairs)
-        known = dict(pairs)
+        answers = dict(pairs)
         items = BOOK.items(task, 4 * len(pairs), 0, None)
         assert len({item.id for item in items}) == len(items)
         assert collections.Counter(item.answer for item in items) == {"yes": len(items) // 2, "no": len(items) // 2}
         right = [item.prompt for item in items if item.answer == "yes"]
         assert len(set(right)) == len(right)
         for item in items:
-            assert (known[item.facts["subject"]] == item.facts["shown"]) == (item.answer == "yes")
+            assert (answers[item.facts["subject"]] == item.facts["shown"]) == (item.answer == "yes")
             last = item.prompt.splitlines()[-2]
             assert item.facts["subject"] in last
             assert item.facts["shown"] in last
@@ -124,20 +124,20 @@ def test_fact_questions_are_numerous_distinct_and_balanced() -> None:
 
 def test_statements_have_known_truth_and_balanced_falsity_types(tokenizer: Any) -> None:
     items = BOOK.items("statements", 80, 3, tokenizer, length=48)
-    known = dict(CITIES) | dict(ATHLETES)
+    answers = dict(CITIES) | dict(ATHLETES)
     kinds = collections.Counter((item.facts["truth"], item.facts["group"]) for item in items)
     assert kinds == {(truth, group): 20 for truth in (True, False) for group in ("question", "answer")}
     for item in items:
         stem, shown = " ".join(item.facts["question"]), item.facts["answer_text"]
         assert item.prompt.endswith(f". {stem} {shown}.")
         assert item.facts["subject"] in stem
-        assert item.facts["true"] == known[item.facts["subject"]]
+        assert item.facts["true"] == answers[item.facts["subject"]]
         assert (shown == item.facts["true"]) == item.facts["truth"]
         alone = not item.facts["truth"] and item.facts["group"] == "answer"
         assert (shown in UNFITTING) == alone
         assert (shown in item.facts["objects"]) != alone
         assert len(tokenizer(item.prompt)["input_ids"]) >= 48
-    assert not set(UNFITTING) & set(known.values())
+    assert not set(UNFITTING) & set(answers.values())
     with pytest.raises(DataError, match="only prompts with a key"):
         BOOK.items("statements", 8, 3, tokenizer, depth=0.5)
 
@@ -166,21 +166,21 @@ def test_verification_shows_the_key_or_a_near_miss() -> None:
         else:
             assert error_class(shown, key) == classes[item.facts["kind"]]
         if item.facts["kind"] in ("one-digit", "swapped"):
-            assert sum(one != two for one, two in zip(shown, key, strict=True)) == 1 + (item.facts["kind"] == "swapped")
+            changed = sum(digit != of_key for digit, of_key in zip(shown, key, strict=True))
+            assert changed == 1 + (item.facts["kind"] == "swapped")
 
 
 def test_ranking_has_four_candidates_of_equal_length() -> None:
-    places = collections.Counter[int]()
+    ranks = collections.Counter[int]()
     for item in BOOK.items("ranking", 40, 0, of_bytes(), length=500):
         candidates = item.facts["candidates"]
         assert len(set(candidates)) == 4
         assert {len(candidate) for candidate in candidates} == {5}
-        places[candidates.index(item.answer)] += 1
+        ranks[candidates.index(item.answer)] += 1
         front = item.prompt.removesuffix(KEY_QUESTIONS[item.facts["form"]])
-        assert item.facts["prompts"] == [
-            front + CHECK_QUESTIONS[item.facts["form"]].format(key=one) for one in candidates
-        ]
-    assert set(places) == {0, 1, 2, 3}
+        question = CHECK_QUESTIONS[item.facts["form"]]
+        assert item.facts["prompts"] == [front + question.format(key=candidate) for candidate in candidates]
+    assert set(ranks) == {0, 1, 2, 3}
 
 
 def test_items_are_determined_by_their_seed() -> None:
@@ -202,20 +202,23 @@ def test_texts_are_long_enough_and_of_the_requested_kind(tokenizer: Any) -> None
     assert len(set(words)) > 150, "a varied vocabulary"
 
 
-def test_unknown_or_unwritable_items_are_refused() -> None:
-    tokenizer = of_bytes()
-    with pytest.raises(DataError, match="no task 'chess'"):
-        BOOK.items("chess", 1, 0, tokenizer)
-    with pytest.raises(DataError, match="wordings key and code"):
-        BOOK.items("passkey", 1, 0, tokenizer, form="poem")
-    with pytest.raises(DataError, match="between 0 and 1"):
-        BOOK.items("passkey", 1, 0, tokenizer, depth=1.5)
-    with pytest.raises(DataError, match=r"100 tokens is too short; with this tokenizer it needs \d+ at least"):
-        BOOK.items("passkey", 1, 0, tokenizer, length=100)
-    with pytest.raises(DataError, match="only prompts with a key"):
-        BOOK.items("cities", 1, 0, tokenizer, length=100)
+@pytest.mark.parametrize(
+    ("task", "options", "message"),
+    [
+        ("chess", {}, "no task 'chess'"), ("passkey", {"form": "poem"}, "wordings key and code"),
+        ("passkey", {"depth": 1.5}, "between 0 and 1"),
+        ("passkey", {"length": 100}, r"100 tokens is too short; with this tokenizer it needs \d+ at least"),
+        ("cities", {"length": 100}, "only prompts with a key"),
+    ],
+)  # fmt: skip
+def test_unknown_items_are_refused(task: str, options: dict[str, Any], message: str) -> None:
+    with pytest.raises(DataError, match=message):
+        BOOK.items(task, 1, 0, of_bytes(), **options)
+
+
+def test_unknown_texts_and_unwritable_items_are_refused() -> None:
     with pytest.raises(DataError, match="kind 'poems'"):
-        BOOK.texts("poems", 1, 10, 0, tokenizer)
+        BOOK.texts("poems", 1, 10, 0, of_bytes())
     foreign = Tokenizer(WordLevel({"<s>": 0, "<unk>": 1, "Answer:": 2}, unk_token="<unk>"))
     foreign.pre_tokenizer = WhitespaceSplit()
     with pytest.raises(DataError, match=r"cannot be asked in English.* --items 0$"):
@@ -223,10 +226,10 @@ def test_unknown_or_unwritable_items_are_refused() -> None:
 
 
 def test_unreachable_hub_text_set_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
-    def fails(*rest: Any, **more: Any) -> Any:
+    def fail(*rest: Any, **more: Any) -> Any:
         raise ConnectionError("no route to the host")
 
-    monkeypatch.setitem(sys.modules, "datasets", types.SimpleNamespace(load_dataset=fails))
+    monkeypatch.setitem(sys.modules, "datasets", types.SimpleNamespace(load_dataset=fail))
     with pytest.raises(DataError, match=r"stanfordnlp/imdb: the Hub data set cannot be read \(no route"):
         next(texts(TextSource(HUB["imdb"])))
     monkeypatch.setitem(sys.modules, "datasets", None)

@@ -13,7 +13,7 @@ from keyquery.models.checkpoints import estimate as module
 from keyquery.models.checkpoints import loading
 from keyquery.models.checkpoints.estimate import MemoryEstimate, check_memory, estimate, free_bytes, of_config
 from keyquery.models.checkpoints.loading import ModelSource, load
-from models_tiny import BUILDERS, WITH_IMAGES, built, saved
+from models_tiny import built, saved
 
 pytestmark = pytest.mark.models
 
@@ -27,7 +27,6 @@ def wide(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_weights_equal_the_loaded_ones(name: str) -> None:
-    assert name in BUILDERS | WITH_IMAGES
     model = built(name)
     need = of_config(model.config, name, context=32, dtype="fp32")
     assert need.weights == model.get_memory_footprint()
@@ -89,11 +88,11 @@ def test_estimated_cache_equals_that_of_the_library(tmp_path: Path) -> None:
 
 def test_activations_grow_with_tokens_texts_and_logits() -> None:
     config = built("llama").config
-    one = of_config(config, "m", context=512, logits=1)
-    assert of_config(config, "m", context=512, batch=3, logits=1).activations == 3 * one.activations
-    assert of_config(config, "m", context=1024, logits=1).activations > 1.9 * one.activations
+    single_logit = of_config(config, "m", context=512, logits=1)
+    assert of_config(config, "m", context=512, batch=3, logits=1).activations == 3 * single_logit.activations
+    assert of_config(config, "m", context=1024, logits=1).activations > 1.9 * single_logit.activations
     every = of_config(config, "m", context=512)
-    assert every.activations - one.activations == 511 * 64 * 8
+    assert every.activations - single_logit.activations == 511 * 64 * 8
 
 
 def test_estimate_line_states_the_need_and_the_free_memory() -> None:
@@ -132,9 +131,9 @@ def test_estimate_reads_no_weights(wide: Path, tmp_path: Path) -> None:
 def test_estimate_with_position_encoding_and_refusal_of_zero_tokens(wide: Path) -> None:
     dropped = estimate(ModelSource(str(wide), position="drope"), context=64)
     assert dropped.total == estimate(ModelSource(str(wide)), context=64).total
-    for wrong in ({"context": 0}, {"context": 8, "batch": 0}):
+    for context, batch in ((0, 1), (8, 0)):
         with pytest.raises(ModelError, match="give 1 or more of both"):
-            estimate(ModelSource(str(wide)), **wrong)
+            estimate(ModelSource(str(wide)), context=context, batch=batch)
 
 
 def test_free_memory_of_several_gpus_is_summed(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -142,11 +141,11 @@ def test_free_memory_of_several_gpus_is_summed(monkeypatch: pytest.MonkeyPatch) 
     assert free is None or free > 0
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
-    asked: list[Any] = []
-    monkeypatch.setattr(module, "free_memory", lambda device: asked.append(device) or 10)
+    devices: list[Any] = []
+    monkeypatch.setattr(module, "free_memory", lambda device: devices.append(device) or 10)
     assert free_bytes("auto") == 20
     assert free_bytes("cuda:1") == 10
-    assert asked == ["cuda:0", "cuda:1", "cuda:1"]
+    assert devices == ["cuda:0", "cuda:1", "cuda:1"]
 
 
 def test_precision_is_spelled_out() -> None:

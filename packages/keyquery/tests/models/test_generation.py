@@ -29,12 +29,19 @@ from models_tiny import BUILDERS, VOCABULARY, WORDS, built, text, word_tokenizer
 pytestmark = pytest.mark.models
 
 
-def words(*, begin: bool = True, end: bool = False) -> Any:
-    tokenizer = word_tokenizer(WORDS, begin)
-    if end:
-        special = [("<s>", 1), ("</s>", 2)]
-        tokenizer.backend_tokenizer.post_processor = TemplateProcessing(single="<s> $A </s>", special_tokens=special)
-    return tokenizer
+def words(*, begin: bool = True) -> Any:
+    return word_tokenizer(WORDS, begin)
+
+
+def zeroed(module: Any) -> Any:
+    """Return a context in which the outputs of a module are zero."""
+
+    @contextmanager
+    def context() -> Iterator[None]:
+        with module.register_forward_hook(lambda module, inputs, output: output * 0):
+            yield
+
+    return context
 
 
 @pytest.mark.parametrize("name", ["llama", "mistral", "ministral", "qwen3", "gemma2"])
@@ -44,8 +51,8 @@ def test_greedy_equals_generation_by_the_library(name: str) -> None:
     expected = []
     for prompt in prompts:
         ids = torch.tensor([encode(tokenizer, prompt)])
-        made = model.generate(ids, attention_mask=torch.ones_like(ids), max_new_tokens=8, do_sample=False)
-        expected.append(tokenizer.decode(made[0, ids.shape[1] :], skip_special_tokens=True))
+        tokens = model.generate(ids, attention_mask=torch.ones_like(ids), max_new_tokens=8, do_sample=False)[0]
+        expected.append(tokenizer.decode(tokens[ids.shape[1] :], skip_special_tokens=True))
     assert greedy(model, tokenizer, prompts, 8, batch=2) == expected
     assert greedy(model, tokenizer, prompts, 8, pad=True) == expected, "padding changes nothing without interventions"
     assert len(set(expected)) > 2
@@ -74,11 +81,11 @@ def test_continuation_ends_at_an_end_token_or_stop_text() -> None:
     prompts = [text(6, 1), text(6, 2)]
     free = greedy(model, tokenizer, prompts, 6)
     free_words = free[0].split()
-    place, word = next((place, word) for place, word in enumerate(free_words) if place and word != free_words[0])
+    count, word = next((count, word) for count, word in enumerate(free_words) if count and word != free_words[0])
     stopped = greedy(model, tokenizer, prompts, 6, stop=[" " + word])
-    assert stopped == [" ".join(free_words[:place]), free[1].split(" " + word)[0]]
+    assert stopped == [" ".join(free_words[:count]), free[1].split(" " + word)[0]]
     model.generation_config.eos_token_id = [2, int(word[1:])]
-    assert greedy(model, tokenizer, prompts[:1], 6) == [" ".join(free_words[:place])]
+    assert greedy(model, tokenizer, prompts[:1], 6) == [" ".join(free_words[:count])]
 
 
 def test_prefill_and_decode_run_in_separate_contexts() -> None:
@@ -93,23 +100,17 @@ def test_prefill_and_decode_run_in_separate_contexts() -> None:
 
         return around
 
-    @contextmanager
-    def blanked() -> Iterator[None]:
-        hook = model.model.layers[0].mlp.register_forward_hook(lambda module, inputs, output: output * 0)
-        try:
-            yield
-        finally:
-            hook.remove()
-
     greedy(model, tokenizer, [text(6, 1)], 4, prefill=counted("prefill"), decode=counted("decode"))
     assert entered == ["prefill", "decode", "decode", "decode"], "the last token needs no further forward pass"
     prompts = [text(20, seed) for seed in range(8)]
+    changed = zeroed(model.model.layers[0].mlp)
     runs = [
-        greedy(model, tokenizer, prompts, 8, **around)
-        for around in ({}, {"prefill": blanked}, {"decode": blanked}, {"prefill": blanked, "decode": blanked})
+        greedy(model, tokenizer, prompts, 8, **contexts)
+        for contexts in ({}, {"prefill": changed}, {"decode": changed}, {"prefill": changed, "decode": changed})
     ]
-    assert [one.split()[0] for one in runs[0]] == [one.split()[0] for one in runs[2]], "it depends only on the prompt"
-    assert [one.split()[0] for one in runs[1]] == [one.split()[0] for one in runs[3]]
+    first = [[answer.split()[0] for answer in run] for run in runs]
+    assert first[0] == first[2], "the first word depends only on the prompt"
+    assert first[1] == first[3]
     assert len({tuple(run) for run in runs}) == 4
 
 
@@ -118,13 +119,12 @@ def test_options_have_the_probability_of_their_whole_text(name: str) -> None:
     """Also in models with states that cannot take tokens back, and forget them unless they get one token at a time."""
     tokenizer = words()
     model = built(name) if name in BUILDERS else architectures.built(name, vocab_size=VOCABULARY)
-    asked = [
-        (text(7, 1), ("w5", "w6 w7 w8", "w9 w10")),
-        (text(7, 2), ("w5", "w11 w7 w8", "w9 w10")),
+    questions = [
+        (text(7, 1), ("w5", "w6 w7 w8", "w9 w10")), (text(7, 2), ("w5", "w11 w7 w8", "w9 w10")),
         (text(4, 3), ("w5", "w6")),
-    ]
-    probabilities = options_logprobs(model, tokenizer, asked, batch=2)
-    for (prompt, options), scores in zip(asked, probabilities, strict=True):
+    ]  # fmt: skip
+    probabilities = options_logprobs(model, tokenizer, questions, batch=2)
+    for (prompt, options), scores in zip(questions, probabilities, strict=True):
         assert scores.options == options
         for option, value, count in zip(options, scores.logprobs, scores.tokens, strict=True):
             ids = torch.tensor([encode(tokenizer, f"{prompt} {option}")])
@@ -155,9 +155,9 @@ def test_prompts_with_a_common_prefix_are_computed_once(name: str) -> None:
     assert sum(forwards[1:]) < 40
     for group, scores in zip(groups, probabilities, strict=True):
         alone = options_logprobs(model, tokenizer, group)
-        for score, two in zip(scores, alone, strict=True):
-            assert (score.options, score.tokens) == (two.options, two.tokens)
-            assert score.logprobs == pytest.approx(two.logprobs, abs=1e-4)
+        for actual, expected in zip(scores, alone, strict=True):
+            assert (actual.options, actual.tokens) == (expected.options, expected.tokens)
+            assert actual.logprobs == pytest.approx(expected.logprobs, abs=1e-4)
     with pytest.raises(DataError, match="begin with different tokens"):
         grouped_logprobs(model, words(begin=False), [[("w5", ("w6",)), ("w7", ("w6",))]])
 
@@ -169,16 +169,22 @@ def test_option_shares_are_normalised_and_raw_probabilities_are_not() -> None:
     assert scores.best == "yes"
 
 
-def test_unwritable_answers_are_refused() -> None:
+@pytest.mark.parametrize(
+    ("answers", "message"),
+    [(("w7", "yes"), "cannot write the answer 'yes'"), ((), "0 answers"), (("w7", "w7"), "same tokens")],
+)
+def test_unwritable_answers_are_refused(answers: tuple[str, ...], message: str) -> None:
+    with pytest.raises((DataError, ModelError), match=message):
+        options_logprobs(built("llama"), words(), [("w5 w6", answers)])
+
+
+def test_prompts_that_cannot_be_continued_are_refused() -> None:
     model, tokenizer = built("llama"), words()
-    with pytest.raises(ModelError, match="cannot write the answer 'yes'"):
-        options_logprobs(model, tokenizer, [("w5 w6", ("w7", "yes"))])
-    with pytest.raises(DataError, match="0 answers"):
-        options_logprobs(model, tokenizer, [("w5 w6", ())])
-    with pytest.raises(DataError, match="same tokens"):
-        options_logprobs(model, tokenizer, [("w5 w6", ("w7", "w7"))])
+    ending = words()
+    special = [("<s>", 1), ("</s>", 2)]
+    ending.backend_tokenizer.post_processor = TemplateProcessing(single="<s> $A </s>", special_tokens=special)
     with pytest.raises(ModelError, match="end token"):
-        greedy(model, words(end=True), ["w5 w6"], 1)
+        greedy(model, ending, ["w5 w6"], 1)
     with pytest.raises(ModelError, match="no tokens"):
         greedy(model, words(begin=False), [""], 1)
     with pytest.raises(ModelError, match="at least 1"):
@@ -215,15 +221,5 @@ def test_chunked_likelihood_equals_that_of_all_logits(name: str, monkeypatch: py
 
 def test_likelihood_under_an_intervention_is_that_of_the_changed_model() -> None:
     model = built("llama")
-    ids = torch.randint(4, 64, (1, 10), generator=torch.Generator().manual_seed(1))
-
-    @contextmanager
-    def flat() -> Iterator[None]:
-        hook = model.model.norm.register_forward_hook(lambda module, inputs, output: output * 0)
-        try:
-            yield
-        finally:
-            hook.remove()
-
-    nats = token_nats(model, ids, prefill=flat)
+    nats = token_nats(model, torch.arange(4, 14)[None], prefill=zeroed(model.model.norm))
     assert torch.allclose(nats, torch.tensor(math.log(64)), rtol=1e-5), "zero states make every word equally likely"

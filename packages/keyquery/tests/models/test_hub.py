@@ -8,8 +8,8 @@ from keyquery.models.captures import hub
 
 @pytest.fixture
 def capture(tmp_path):
-    kept = {"README.md": 10, "manifest.json": 20, "l00h00q/data.parquet": 1234, "l00h00k/data.parquet": 99}
-    for name, size in {**kept, "parts/0.parquet": 5000, "l00h00q/.draft.part": 7}.items():
+    sizes = {"README.md": 10, "manifest.json": 20, "l00h00q/data.parquet": 1234, "l00h00k/data.parquet": 99}
+    for name, size in {**sizes, "parts/0.parquet": 5000, "l00h00q/.draft.part": 7}.items():
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_bytes(b"x" * size)
     return tmp_path

@@ -1,15 +1,21 @@
 """Interventions have exactly the stated effect at the stated site, and leave the model unchanged."""
 
+import json
+from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
+from transformers import DynamicCache
+from transformers.modeling_utils import AttentionInterface
 
 from boundpaper.errors import ModelError
 from keyquery.models.anatomy import blocks
 from keyquery.models.attention.calls import recording
+from keyquery.models.attention.positions import encoding
 from keyquery.models.checkpoints.loading import ModelSource, load
 from keyquery.models.interventions import Intervention, applied, knockout, part_of, phases
 from models_tiny import BUILDERS, built, saved
@@ -30,12 +36,12 @@ def tokens(length: int = 9, rows: int = 2) -> Any:
     return torch.randint(4, 64, (rows, length), generator=torch.Generator().manual_seed(3))
 
 
-def logits(model: Any, ids: Any) -> Any:
-    with torch.inference_mode():
+def logits(model: Any, ids: Any, *interventions: Intervention) -> Any:
+    with applied(model, interventions), torch.inference_mode():
         return model(input_ids=ids, use_cache=False).logits
 
 
-def seen(model: Any, site: str, ids: Any, interventions: list[Intervention], layer: int = LAYER) -> Any:
+def output_of(model: Any, site: str, *interventions: Intervention, layer: int = LAYER) -> Any:
     """Return the output of a part of one layer, (B, T, D), as the next module receives it."""
     block = next(block for block in blocks(model) if block.layer == layer)
     collected: list[Any] = []
@@ -47,7 +53,7 @@ def seen(model: Any, site: str, ids: Any, interventions: list[Intervention], lay
                 lambda module, inputs, output: collected.append(output[0] if isinstance(output, tuple) else output)
             )
         with hook:
-            logits(model, ids)
+            logits(model, tokens())
     return collected[0].clone()
 
 
@@ -56,19 +62,19 @@ def mask_of(site: str) -> Any:
     return np.random.default_rng(5).random(shape) < 0.4
 
 
-def expected(plain: Any, each: Intervention) -> Any:
+def changed_by_loops(plain: Any, intervention: Intervention) -> Any:
     """Return the effect of an intervention, computed by loops over positions and dimensions."""
-    new = plain.clone()
-    mask = np.ones(plain.shape[2], bool) if each.dims is None else each.dims[LAYER].reshape(-1)
-    for place in range(plain.shape[1]) if each.positions is None else each.positions:
+    changed = plain.clone()
+    mask = np.ones(plain.shape[2], bool) if intervention.dims is None else intervention.dims[LAYER].reshape(-1)
+    for position in range(plain.shape[1]) if intervention.positions is None else intervention.positions:
         for dim in np.flatnonzero(mask):
             column = plain[:, :, dim]
-            new[:, place, dim] = {
+            changed[:, position, dim] = {
                 "zero": torch.zeros(len(plain)),
                 "mean": column.mean(dim=1),
-                "scale": each.factor * column[:, place],
-            }[each.action]
-    return new
+                "scale": intervention.factor * column[:, position],
+            }[intervention.action]
+    return changed
 
 
 @pytest.mark.parametrize("site", SITES)
@@ -79,63 +85,52 @@ def test_intervention_changes_each_part_as_defined(
     model: Any, site: Any, action: Any, positions: Any, some: bool
 ) -> None:
     dims = {LAYER: mask_of(site)} if some else None
-    each = Intervention(site, action, layers=(LAYER,), positions=positions, dims=dims, factor=-2.5)
-    plain = seen(model, site, tokens(), [])
-    output = seen(model, site, tokens(), [each])
+    intervention = Intervention(site, action, layers=(LAYER,), positions=positions, dims=dims, factor=-2.5)
+    plain, output = output_of(model, site), output_of(model, site, intervention)
     assert not torch.equal(output, plain)
-    torch.testing.assert_close(output, expected(plain, each), atol=1e-6, rtol=1e-6)
+    torch.testing.assert_close(output, changed_by_loops(plain, intervention), atol=1e-6, rtol=1e-6)
 
 
 def test_intervention_changes_only_the_named_layers(model: Any) -> None:
-    each = Intervention("mlp", "zero", layers=(1,))
-    for layer, zero in ((0, False), (1, True), (2, False)):
-        assert bool((seen(model, "mlp", tokens(), [each], layer) == 0).all()) is zero
-    everywhere = [bool((seen(model, "mlp", tokens(), [Intervention("mlp", "zero")], k) == 0).all()) for k in range(3)]
-    assert everywhere == [True] * 3
+    def zero_layers(intervention: Intervention) -> list[bool]:
+        return [bool((output_of(model, "mlp", intervention, layer=layer) == 0).all()) for layer in range(3)]
+
+    assert zero_layers(Intervention("mlp", "zero", layers=(1,))) == [False, True, False]
+    assert zero_layers(Intervention("mlp", "zero")) == [True] * 3
 
 
 def test_several_interventions_apply_in_order(model: Any) -> None:
-    plain = seen(model, "v", tokens(), [])
-    double, first = Intervention("v", "scale", factor=2.0), Intervention("v", "zero", positions=(0,))
-    mean = Intervention("v", "mean", positions=(1,))
-    upstream = [Intervention("v", "scale", factor=1.0, layers=(0,))]
-    output = seen(model, "v", tokens(), [*upstream, *(replaced(each) for each in (double, first, mean))])
+    plain = output_of(model, "v")
+    double = Intervention("v", "scale", layers=(LAYER,), factor=2.0)
+    first = Intervention("v", "zero", layers=(LAYER,), positions=(0,))
+    mean = Intervention("v", "mean", layers=(LAYER,), positions=(1,))
+    output = output_of(model, "v", Intervention("v", "scale", factor=1.0, layers=(0,)), double, first, mean)
     doubled = 2 * plain
     doubled[:, 0] = 0
-    wanted = doubled.clone()
-    wanted[:, 1] = doubled.mean(dim=1)  # the mean includes the zero
-    torch.testing.assert_close(output, wanted, atol=1e-6, rtol=1e-6)
-    swapped = seen(model, "v", tokens(), [replaced(each) for each in (mean, double, first)])
-    assert not torch.allclose(swapped, output)
+    expected = doubled.clone()
+    expected[:, 1] = doubled.mean(dim=1)  # the mean includes the zero
+    torch.testing.assert_close(output, expected, atol=1e-6, rtol=1e-6)
+    assert not torch.allclose(output_of(model, "v", mean, double, first), output)
 
 
-def replaced(each: Intervention) -> Intervention:
-    import dataclasses
-
-    return dataclasses.replace(each, layers=(LAYER,))
-
-
-def rotated(model: Any, ids: Any, interventions: list[Intervention]) -> tuple[Any, Any]:
+def rotated(model: Any, *interventions: Intervention) -> tuple[Any, Any]:
     """Return queries and keys of the layer as its kernel gets them, (B, H, T, d).
 
     They are caught inside the model's attention function, since only one recording is allowed at a time.
     """
-    from transformers.modeling_utils import AttentionInterface
-
     collected: list[tuple[Any, Any]] = []
-    plain = AttentionInterface._global_mapping["sdpa"]
+    original = AttentionInterface._global_mapping["sdpa"]
 
     def catch(module: Any, query: Any, key: Any, *rest: Any, **options: Any) -> Any:
         if module.layer_idx == LAYER:
             collected.append((query.clone(), key.clone()))
-        return plain(module, query, key, *rest, **options)
+        return original(module, query, key, *rest, **options)
 
     AttentionInterface._global_mapping["sdpa"] = catch
     try:
-        with applied(model, interventions):
-            logits(model, ids)
+        logits(model, tokens(), *interventions)
     finally:
-        AttentionInterface._global_mapping["sdpa"] = plain
+        AttentionInterface._global_mapping["sdpa"] = original
     return collected[0]
 
 
@@ -143,46 +138,36 @@ def rotated(model: Any, ids: Any, interventions: list[Intervention]) -> tuple[An
 def test_interventions_after_rotation_change_rotated_vectors(model: Any, site: Any) -> None:
     """The mean of rotated vectors differs from the rotated mean: `where` matters, and each follows its definition."""
     index, mask = ("q", "k").index(site), mask_of(site)
-    plain = rotated(model, tokens(), [])[index]
-    post = Intervention(site, "mean", layers=(LAYER,), dims={LAYER: mask}, where="post")
-    output = rotated(model, tokens(), [post])
-    wanted = plain.clone()
+    plain = rotated(model)
+    mean = Intervention(site, "mean", layers=(LAYER,), dims={LAYER: mask})
+    output = rotated(model, replace(mean, where="post"))
+    expected = plain[index].clone()
     for head, dim in zip(*np.nonzero(mask), strict=True):
-        wanted[:, head, :, dim] = plain[:, head, :, dim].mean(dim=1, keepdim=True)
-    torch.testing.assert_close(output[index], wanted, atol=1e-6, rtol=1e-6)
-    torch.testing.assert_close(output[1 - index], rotated(model, tokens(), [])[1 - index])
-    before = rotated(model, tokens(), [Intervention(site, "mean", layers=(LAYER,), dims={LAYER: mask})])[index]
-    assert not torch.allclose(before, wanted, atol=1e-3)
+        expected[:, head, :, dim] = plain[index][:, head, :, dim].mean(dim=1, keepdim=True)
+    torch.testing.assert_close(output[index], expected, atol=1e-6, rtol=1e-6)
+    torch.testing.assert_close(output[1 - index], plain[1 - index])
+    assert not torch.allclose(rotated(model, mean)[index], expected, atol=1e-3)
 
 
 def test_interventions_before_and_after_the_rotation_compose(model: Any) -> None:
     pre = Intervention("q", "scale", factor=3.0, layers=(LAYER,))
     post = Intervention("q", "scale", factor=0.5, layers=(LAYER,), where="post")
-    plain, output = (rotated(model, tokens(), interventions)[0] for interventions in ([], [post, pre]))
-    torch.testing.assert_close(output, 1.5 * plain, atol=1e-5, rtol=1e-5)
+    torch.testing.assert_close(rotated(model, post, pre)[0], 1.5 * rotated(model)[0], atol=1e-5, rtol=1e-5)
 
 
 def test_interventions_before_and_after_the_rotation_are_equal_without_rotation(model: Any) -> None:
-    from keyquery.models.attention.positions import encoding
-
-    acts = {where: [Intervention("k", "mean", dims={1: mask_of("k")}, where=where)] for where in ("pre", "post")}
+    before = Intervention("k", "mean", dims={1: mask_of("k")})
     with encoding(model, "drope"):
-        pre, post = ({**acts}[where] for where in ("pre", "post"))
-        with applied(model, pre):
-            one = logits(model, tokens())
-        with applied(model, post):
-            other = logits(model, tokens())
-    torch.testing.assert_close(one, other, atol=1e-5, rtol=1e-5)
+        outputs = [logits(model, tokens(), intervention) for intervention in (before, replace(before, where="post"))]
+    torch.testing.assert_close(*outputs, atol=1e-5, rtol=1e-5)
 
 
-@pytest.mark.parametrize("site", ["v", "attention", "heads"])
+@pytest.mark.parametrize("site", ["v", "heads"])
 def test_zeroing_values_heads_or_output_removes_attention_equally(model: Any, site: Any) -> None:
     """Zero values, zero heads and zero output are equivalent if the projection has no bias."""
-    with applied(model, [Intervention("attention", "zero")]):
-        unchanged = logits(model, tokens())
-    with applied(model, [Intervention(site, "zero")]):
-        assert torch.equal(logits(model, tokens()), unchanged)
-    assert not torch.allclose(logits(model, tokens()), unchanged)
+    removed = logits(model, tokens(), Intervention("attention", "zero"))
+    assert torch.equal(logits(model, tokens(), Intervention(site, "zero")), removed)
+    assert not torch.allclose(logits(model, tokens()), removed)
 
 
 @pytest.mark.parametrize("length", [HEADS, KEYS, 9])
@@ -190,31 +175,21 @@ def test_zeroing_values_heads_or_output_removes_attention_equally(model: Any, si
 def test_positions_and_heads_are_distinguished_in_every_tensor_layout(name: str, length: int) -> None:
     """Vectors come as (B, T, H d), (B, T, H, d) or (B, H, T, d), also with as many tokens as heads."""
     model = built(name)
-    ids = tokens(length)
-    plain = rotated_any(model, ids, [])
-    with_fused = name == "gpt_neox"
     mask = np.zeros((blocks(model)[1].heads, blocks(model)[1].head_dim), bool)
     mask[1] = True  # everything of query head 1
-    each = Intervention("q", "scale", factor=0.0, dims={1: mask}, positions=(1,), where="pre")
-    if with_fused:
-        with pytest.raises(ModelError, match=r"computes .q. together with other vectors"), applied(model, [each]):
-            pass
+    intervention = Intervention("q", "scale", factor=0.0, dims={1: mask}, positions=(1,), where="pre")
+    if name == "gpt_neox":
+        with pytest.raises(ModelError, match=r"computes .q. together with other vectors"):
+            logits(model, tokens(), intervention)
         return
-    output = rotated_any(model, ids, [each])
-    wanted = plain.clone()
-    wanted[:, 1, 1] = 0
-    torch.testing.assert_close(output, wanted, atol=1e-6, rtol=1e-6)
-
-
-def rotated_any(model: Any, ids: Any, interventions: list[Intervention]) -> Any:
-    """Return queries (B, H, T, d) of layer 1 as its kernel gets them, through a second recorder."""
-    collected: list[Any] = []
-    with (
-        recording(model, lambda call: collected.append(call.query.clone()) if call.layer == 1 else None),
-        applied(model, interventions),
-    ):
-        logits(model, ids)
-    return collected[0]
+    queries: list[Any] = []  # (B, H, T, d) of layer 1 as its kernel gets them
+    with recording(model, lambda call: queries.append(call.query.clone()) if call.layer == 1 else None):
+        logits(model, tokens(length))
+        logits(model, tokens(length), intervention)
+    plain, output = queries
+    expected = plain.clone()
+    expected[:, 1, 1] = 0
+    torch.testing.assert_close(output, expected, atol=1e-6, rtol=1e-6)
 
 
 @pytest.mark.parametrize("name", sorted(set(BUILDERS) - {"llama-wide"}))
@@ -222,22 +197,16 @@ def test_interventions_work_on_many_architectures_and_are_undone(name: str) -> N
     model = built(name)
     before = logits(model, tokens())
     for site in ("mlp", "attention", "heads"):
-        with applied(model, [Intervention(site, "zero", positions=(0,))]):
-            assert not torch.equal(logits(model, tokens()), before), site
+        assert not torch.equal(logits(model, tokens(), Intervention(site, "zero", positions=(0,))), before), site
         assert torch.equal(logits(model, tokens()), before), site
 
 
 def test_interventions_are_undone_after_an_exception(model: Any) -> None:
     before = logits(model, tokens())
-    acts = [Intervention("mlp", "zero"), Intervention("q", "zero", where="post"), Intervention("heads", "zero")]
-
-    def interrupted() -> None:
-        with applied(model, acts):
-            assert not torch.equal(logits(model, tokens()), before)
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        interrupted()
+    zeroed = [Intervention("mlp", "zero"), Intervention("q", "zero", where="post"), Intervention("heads", "zero")]
+    assert not torch.equal(logits(model, tokens(), *zeroed), before)
+    with pytest.raises(KeyboardInterrupt), applied(model, zeroed):
+        raise KeyboardInterrupt
     assert torch.equal(logits(model, tokens()), before)
     with pytest.raises(ModelError), applied(model, [Intervention("mlp", "zero"), Intervention("mlp", "zero", (7,))]):
         pass
@@ -246,29 +215,23 @@ def test_interventions_are_undone_after_an_exception(model: Any) -> None:
 
 def continued(model: Any, ids: Any, prefill: Any, decode: Any, steps: int = 3) -> list[Any]:
     """Return logits of the last prompt token and of `steps` given tokens after it, with a key cache."""
-    from transformers import DynamicCache
-
     cache, collected = DynamicCache(config=model.config), []
     with torch.inference_mode():
         with prefill():
             collected.append(model(input_ids=ids[:, :-steps], past_key_values=cache, use_cache=True).logits[:, -1])
-        for step in range(steps, 0, -1):
-            one = ids[:, ids.shape[1] - step : ids.shape[1] - step + 1]
+        for token in ids[:, -steps:].split(1, dim=1):
             with decode():
-                collected.append(model(input_ids=one, past_key_values=cache, use_cache=True).logits[:, -1])
+                collected.append(model(input_ids=token, past_key_values=cache, use_cache=True).logits[:, -1])
     return collected
 
 
 def test_interventions_in_the_prefill_leave_decoding_alone(model: Any) -> None:
     """Later tokens are computed by the unmodified model from changed keys and values."""
-    ids, each = tokens(), Intervention("mlp", "zero")
-    from contextlib import nullcontext
-
+    ids, intervention = tokens(), Intervention("mlp", "zero")
     plain = continued(model, ids, nullcontext, nullcontext)
-    both = continued(model, ids, *phases(model, [each], decode=True))
-    first = continued(model, ids, *phases(model, [each], decode=False))
-    with applied(model, [each]):
-        full_logits = logits(model, ids)[:, -4:]
+    both = continued(model, ids, *phases(model, [intervention], decode=True))
+    first = continued(model, ids, *phases(model, [intervention], decode=False))
+    full_logits = logits(model, ids, intervention)[:, -4:]
     for step in range(4):
         torch.testing.assert_close(both[step], full_logits[:, step], atol=1e-4, rtol=1e-4)
     torch.testing.assert_close(first[0], both[0])
@@ -279,10 +242,9 @@ def test_interventions_in_the_prefill_leave_decoding_alone(model: Any) -> None:
 
 def test_intervention_at_position_0_does_not_affect_decode_steps(model: Any) -> None:
     """A decode step of one token is at its own index 0, which is not the text's position 0."""
-    each = Intervention("mlp", "zero", positions=(0,))
-    output = continued(model, tokens(), *phases(model, [each], decode=True))
-    with applied(model, [each]):
-        full_logits = logits(model, tokens())[:, -4:]
+    intervention = Intervention("mlp", "zero", positions=(0,))
+    output = continued(model, tokens(), *phases(model, [intervention], decode=True))
+    full_logits = logits(model, tokens(), intervention)[:, -4:]
     for step in range(4):
         torch.testing.assert_close(output[step], full_logits[:, step], atol=1e-4, rtol=1e-4)
 
@@ -306,8 +268,8 @@ def test_knockout_equals_an_explicit_attention_mask(kernel: str) -> None:
     allowed = torch.tensor(np.tril(np.ones((length, length), bool)) & ~lost)[:, None]
     additive = torch.zeros(allowed.shape).masked_fill(~allowed, torch.finfo(torch.float32).min)
     with torch.inference_mode():
-        wanted = model(input_ids=ids, attention_mask=additive, use_cache=False).logits
-    torch.testing.assert_close(scores, wanted, atol=1e-5, rtol=1e-5)
+        expected = model(input_ids=ids, attention_mask=additive, use_cache=False).logits
+    torch.testing.assert_close(scores, expected, atol=1e-5, rtol=1e-5)
     changed = (scores - logits(model, ids)).abs().amax(dim=2) > 1e-6
     assert changed[0].tolist() == [False] * 7 + [True] * 2  # the last token attends to the seventh
     assert changed[1].tolist() == [False] * 5 + [True] * 4
@@ -339,7 +301,7 @@ def test_knockout_refuses_invalid_masks(model: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("wrong", "message"),
+    ("intervention", "message"),
     [
         (Intervention("mlp", "zero", layers=(3,)), "no layer 3 .* 0 to 2"),
         (Intervention("mlp", "zero", dims={9: np.ones(32, bool)}), "no layer 9"),
@@ -351,18 +313,15 @@ def test_knockout_refuses_invalid_masks(model: Any) -> None:
         (Intervention("mlp", "zero", dims={1: np.ones(8, bool)}), r"but 'mlp' has \(32,\)"),
     ],
 )
-def test_invalid_interventions_are_refused(model: Any, wrong: Intervention, message: str) -> None:
-    with pytest.raises(ModelError, match=message), applied(model, [wrong]):
+def test_invalid_interventions_are_refused(model: Any, intervention: Intervention, message: str) -> None:
+    with pytest.raises(ModelError, match=message), applied(model, [intervention]):
         pass
 
 
 def test_records_of_different_interventions_differ() -> None:
-    import json
-
-    one = Intervention("q", "mean", dims={1: mask_of("q")})
-    other = Intervention("q", "mean", dims={1: ~mask_of("q")})
-    assert json.dumps(one.record()) != json.dumps(other.record())
-    assert json.loads(json.dumps(one.record()))["dims"]["1"] == np.flatnonzero(mask_of("q")).tolist()
+    masks = (mask_of("q"), ~mask_of("q"))
+    records = [json.loads(json.dumps(Intervention("q", "mean", dims={1: mask}).record())) for mask in masks]
+    assert [record["dims"]["1"] for record in records] == [np.flatnonzero(mask).tolist() for mask in masks]
 
 
 def test_interventions_work_on_four_bit_weights(tmp_path: Path) -> None:
@@ -374,13 +333,13 @@ def test_interventions_work_on_four_bit_weights(tmp_path: Path) -> None:
     mask[0, 3] = True
     for site in ("q", "attention", "mlp"):
         dims = {LAYER: mask} if site == "q" else None
-        each = Intervention(site, "mean", layers=(LAYER,), dims=dims)
-        plain, output = seen(model, site, tokens(), []), seen(model, site, tokens(), [each])
+        plain = output_of(model, site)
+        output = output_of(model, site, Intervention(site, "mean", layers=(LAYER,), dims=dims))
         assert output.dtype == torch.bfloat16
-        wanted = plain.float().mean(dim=1, keepdim=True).to(torch.bfloat16).expand_as(plain)
+        expected = plain.float().mean(dim=1, keepdim=True).to(torch.bfloat16).expand_as(plain)
         changed = mask.reshape(-1) if site == "q" else np.ones(64, bool)
-        assert torch.equal(output[:, :, changed], wanted[:, :, changed]), site
+        assert torch.equal(output[:, :, changed], expected[:, :, changed]), site
         assert torch.equal(output[:, :, ~changed], plain[:, :, ~changed]), site
-    with applied(model, [Intervention("q", "zero", where="post"), Intervention("v", "scale", factor=2.0)]):
-        assert not torch.equal(logits(model, tokens()), before)
+    interventions = Intervention("q", "zero", where="post"), Intervention("v", "scale", factor=2.0)
+    assert not torch.equal(logits(model, tokens(), *interventions), before)
     assert torch.equal(logits(model, tokens()), before)

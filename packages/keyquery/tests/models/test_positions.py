@@ -93,11 +93,11 @@ def test_interpolation_divides_positions() -> None:
     """With PI by 4, positions 0, 4, 8 rotate like 0, 1, 2, computed without the library's code."""
     model = built("llama")
     mask = torch.ones_like(TOKENS)
-    places = torch.arange(24)[None]
+    ids = torch.arange(24)[None]
     with torch.inference_mode():
-        plain = model(input_ids=TOKENS, attention_mask=mask, position_ids=places).logits
+        plain = model(input_ids=TOKENS, attention_mask=mask, position_ids=ids).logits
         with encoding(model, "pi", factor=4):
-            spread = model(input_ids=TOKENS, attention_mask=mask, position_ids=4 * places).logits
+            spread = model(input_ids=TOKENS, attention_mask=mask, position_ids=4 * ids).logits
     assert (plain - spread).abs().max() < 1e-5
 
 
@@ -108,9 +108,9 @@ def test_yarn_keeps_fast_and_divides_slow_frequencies() -> None:
     )
     model = transformers.LlamaForCausalLM(config).eval()
     module = model.model.rotary_emb
-    one = torch.ones(1, 1, dtype=torch.long)
+    position = torch.ones(1, 1, dtype=torch.long)
     with encoding(model, "yarn", factor=8):
-        cosine, sine = module(torch.zeros(1), one)
+        cosine, sine = module(torch.zeros(1), position)
     size = (cosine**2 + sine**2).sqrt()
     assert torch.allclose(size, torch.full_like(size, 0.1 * math.log(8) + 1))
     angles = torch.atan2(sine, cosine)[0, 0, :64]
@@ -119,7 +119,7 @@ def test_yarn_keeps_fast_and_divides_slow_frequencies() -> None:
     assert torch.allclose(angles[turns > 40], inverse_frequencies[turns > 40], rtol=1e-4)
     assert torch.allclose(angles[turns < 0.8], inverse_frequencies[turns < 0.8] / 8, rtol=1e-4)
     with encoding(model, "yarn", factor=8, length=64):
-        short = torch.atan2(*reversed(module(torch.zeros(1), one)))[0, 0, :64]
+        short = torch.atan2(*reversed(module(torch.zeros(1), position)))[0, 0, :64]
     assert (short < angles - 1e-6).any(), "a shorter training length slows more frequencies"
 
 
@@ -206,14 +206,11 @@ def test_encoding_applies_per_layer_type() -> None:
     """Gemma 3: DroPE affects all layers; interpolation leaves sliding windows unchanged."""
     config = built("gemma3").config
     dropped = configured(config, "drope").rope_parameters
-    assert {each["factor"] for each in dropped.values()} == {DROPE_FACTOR}
+    assert {parameters["factor"] for parameters in dropped.values()} == {DROPE_FACTOR}
     before, after = config.rope_parameters, configured(config, "pi", factor=4).rope_parameters
     assert after["sliding_attention"] == before["sliding_attention"]
-    assert after["full_attention"] == {
-        "rope_type": "linear",
-        "factor": 4.0,
-        "rope_theta": before["full_attention"]["rope_theta"],
-    }
+    base = before["full_attention"]["rope_theta"]
+    assert after["full_attention"] == {"rope_type": "linear", "factor": 4.0, "rope_theta": base}
     mixed = configured(config, "rope")
     mixed.rope_parameters = before | {"full_attention": dropped["full_attention"]}
     assert encoding_name(mixed) == "rope", "some layers still rotate"
@@ -227,16 +224,11 @@ def test_encoding_does_not_change_the_given_configuration() -> None:
 
 
 def test_checkpoint_frequencies_count_as_rope_and_are_not_scaled_twice() -> None:
-    rope = {
-        "rope_type": "llama3",
-        "rope_theta": 5e5,
-        "factor": 8.0,
-        "low_freq_factor": 1.0,
-        "high_freq_factor": 4.0,
-        "original_max_position_embeddings": 32,
-    }
     config = built("llama").config
-    config.rope_parameters = rope
+    config.rope_parameters = {
+        "rope_type": "llama3", "rope_theta": 5e5, "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0,
+        "original_max_position_embeddings": 32,
+    }  # fmt: skip
     model = transformers.LlamaForCausalLM(config).eval()
     assert positional_of(model) == "rope"
     plain = logits(model)
@@ -265,7 +257,7 @@ def test_learned_positions_count_as_no_rotation() -> None:
 
 
 @pytest.mark.parametrize("name", ["granitemoehybrid", "openai-gpt"])
-def test_models_without_any_rotation_are_told_by_running_them(name: str) -> None:
+def test_models_without_any_rotation_are_recognised_by_running_them(name: str) -> None:
     """A configuration may state a base although nothing rotates (Granite 4); learned positions may have other names."""
     assert positional_of(architectures.built(name)) == "none"
 
@@ -276,10 +268,10 @@ def test_sinusoidal_position_tables_are_classified(name: str, kind: str) -> None
     model = architectures.built(name)
     assert positional_of(model) == kind
     rows = min(len(table) for name, table in model.named_buffers() if name.endswith(("embed_positions", "encoding")))
-    mask, places = torch.ones_like(TOKENS), torch.arange(24)[None]
+    mask, ids = torch.ones_like(TOKENS), torch.arange(24)[None]
     with torch.inference_mode():
         earlier, later = (
-            model(input_ids=TOKENS, attention_mask=mask, position_ids=places + shift).logits for shift in (0, 7)
+            model(input_ids=TOKENS, attention_mask=mask, position_ids=ids + shift).logits for shift in (0, 7)
         )
     assert ((earlier - later).abs().max() / earlier.std() < 1e-3) == (kind == "rope")
     with pytest.raises(ModelError, match=r"its attention code|added to the emb"), encoding(model, "drope"):
@@ -299,9 +291,9 @@ def test_position_encodings_of_a_model_with_alibi_are_refused_as_a_position_bias
     """The error is not about a missing rotary module, since adding one would not help."""
     model = built(name)
     assert may_rotate(model)
-    for look in (positions.rotary_modules, positional_of, lambda made: encoding(made, "drope").__enter__()):
+    for function in (positions.rotary_modules, positional_of, lambda model: encoding(model, "drope").__enter__()):
         with pytest.raises(ModelError, match=r"adds a position bias to its scores \(ALiBi\)"):
-            look(model)
+            function(model)
 
 
 @pytest.mark.parametrize(

@@ -16,20 +16,14 @@ from keyquery.models.attention.reach import learned_positions
 from keyquery.models.checkpoints.loading import ModelSource, load
 
 ROWS = 24
-SIZES: dict[str, Any] = {"vocab_size": models_tiny.VOCABULARY}
-
-
-FEW: dict[str, Any] = {"hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2}
+SIZES: dict[str, Any] = {
+    "vocab_size": models_tiny.VOCABULARY, "hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2,
+    "max_position_embeddings": ROWS,
+}  # fmt: skip
 LEARNED: dict[str, Any] = {
-    "GPT2LMHeadModel": transformers.GPT2Config(
-        **SIZES, n_embd=16, n_layer=1, n_head=2, n_positions=ROWS, bos_token_id=1, eos_token_id=2
-    ),
-    "OPTForCausalLM": transformers.OPTConfig(
-        **SIZES, **FEW, word_embed_proj_dim=16, ffn_dim=16, max_position_embeddings=ROWS
-    ),
-    "BertLMHeadModel": transformers.BertConfig(
-        **SIZES, **FEW, intermediate_size=16, max_position_embeddings=ROWS, is_decoder=True
-    ),
+    "GPT2LMHeadModel": transformers.GPT2Config(**SIZES, bos_token_id=1, eos_token_id=2),
+    "OPTForCausalLM": transformers.OPTConfig(**SIZES, word_embed_proj_dim=16, ffn_dim=16),
+    "BertLMHeadModel": transformers.BertConfig(**SIZES, intermediate_size=16, is_decoder=True),
 }
 
 
@@ -37,8 +31,8 @@ LEARNED: dict[str, Any] = {
 def test_text_longer_than_the_learned_positions_is_refused(kind: str, tmp_path: Path) -> None:
     """Torch would say `index out of range in self` on the CPU, and abort the process on a GPU."""
     torch.manual_seed(0)  # with some weights the first new token ends the answer
-    made = getattr(transformers, kind)(LEARNED[kind]).eval()
-    loaded = load(ModelSource(str(models_tiny.saved_model(made, tmp_path)), device="cpu"))
+    built = getattr(transformers, kind)(LEARNED[kind]).eval()
+    loaded = load(ModelSource(str(models_tiny.saved_model(built, tmp_path)), device="cpu"))
     model = loaded.model
     assert learned_positions(model) == ROWS
     tokens = torch.full((1, ROWS + 1), 5)

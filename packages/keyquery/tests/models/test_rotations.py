@@ -19,7 +19,7 @@ from keyquery.rotary import NO_ROTATION, Rotary, rotation_records  # noqa: E402
 
 pytestmark = pytest.mark.models
 CONTEXT = 200
-PLACES = [0, 1, 6, 17, 63, 64, 150, CONTEXT - 1]
+POSITIONS = [0, 1, 6, 17, 63, 64, 150, CONTEXT - 1]
 BASE: dict[str, Any] = {
     **{"vocab_size": 64, "hidden_size": 64, "intermediate_size": 64, "num_hidden_layers": 2},
     **{"num_attention_heads": 4, "num_key_value_heads": 2, "max_position_embeddings": 256},
@@ -42,18 +42,18 @@ class Kind:
     layout: str = "half"
     start: int = 0
     pairs: int = 8
-    still: tuple[int, ...] = ()
+    unrotated: tuple[int, ...] = ()
     factor: float = 1.0
 
     def model(self) -> Any:
         kinds: Any = transformers
         config = getattr(kinds, f"{self.name}TextConfig", None) or getattr(kinds, f"{self.name}Config")
-        made = getattr(kinds, f"{self.name}ForCausalLM", None) or getattr(kinds, f"{self.name}LMHeadModel")
+        causal = getattr(kinds, f"{self.name}ForCausalLM", None) or getattr(kinds, f"{self.name}LMHeadModel")
         torch.manual_seed(0)
-        model = made(config(**BASE | self.changes)).eval()
+        model = causal(config(**BASE | self.changes)).eval()
         with torch.no_grad():
-            for part in model.parameters():  # norms differ by dimension, weights have typical size
-                part.copy_(torch.randn_like(part) * (0.2 if part.ndim > 1 else 0.3) + (part.ndim == 1))
+            for weights in model.parameters():  # norms differ by dimension, weights have typical size
+                weights.copy_(torch.randn_like(weights) * (0.2 if weights.ndim > 1 else 0.3) + (weights.ndim == 1))
         return model
 
 
@@ -75,7 +75,7 @@ KINDS = [
         factor=np.sqrt(1 + np.log(4) / np.log(64)),
     ),
     Kind("Llama", rope("proportional", partial_rotary_factor=0.5)),
-    Kind("Llama", rope("linear", factor=1e30), still=(0, 1)),
+    Kind("Llama", rope("linear", factor=1e30), unrotated=(0, 1)),
     Kind("GPTNeoX", {"rotary_pct": 0.25}, pairs=2),
     Kind("Phi", {}, pairs=4),
     Kind("Phi3", {}),
@@ -86,11 +86,11 @@ KINDS = [
     Kind("GptOss", WIDE | {"num_local_experts": 2, "num_experts_per_tok": 1} | rope("default")),
     Kind("Glm", WIDE, layout="interleaved", pairs=4),
     Kind("Cohere", {}, layout="interleaved"),
-    Kind("Cohere2", FOUR, layout="interleaved", still=(3,)),
+    Kind("Cohere2", FOUR, layout="interleaved", unrotated=(3,)),
     Kind("Ernie4_5", WIDE, layout="interleaved"),
     Kind("Helium", WIDE, layout="interleaved"),
-    Kind("SmolLM3", FOUR | {"no_rope_layer_interval": 4}, still=(3,)),
-    Kind("Exaone4", FOUR | {"sliding_window": 32}, still=(3,)),
+    Kind("SmolLM3", FOUR | {"no_rope_layer_interval": 4}, unrotated=(3,)),
+    Kind("Exaone4", FOUR | {"sliding_window": 32}, unrotated=(3,)),
     Kind("DeepseekV2", LATENT | {"q_lora_rank": None}, layout="interleaved", start=16, pairs=4),
     Kind("DeepseekV3", LATENT | {"q_lora_rank": 24, "first_k_dense_replace": 1}, start=16, pairs=4),
     Kind(
@@ -99,62 +99,62 @@ KINDS = [
         | WIDE
         | {"intermediate_size_mlp": 32, "num_local_experts": 2, "num_experts_per_tok": 1, "attention_chunk_size": 128},
         layout="interleaved",
-        still=(3,),
+        unrotated=(3,),
     ),
     Kind(
         "Ministral3", WIDE | rope("yarn", factor=4.0, llama_4_scaling_beta=0.1, mscale=1.0, mscale_all_dim=1.0, **SHORT)
     ),
-    Kind("GPT2", {"n_embd": 64, "n_layer": 2, "n_head": 4, "n_positions": 256}, still=(0, 1)),
-    Kind("OPT", {"ffn_dim": 64, "word_embed_proj_dim": 64}, still=(0, 1)),
+    Kind("GPT2", {"n_embd": 64, "n_layer": 2, "n_head": 4, "n_positions": 256}, unrotated=(0, 1)),
+    Kind("OPT", {"ffn_dim": 64, "word_embed_proj_dim": 64}, unrotated=(0, 1)),
 ]
 
 
-def names(kind: Kind) -> str:
+def name_of(kind: Kind) -> str:
     parameters = kind.changes.get("rope_parameters") or {}
-    return f"{kind.name}-{parameters.get('rope_type', 'own')}{'-still' if kind.still == (0, 1) else ''}"
+    return f"{kind.name}-{parameters.get('rope_type', 'own')}{'-unrotated' if kind.unrotated == (0, 1) else ''}"
 
 
 def test_every_scaling_that_transformers_knows_is_among_the_kinds():
-    tried = {(kind.changes.get("rope_parameters") or {}).get("rope_type", "default") for kind in KINDS}
-    assert set(transformers.modeling_rope_utils.ROPE_INIT_FUNCTIONS) <= tried
+    scalings = {(kind.changes.get("rope_parameters") or {}).get("rope_type", "default") for kind in KINDS}
+    assert set(transformers.modeling_rope_utils.ROPE_INIT_FUNCTIONS) <= scalings
 
 
 @pytest.mark.parametrize("precision", ["float32", "bfloat16"])
-@pytest.mark.parametrize("kind", KINDS, ids=names)
+@pytest.mark.parametrize("kind", KINDS, ids=name_of)
 def test_rotation_of_each_architecture_is_read_and_checked(kind, precision):
     """Layout, offset and number of pairs match the architecture; layers without rotation are recognised."""
     model = kind.model()
     if precision == "bfloat16":
         model = model.to(torch.bfloat16)
     actual = rotations(model, CONTEXT)
-    for layer, one in actual.items():
-        assert isinstance(one, Rotary), one
-        if layer in kind.still:
-            assert one == NO_ROTATION
+    for layer, rotary in actual.items():
+        assert isinstance(rotary, Rotary), rotary
+        if layer in kind.unrotated:
+            assert rotary == NO_ROTATION
         else:
-            assert (one.layout, one.start, len(one.frequencies)) == (kind.layout, kind.start, kind.pairs)
-            assert one.factor == pytest.approx(kind.factor, rel=1e-6 if precision == "float32" else 5e-3)
+            assert (rotary.layout, rotary.start, len(rotary.frequencies)) == (kind.layout, kind.start, kind.pairs)
+            assert rotary.factor == pytest.approx(kind.factor, rel=1e-6 if precision == "float32" else 5e-3)
     assert rotations_of({"settings": {"captured_heads": []}, "rotations": rotation_records(actual)}) == actual
 
 
-@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind.still != (0, 1)], ids=names)
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind.unrotated != (0, 1)], ids=name_of)
 def test_equal_words_at_all_positions_have_equal_aligned_queries(kind):
     """First-layer queries depend on word and position only: rotated to one position they are equal."""
     model = kind.model()
-    [rotary] = {rotation for layer, rotation in rotations(model, CONTEXT).items() if layer == 0}
+    rotary = rotations(model, CONTEXT)[0]
     assert isinstance(rotary, Rotary)
     scale = survey(model)[0].query_scale
-    frequencies = []
-    tokens, places = torch.full((1, len(PLACES)), 7), torch.tensor([PLACES])
-    with recording(model, lambda call: frequencies.append(call.query[0].double().numpy()) if call.layer == 0 else None):
-        run_forward(model, tokens, position_ids=places, attention_mask=torch.ones_like(tokens))
-    [queries] = frequencies
+    first_queries = []
+    tokens = torch.full((1, len(POSITIONS)), 7)
+    with recording(model, lambda call: first_queries.append(call.query[0]) if call.layer == 0 else None):
+        run_forward(model, tokens, position_ids=torch.tensor([POSITIONS]), attention_mask=torch.ones_like(tokens))
+    queries = first_queries[0].double().numpy()
     if scale is not None:
-        queries = queries / scale.at(np.array(PLACES))[None, :, None]
+        queries = queries / scale.at(np.array(POSITIONS))[None, :, None]
     assert np.abs(queries - queries[:, -1:]).max() > 0.1 * np.abs(queries).max()  # as captured they differ
     for head in queries:
-        turned = rotary.turned(head, PLACES[-1] - np.array(PLACES))
-        np.testing.assert_allclose(turned, np.broadcast_to(head[-1], head.shape), atol=3e-4 * np.abs(head).max())
+        aligned = rotary.turned(head, POSITIONS[-1] - np.array(POSITIONS))
+        np.testing.assert_allclose(aligned, np.broadcast_to(head[-1], head.shape), atol=3e-4 * np.abs(head).max())
 
 
 def test_length_dependent_frequencies_are_those_of_the_text_length():
@@ -181,9 +181,8 @@ def test_rotation_that_differs_from_its_cosines_and_sines_is_refused(monkeypatch
     repeated = lambda q, k, c, s, **rest: original(q, k, c**2 - s**2, 2 * c * s, **rest)  # noqa: E731
     monkeypatch.setattr(modeling_llama, "apply_rotary_pos_emb", repeated)
     actual = rotations(model, CONTEXT)
-    assert all(
-        "rotated back to position 0, differ from those before the rotation" in str(one) for one in actual.values()
-    )
+    message = "rotated back to position 0, differ from those before the rotation"
+    assert all(message in str(reason) for reason in actual.values())
 
 
 def test_a_factor_that_grows_with_the_position_is_refused(monkeypatch):
@@ -195,4 +194,4 @@ def test_a_factor_that_grows_with_the_position_is_refused(monkeypatch):
 
     monkeypatch.setattr(modeling_llama, "apply_rotary_pos_emb", grown)
     actual = rotations(model, CONTEXT)
-    assert all("factor that depends on the token" in str(one) for one in actual.values())
+    assert all("factor that depends on the token" in str(reason) for reason in actual.values())

@@ -17,9 +17,8 @@ def layer(index: int, kind: str = "full", query: int = 32, key: int = 8) -> Laye
 
 
 def test_one_token_per_bucket_and_document_on_average() -> None:
-    buckets = Buckets(131072, 16, 1.0)
+    buckets, counts = Buckets(131072, 16, 1.0), np.zeros(16)
     assert buckets.size == 8192
-    counts = np.zeros(16)
     for document in range(200):
         counts += np.bincount(buckets.of(tokens(buckets, 0, document, 3, "q")), minlength=16)
     # Binomial(8192, 1/8192) has variance near 1: a mean over 200 documents has a standard error of .07
@@ -34,54 +33,51 @@ def test_rate_of_a_whole_bucket_keeps_every_token() -> None:
 
 def test_draws_depend_on_seed_document_head_and_kind_only() -> None:
     buckets = Buckets(4096, 16, 16)
-    one = tokens(buckets, 0, 5, 2, "q")
+    draw = tokens(buckets, 0, 5, 2, "q")
     tokens(buckets, 0, 6, 2, "q")
-    assert np.array_equal(one, tokens(buckets, 0, 5, 2, "q"))
-    assert np.all(np.diff(one) > 0)
-    others = [tokens(buckets, 1, 5, 2, "q"), tokens(buckets, 0, 4, 2, "q"), tokens(buckets, 0, 5, 1, "q")]
-    others.append(tokens(buckets, 0, 5, 2, "k"))
-    assert all(not np.array_equal(one, other) for other in others)
-    # independent draws of 256 out of 4,096 overlap by 16 on average
-    assert len(set(one) & set(others[3])) < 45
+    assert np.array_equal(draw, tokens(buckets, 0, 5, 2, "q"))
+    assert np.all(np.diff(draw) > 0)
+    for seed, document, layer_index, side in ((1, 5, 2, "q"), (0, 4, 2, "q"), (0, 5, 1, "q"), (0, 5, 2, "k")):
+        other = tokens(buckets, seed, document, layer_index, side)
+        # independent draws of 256 out of 4,096 overlap by 16 on average
+        assert len(set(draw) & set(other)) < 45
 
 
-@pytest.mark.parametrize(("context", "count", "rate"), [(100, 16, 1.0), (0, 1, 1.0), (64, 4, 0.0), (8, 16, 1.0)])
-def test_buckets_that_do_not_divide_the_context_are_refused(context: int, count: int, rate: float) -> None:
-    with pytest.raises(ModelError):
+@pytest.mark.parametrize(
+    ("context", "count", "rate", "message"),
+    [
+        (100, 16, 1.0, "96 or 112"), (8, 16, 1.0, "equal buckets"), (0, 1, 1.0, "positive numbers"),
+        (64, 4, 0.0, "positive numbers"), (64, 4, -1.0, "positive numbers"),
+        (64, 4, float("nan"), "positive numbers"), (64, 4, float("inf"), "positive numbers"),
+    ],
+)  # fmt: skip
+def test_invalid_buckets_are_refused(context: int, count: int, rate: float, message: str) -> None:
+    with pytest.raises(ModelError, match=message):
         Buckets(context, count, rate)
-
-
-def test_refused_context_error_suggests_contexts_that_divide() -> None:
-    with pytest.raises(ModelError, match="96 or 112"):
-        Buckets(100, 16)
 
 
 def test_head_draw_matches_the_published_captures() -> None:
     """The 11B model: 40 layers of 32 heads, cross-attention in 3, 8, ..., 38; 239 of 300 are kept."""
     cross = set(range(3, 40, 5))
-    kept = draw_heads([layer(index, "cross" if index in cross else "full") for index in range(40)])
-    assert len(kept) == 239
+    heads = draw_heads([layer(index, "cross" if index in cross else "full") for index in range(40)])
+    assert len(heads) == 239
     pairs = [(index, head) for index in range(40) for head in range(32)]
     expected = [pair for pair in random.Random(0).sample(pairs, 300) if pair[0] not in cross]
-    assert [(head.layer, head.query) for head in kept] == sorted(expected)
-    assert all(head.key == head.query // 4 for head in kept)
+    assert [(head.layer, head.query) for head in heads] == sorted(expected)
+    assert all(head.key == head.query // 4 for head in heads)
 
 
 def test_sliding_layers_are_excluded_before_the_draw() -> None:
     layers = [layer(index, "sliding" if index % 2 else "full") for index in range(20)]
-    kept = draw_heads(layers, 300)
-    assert len(kept) == 300
-    assert {head.layer % 2 for head in kept} == {0}
+    heads = draw_heads(layers, 300)
+    assert len(heads) == 300
+    assert {head.layer % 2 for head in heads} == {0}
     assert {head.layer % 2 for head in draw_heads(layers, 300, sliding=True)} == {0, 1}
 
 
 def test_all_heads_when_there_are_fewer() -> None:
-    assert draw_heads([layer(1, query=2, key=1), layer(0, query=2, key=2)], 300) == (
-        HeadIndex(0, 0, 0),
-        HeadIndex(0, 1, 1),
-        HeadIndex(1, 0, 0),
-        HeadIndex(1, 1, 0),
-    )
+    heads = draw_heads([layer(1, query=2, key=1), layer(0, query=2, key=2)], 300)
+    assert heads == (HeadIndex(0, 0, 0), HeadIndex(0, 1, 1), HeadIndex(1, 0, 0), HeadIndex(1, 1, 0))
     assert draw_heads([layer(0, query=4, key=2)], None) == draw_heads([layer(0, query=4, key=2)], 4)
 
 
@@ -94,9 +90,3 @@ def test_query_scale_matches_values_computed_by_hand() -> None:
     scale = QueryScale(beta=0.1, period=8.0)
     assert scale.at(np.array([0, 7, 8, 16])) == pytest.approx([1, 1, 1 + 0.1 * np.log(2), 1 + 0.1 * np.log(3)])
     assert QueryScale(0.1, 8.0, shift=1).at(np.array([7])) == pytest.approx([1 + 0.1 * np.log(2)])
-
-
-@pytest.mark.parametrize("rate", [0.0, -1.0, float("nan"), float("inf")])
-def test_rate_that_is_not_positive_is_refused(rate: float) -> None:
-    with pytest.raises(ModelError, match="must be positive numbers"):
-        Buckets(64, 4, rate)

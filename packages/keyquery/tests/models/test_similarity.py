@@ -28,7 +28,7 @@ def embedder(tmp_path_factory):
 
 
 def vector(*tokens):
-    """Return a function that gives the last token's final state, of unit length."""
+    """Return the last token's final state, of unit length."""
     model = built("llama")
     with torch.no_grad():
         states = model(torch.tensor([[1, *tokens]]), output_hidden_states=True).hidden_states[-1]

@@ -4,6 +4,7 @@ import subprocess
 import sys
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -31,16 +32,17 @@ from keyquery.models.checkpoints.loading import ModelSource, load
 from keyquery.models.texts import TextSource
 model, small, texts, out, room = sys.argv[1:]
 torch.set_num_threads(1)
-def asked(folder, stream, out):
+def options(folder, stream, out):
     source = ModelSource(folder, device="cpu")
-    return CaptureOptions(model=source, texts=TextSource(texts), context=32, buckets=4, out=Path(out), stream=stream)
+    settings = {"context": 32, "buckets": 4, "limit": 1, "stream": stream}
+    return CaptureOptions(model=source, texts=TextSource(texts), out=Path(out), **settings)
 def limited(stream):
-    capture(asked(small, stream, f"{out}-{stream}-first"))  # what the libraries take for themselves
+    capture(options(small, stream, f"{out}-{stream}-first"))  # what the libraries take for themselves
     status = Path("/proc/self/status").read_text()
     for kind, field in ((resource.RLIMIT_AS, "VmSize:"), (resource.RLIMIT_DATA, "VmData:")):  # ulimit -v, ulimit -d
         most = 1024 * int(status.split(field)[1].split()[0]) + int(room)
         resource.setrlimit(kind, (most, most))
-    capture(asked(model, stream, f"{out}-{stream}"))
+    capture(options(model, stream, f"{out}-{stream}"))
 for stream in (False, True):
     child = os.fork()  # what is imported, both have at once
     if not child:
@@ -51,7 +53,8 @@ for stream in (False, True):
 
 
 @pytest.fixture(scope="module")
-def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with the models and texts that the tests share."""
     root = tmp_path_factory.mktemp("streamed")
     for name in NAMES:
         saved(name, root / name)
@@ -63,29 +66,28 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return root
 
 
-def asked(root: Path, name: str, out: Path, *, stream: bool, batch: int = 1) -> CaptureOptions:
-    source = ModelSource(str(root / name), device="cpu")
-    texts = TextSource(str(root / "texts"))
-    parts = ("values", "outputs", "residual", "mlp") if name == "llama" else ()
+def options(models: Path, name: str, out: Path, **changes: Any) -> CaptureOptions:
+    settings: dict[str, Any] = {"context": 32, "buckets": 4, "out": out, **changes}
+    settings["parts"] = ("values", "outputs", "residual", "mlp") if name == "llama" else ()
     return CaptureOptions(
-        model=source, texts=texts, context=32, buckets=4, out=out, stream=stream, batch=batch, parts=parts
+        model=ModelSource(str(models / name), device="cpu"), texts=TextSource(str(models / "texts")), **settings
     )
 
 
 def contents(root: Path) -> dict[str, bytes]:
-    return {str(path.relative_to(root)): path.read_bytes() for path in sorted(root.rglob("*")) if path.is_file()}
+    return {str(path.relative_to(root)): path.read_bytes() for path in root.rglob("*") if path.is_file()}
 
 
 @pytest.mark.parametrize("batch", [1, 2])
 @pytest.mark.parametrize("name", NAMES)
-def test_streamed_capture_equals_that_of_a_loaded_model(place: Path, name: str, batch: int, tmp_path: Path) -> None:
+def test_streamed_capture_equals_that_of_a_loaded_model(models: Path, name: str, batch: int, tmp_path: Path) -> None:
     for stream in (False, True):
-        capture(asked(place, name, tmp_path / str(stream), stream=stream, batch=batch))
+        capture(options(models, name, tmp_path / str(stream), stream=stream, batch=batch))
     assert contents(tmp_path / "True") == contents(tmp_path / "False")
     assert len(contents(tmp_path / "True")) > 4
 
 
-def test_a_forward_reads_each_weight_once(place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_forward_reads_each_weight_once(models: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     reads: Counter[str] = Counter()
     read = streaming._StreamedFile.get_tensor
 
@@ -98,8 +100,8 @@ def test_a_forward_reads_each_weight_once(place: Path, tmp_path: Path, monkeypat
     for batch, later in ((1, [1, 1]), (3, [0, 0])):  # the first document is also read for checks
         reads.clear()
         counts: list[Counter[str]] = []
-        options = asked(place, "llama", tmp_path / str(batch), stream=True, batch=batch)
-        capture(options, lambda state, counts=counts: counts.append(Counter(reads)))  # type: ignore[misc]
+        wanted = options(models, "llama", tmp_path / str(batch), stream=True, batch=batch)
+        capture(wanted, lambda state, counts=counts: counts.append(Counter(reads)))  # type: ignore[misc]
         for before, after, count in zip(counts[1:3], counts[2:], later, strict=True):
             assert max((after - before).values(), default=0) == count, "each weight is read this often"
             assert {after[name] - before[name] for name in reads if ".layers.0." in name} == {count}
@@ -108,43 +110,42 @@ def test_a_forward_reads_each_weight_once(place: Path, tmp_path: Path, monkeypat
     assert contents(tmp_path / "1") == contents(tmp_path / "3")
 
 
-def test_streamed_blocks_are_not_kept_in_memory(place: Path, caplog: pytest.LogCaptureFixture) -> None:
-    loaded = load(ModelSource(str(place / "llama"), device="cpu"), stream=True)
-    loaded_names = {name for name, each in loaded.model.named_parameters() if not each.is_meta}
+def test_streamed_blocks_are_not_kept_in_memory(models: Path, caplog: pytest.LogCaptureFixture) -> None:
+    loaded = load(ModelSource(str(models / "llama"), device="cpu"), stream=True)
+    loaded_names = {name for name, parameter in loaded.model.named_parameters() if not parameter.is_meta}
     assert loaded_names == {"model.embed_tokens.weight", "model.norm.weight", "lm_head.weight"}
     assert "meta device" not in caplog.text, "the library's log is not shown to users"
 
 
-def test_non_finite_weight_on_disk_is_refused(place: Path, tmp_path: Path) -> None:
-    model = transformers.AutoModelForCausalLM.from_pretrained(place / "llama")
+def test_non_finite_weight_on_disk_is_refused(models: Path, tmp_path: Path) -> None:
+    model = transformers.AutoModelForCausalLM.from_pretrained(models / "llama")
     model.model.layers[1].mlp.up_proj.weight.data[0, 0] = torch.nan
     saved_model(model, tmp_path / "nan")
     with pytest.raises(ModelError, match=r"NaN or infinity \(first: model\.layers\.1\.mlp\.up_proj\.weight\)"):
         load(ModelSource(str(tmp_path / "nan"), device="cpu"), stream=True)
 
 
-def test_unsupported_streaming_options_are_refused(place: Path, tmp_path: Path) -> None:
+def test_unsupported_streaming_options_are_refused(models: Path, tmp_path: Path) -> None:
     with pytest.raises(ModelError, match="leave --quantize nf4 out"):
-        load(ModelSource(str(place / "llama"), device="cpu", quantize="nf4"), stream=True)
+        load(ModelSource(str(models / "llama"), device="cpu", quantize="nf4"), stream=True)
     with pytest.raises(ModelError, match="rearranged on loading"):
-        load(ModelSource(str(place / "mixtral"), device="cpu"), stream=True)
+        load(ModelSource(str(models / "mixtral"), device="cpu"), stream=True)
     with pytest.raises(ModelError, match="is loaded; pass its name or folder"):
-        kq.capture(kq.load(str(place / "llama")), "manual", 32, tmp_path / "out", stream=True)
+        kq.capture(kq.load(str(models / "llama")), "manual", 32, tmp_path / "out", stream=True)
 
 
-def test_streaming_captures_a_model_larger_than_the_memory_limit(place: Path, tmp_path: Path) -> None:
-    """Weights of 124 MB with 48 MB left: an ordinary capture is refused, a streamed one gives the same files."""
-    sizes = SIZES | {"hidden_size": 256, "intermediate_size": 1024, "num_hidden_layers": 31}
-    folder, room = tmp_path / "large", 48 << 20
-    saved_model(transformers.LlamaForCausalLM(transformers.LlamaConfig(**sizes)), folder)
-    source = ModelSource(str(folder), device="cpu")
-    assert estimate(source, context=32).weights > 2 * room > 20 * estimate(source, context=32, stream=True).weights
+def test_streaming_captures_a_model_larger_than_the_memory_limit(models: Path, tmp_path: Path) -> None:
+    """Weights of 123 MB with 48 MB left: an ordinary capture is refused, a streamed one gives the same files."""
+    sizes = SIZES | {"hidden_size": 512, "intermediate_size": 1024, "num_hidden_layers": 13}
+    large, room = models / "large", 48 << 20
+    saved_model(transformers.LlamaForCausalLM(transformers.LlamaConfig(**sizes)), large)
+    source = ModelSource(str(large), device="cpu")
+    assert estimate(source, context=32).weights > 2 * room > 8 * estimate(source, context=32, stream=True).weights
 
-    given = [folder, place / "llama", place / "texts", tmp_path / "limited", room]
-    command = [sys.executable, "-c", LIMITED, *map(str, given)]
+    arguments = [large, models / "llama", models / "texts", tmp_path / "limited", room]
+    command = [sys.executable, "-c", LIMITED, *map(str, arguments)]
     result = subprocess.run(command, capture_output=True, text=True, check=False)
     assert result.stdout.split() == ["1", "0"], result.stderr[-2000:]
     assert "its weights do not fit in memory" in result.stderr.splitlines()[-1]
-    texts = TextSource(str(place / "texts"))
-    capture(CaptureOptions(model=source, texts=texts, context=32, buckets=4, out=tmp_path / "all"))
+    capture(options(models, "large", tmp_path / "all", limit=1))
     assert contents(tmp_path / "limited-True") == contents(tmp_path / "all")

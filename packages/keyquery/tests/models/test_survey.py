@@ -7,16 +7,16 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+import transformers
 
 from boundpaper.errors import DataError, ModelError
 from keyquery.models.checkpoints.loading import ModelSource, load
 from keyquery.models.interventions import Intervention, applied
 from keyquery.models.surveys.forward import SurveyOptions, survey_text
 from keyquery.models.surveys.hidden_entropy import entropies, hidden_entropy
-from keyquery.models.surveys.record import TextSurvey
+from keyquery.models.surveys.record import TextSurvey, save
 from keyquery.models.surveys.record import load as read
-from keyquery.models.surveys.record import save as keep
-from models_tiny import BUILDERS, built, saved
+from models_tiny import BUILDERS, SIZES, built, saved
 
 pytestmark = pytest.mark.models
 
@@ -25,13 +25,9 @@ ROUNDING = 1e-6
 
 
 def ids(tokens: int = TOKENS) -> Any:
-    drawn = torch.randint(4, 64, (1, tokens), generator=torch.Generator().manual_seed(1))
-    drawn[0, 0] = 1  # the beginning token
-    return drawn
-
-
-def zero(module: Any) -> None:
-    module.weight.data.zero_()
+    text = torch.randint(4, 64, (1, tokens), generator=torch.Generator().manual_seed(1))
+    text[0, 0] = 1  # the beginning token
+    return text
 
 
 @pytest.mark.parametrize("name", [name for name in BUILDERS if name != "mllama"])
@@ -52,12 +48,12 @@ def test_attention_and_mlp_add_up_to_the_residual_update(name: str) -> None:
 
 def test_survey_equals_the_hidden_states_of_the_model() -> None:
     model = built("llama")
-    kept: dict[str, Any] = {}
+    outputs: dict[str, Any] = {}
     layer = model.model.layers[1]
     for name, module in (("q", layer.self_attn.q_proj), ("k", layer.self_attn.k_proj), ("v", layer.self_attn.v_proj)):
-        module.register_forward_hook(lambda _, __, output, name=name: kept.__setitem__(name, output[0]))
-    layer.self_attn.register_forward_hook(lambda _, __, output: kept.__setitem__("attention", output[0][0]))
-    layer.mlp.register_forward_hook(lambda _, __, output: kept.__setitem__("mlp", output[0]))
+        module.register_forward_hook(lambda _, __, output, name=name: outputs.__setitem__(name, output[0]))
+    layer.self_attn.register_forward_hook(lambda _, __, output: outputs.__setitem__("attention", output[0][0]))
+    layer.mlp.register_forward_hook(lambda _, __, output: outputs.__setitem__("mlp", output[0]))
     survey = survey_text(model, ids())
     with torch.inference_mode():
         states = [hidden_state[0] for hidden_state in model.model(ids(), output_hidden_states=True).hidden_states]
@@ -66,20 +62,21 @@ def test_survey_equals_the_hidden_states_of_the_model() -> None:
     assert survey.residual_mean[2] == pytest.approx(lengths[1:].mean(), rel=1e-5)
     assert survey.residual_median[2] == pytest.approx(np.median(lengths[1:]), rel=1e-5)
     for side, norms in (("q", survey.norms_q), ("k", survey.norms_k), ("v", survey.norms_v)):
-        shaped = kept[side].reshape(TOKENS, -1, 8)
+        shaped = outputs[side].reshape(TOKENS, -1, 8)
         np.testing.assert_allclose(norms[1], shaped.norm(dim=0), rtol=1e-5)
-        full_norms = kept[side].norm(dim=-1)
+        full_norms = outputs[side].norm(dim=-1)
         expected = [full_norms.mean(), full_norms[0], full_norms[1:].mean()]
         np.testing.assert_allclose(getattr(survey, f"{side}_norm")[1], expected, rtol=1e-5)
-    values = kept["v"].reshape(TOKENS, 2, 8).norm(dim=-1)
+    values = outputs["v"].reshape(TOKENS, 2, 8).norm(dim=-1)
     np.testing.assert_allclose(survey.value_first[1], values[0], rtol=1e-5)
     np.testing.assert_allclose(survey.value_content[1], values[1:].mean(dim=0), rtol=1e-5)
-    a, m = kept["attention"].norm(dim=-1), kept["mlp"].norm(dim=-1)
-    share = a / (a + m)
-    np.testing.assert_allclose(survey.attention_norm[1], [a.mean(), a[0], a[1:].mean()], rtol=1e-5)
+    attention, mlp = outputs["attention"].norm(dim=-1), outputs["mlp"].norm(dim=-1)
+    share = attention / (attention + mlp)
+    expected = [attention.mean(), attention[0], attention[1:].mean()]
+    np.testing.assert_allclose(survey.attention_norm[1], expected, rtol=1e-5)
     np.testing.assert_allclose(survey.share[1], [share.mean(), share[0], share[1:].mean()], rtol=1e-5)
     update = states[2] - states[1]
-    cosine = torch.nn.functional.cosine_similarity(kept["attention"], update, dim=-1)
+    cosine = torch.nn.functional.cosine_similarity(outputs["attention"], update, dim=-1)
     np.testing.assert_allclose(survey.cosine_attention[1, 0], cosine.mean(), rtol=1e-3)
 
 
@@ -90,22 +87,22 @@ def test_scaled_projection_row_appears_as_a_massive_dimension() -> None:
     model.model.layers[1].self_attn.q_proj.weight.data[2 * 8] *= 100
     model.model.layers[1].self_attn.k_proj.weight.data[1 * 8 + 5] *= 100
     survey = survey_text(model, ids())
-    for norms, before, place in ((survey.norms_q, plain.norms_q, (2, 0)), (survey.norms_k, plain.norms_k, (1, 5))):
-        grown = norms[1] / before[1]
-        assert grown[place] == pytest.approx(100, rel=1e-4)
-        others = np.delete(grown, np.ravel_multi_index(place, grown.shape))
-        np.testing.assert_allclose(others, 1, rtol=1e-5)
-    turned = survey_text(model, ids(), SurveyOptions(where="post"))
-    assert turned.where == "post"
-    assert turned.norms_q[1, 2, 0] < 0.95 * survey.norms_q[1, 2, 0], "rotation shares it with its partner"
-    assert turned.norms_q[1, 2, 4] > 10 * survey.norms_q[1, 2, 4]
+    for norms, before, index in ((survey.norms_q, plain.norms_q, (2, 0)), (survey.norms_k, plain.norms_k, (1, 5))):
+        growth = norms[1] / before[1]
+        expected = np.ones(growth.shape)
+        expected[index] = 100
+        np.testing.assert_allclose(growth, expected, rtol=1e-5)
+    rotated = survey_text(model, ids(), SurveyOptions(where="post"))
+    assert rotated.where == "post"
+    assert rotated.norms_q[1, 2, 0] < 0.95 * survey.norms_q[1, 2, 0], "rotation shares it with its partner"
+    assert rotated.norms_q[1, 2, 4] > 10 * survey.norms_q[1, 2, 4]
 
 
 def test_planted_value_at_the_first_token_gives_its_effective_write() -> None:
     """Zero queries attend uniformly, so the effective write is the null times the value's norm, per key head."""
     model = built("llama")
     attention = model.model.layers[1].self_attn
-    zero(attention.q_proj)
+    attention.q_proj.weight.data.zero_()
     chosen = torch.zeros(16)
     chosen[0], chosen[8], chosen[9] = 5.0, 3.0, 4.0
 
@@ -156,9 +153,9 @@ def test_survey_measures_the_model_under_interventions() -> None:
     assert (survey.attention_norm[2] == 0).all()
     assert (survey.share[2] == 0).all()
     with applied(model, [Intervention("mlp", "zero"), Intervention("attention", "zero")]):
-        still = survey_text(model, ids())
-    assert np.isnan(still.share).all(), "nothing is added, so there are no shares"
-    np.testing.assert_allclose(still.residual_first, still.residual_first[0])
+        constant = survey_text(model, ids())
+    assert np.isnan(constant.share).all(), "nothing is added, so there are no shares"
+    np.testing.assert_allclose(constant.residual_first, constant.residual_first[0])
 
 
 def test_survey_removes_its_hooks() -> None:
@@ -181,10 +178,6 @@ def test_survey_reports_whether_the_first_token_is_bos() -> None:
 
 def test_scaled_residual_updates_are_detected() -> None:
     """Granite scales outputs before adding them, so module outputs are not the update."""
-    import transformers
-
-    from models_tiny import SIZES
-
     torch.manual_seed(0)
     config = transformers.GraniteConfig(**SIZES, residual_multiplier=0.25)
     model = transformers.AutoModelForCausalLM.from_config(config).eval()
@@ -201,8 +194,8 @@ def test_reduced_precision_measures_nearly_the_same(tmp_path: Path, quantize: st
     exact = survey_text(built("llama-wide"), ids())
     survey = survey_text(load(ModelSource(str(folder), dtype=dtype, quantize=quantize, device="cpu")).model, ids())
     for name in ("norms_q", "norms_v", "first_later", "residual_mean", "attention_norm", "hidden_entropy"):
-        one, other = np.ravel(getattr(exact, name)), np.ravel(getattr(survey, name))
-        error = np.linalg.norm(one - other) / np.linalg.norm(one)
+        expected, actual = np.ravel(getattr(exact, name)), np.ravel(getattr(survey, name))
+        error = np.linalg.norm(expected - actual) / np.linalg.norm(expected)
         assert 1e-5 < error < 0.3, f"{name}: off by {error}"
     assert survey.unexplained.max() < 5e-3
 
@@ -211,42 +204,40 @@ def test_saved_survey_reads_back_equal(tmp_path: Path) -> None:
     survey = survey_text(built("mistral"), ids(), SurveyOptions(where="post", entropy=False), text="paragraph-3")
     assert np.isnan(survey.hidden_entropy).all()
     assert (survey.hidden_rank == 0).all()
-    place = tmp_path / "deep/survey.npz"
-    keep(place, survey)
-    again = read(place)
+    path = tmp_path / "deep/survey.npz"
+    save(path, survey)
+    again = read(path)
     for field in fields(TextSurvey):
-        one, other = getattr(survey, field.name), getattr(again, field.name)
-        if isinstance(one, np.ndarray):
-            assert one.dtype == other.dtype, field.name
-            assert np.array_equal(one, other, equal_nan=one.dtype.kind == "f"), field.name
+        expected, actual = getattr(survey, field.name), getattr(again, field.name)
+        assert type(actual) is type(expected)
+        if isinstance(expected, np.ndarray):
+            assert actual.dtype == expected.dtype, field.name
+            assert np.array_equal(actual, expected, equal_nan=expected.dtype.kind == "f"), field.name
         else:
-            assert type(one) is type(other)
-            assert one == other
-    assert place.stat().st_size < 60_000
+            assert actual == expected
+    assert path.stat().st_size < 60_000
     with pytest.raises(DataError, match="no such file; run the survey"):
         read(tmp_path / "none.npz")
-    place.write_bytes(place.read_bytes()[:500])
+    path.write_bytes(path.read_bytes()[:500])
     with pytest.raises(DataError, match="damaged"):
-        read(place)
-    np.savez(place, text="x")
+        read(path)
+    np.savez(path, text="x")
     with pytest.raises(DataError, match="the fields of another version"):
-        read(place)
+        read(path)
 
 
 def test_entropies_of_known_spectra() -> None:
-    even, rank = entropies(np.full(8, 3.0), 8)
-    np.testing.assert_allclose(even, [np.log(8), 1, np.log(8)])
-    assert rank == 8
-    one, rank = entropies(np.array([-1e-16, 0.0, 4.0]), 3)
-    assert one[0] == one[2] == 0
-    assert np.isnan(one[1])
-    assert rank == 1
-    none, rank = entropies(np.zeros(3), 3)
-    assert np.isnan(none).all()
-    assert rank == 0
-    two, _ = entropies(np.array([9.0, 1.0]), 2)
-    assert two[0] == pytest.approx(-0.9 * np.log(0.9) - 0.1 * np.log(0.1))
-    assert two[2] == pytest.approx(-0.75 * np.log(0.75) - 0.25 * np.log(0.25))
+    nan = np.nan
+    entropy = {share: -share * np.log(share) - (1 - share) * np.log(1 - share) for share in (0.9, 0.75)}
+    for spectrum, expected, expected_rank in (
+        (np.full(8, 3.0), [np.log(8), 1, np.log(8)], 8),
+        ([-1e-16, 0.0, 4.0], [0, nan, 0], 1),
+        (np.zeros(3), [nan] * 3, 0),
+        ([9.0, 1.0], [entropy[0.9], entropy[0.9] / np.log(2), entropy[0.75]], 2),
+    ):
+        actual, rank = entropies(np.array(spectrum), len(spectrum))
+        np.testing.assert_allclose(actual, expected)
+        assert rank == expected_rank
 
 
 @pytest.mark.parametrize("shape", [(6, 20), (20, 6)])
@@ -254,11 +245,11 @@ def test_hidden_entropy_is_defined_for_wide_and_tall_matrices(shape: tuple[int, 
     states = torch.randn(shape, generator=torch.Generator().manual_seed(0))
     states[0] *= 300
     entropy, rank = hidden_entropy(states)
-    for row, part in ((0, states), (1, states[1:])):
-        sigma = torch.linalg.svdvals(part.double()).numpy()
-        expected, full = entropies(sigma**2, max(part.shape))
+    for row, matrix in ((0, states), (1, states[1:])):
+        sigma = torch.linalg.svdvals(matrix.double()).numpy()
+        expected, full_rank = entropies(sigma**2, max(matrix.shape))
         np.testing.assert_allclose(entropy[row], expected, rtol=1e-6)
-        assert rank[row] == full == min(part.shape)
+        assert rank[row] == full_rank == min(matrix.shape)
     with pytest.raises(ModelError, match="infinite"):
         hidden_entropy(states / 0)
 

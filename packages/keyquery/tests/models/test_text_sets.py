@@ -10,12 +10,21 @@ from keyquery.models import text_sets
 from keyquery.models.texts import TextSource, texts
 
 
-def names(place: str) -> set[str]:
-    return {name for name, _ in texts(TextSource(place))}
+@pytest.fixture(scope="module")
+def code() -> list[tuple[str, str]]:
+    """Return the documents of the set of code, which take seconds to read."""
+    return list(text_sets.SETS["code"]())
 
 
-def test_parts_of_a_text_set_are_disjoint_and_cover_it() -> None:
+def names(texts_name: str) -> set[str]:
+    return {name for name, _ in texts(TextSource(texts_name))}
+
+
+def test_parts_of_a_text_set_are_disjoint_and_cover_it(
+    code: list[tuple[str, str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Every document is in one part, chosen by its name, in about the stated shares."""
+    monkeypatch.setitem(text_sets.SETS, "code", lambda: iter(code))
     parts = {part: names(f"code:{part}") for part in text_sets.PARTS}
     all_names = names("code")
     assert sum(map(len, parts.values())) == len(all_names) == len(set.union(*parts.values()))
@@ -25,10 +34,12 @@ def test_parts_of_a_text_set_are_disjoint_and_cover_it() -> None:
     assert not any(name.startswith(("test/", "site-packages/", "pydoc_data/")) for name in all_names)
 
 
-def test_document_stays_in_its_part_when_others_are_added(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_document_stays_in_its_part_when_others_are_added(
+    code: list[tuple[str, str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setitem(text_sets.SETS, "code", lambda: iter([("ast.py", "a"), ("new.py", "b")]))
     [part] = [part for part in text_sets.PARTS if "ast.py" in names(f"code:{part}")]
-    monkeypatch.undo()
+    monkeypatch.setitem(text_sets.SETS, "code", lambda: iter(code))
     assert "ast.py" in names(f"code:{part}")
 
 

@@ -25,7 +25,7 @@ def test_a_text_file_is_one_document(tmp_path: Path) -> None:
     path = tmp_path / "book.txt"
     path.write_text("a bb ccc dddd")
     parts = list(documents(TextSource(str(path)), Words(), 3))
-    assert [(one.number, one.name, one.tokens) for one in parts] == [(0, "book", (1, 1, 2))]
+    assert [(part.number, part.name, part.tokens) for part in parts] == [(0, "book", (1, 1, 2))]
     assert len(list(texts(TextSource(str(path))))) == 1
 
 
@@ -33,14 +33,11 @@ def test_windows_cut_a_long_text(tmp_path: Path) -> None:
     for name in ("b", "a"):
         (tmp_path / f"{name}.txt").write_text("a bb ccc dddd")
     parts = list(documents(TextSource(str(tmp_path)), Words(), 3, windows=True))
-    assert [(one.number, one.name, one.tokens) for one in parts] == [
-        (0, "a#0", (1, 1, 2)),
-        (1, "a#1", (1, 3, 4)),
-        (2, "b#0", (1, 1, 2)),
-        (3, "b#1", (1, 3, 4)),
-    ]
-    kept = list(documents(TextSource(str(tmp_path)), Words(), 4, windows=True, keep_short=True))
-    assert [(one.name, one.tokens) for one in kept[:2]] == [("a#0", (1, 1, 2, 3)), ("a#1", (1, 4))]
+    assert [(part.number, part.name, part.tokens) for part in parts] == [
+        (0, "a#0", (1, 1, 2)), (1, "a#1", (1, 3, 4)), (2, "b#0", (1, 1, 2)), (3, "b#1", (1, 3, 4)),
+    ]  # fmt: skip
+    with_short = list(documents(TextSource(str(tmp_path)), Words(), 4, windows=True, keep_short=True))
+    assert [(part.name, part.tokens) for part in with_short[:2]] == [("a#0", (1, 1, 2, 3)), ("a#1", (1, 4))]
     assert len(list(texts(TextSource(str(tmp_path))))) == 2
 
 
@@ -50,9 +47,8 @@ def test_json_lines_are_read_with_ids_and_fields(tmp_path: Path) -> None:
     path.write_text("\n".join(json.dumps(row) for row in rows) + "\n\n")
     source = TextSource(str(path), field="body")
     assert [name for name, _ in texts(source)] == ["x", "1", "7"]
-    assert len(list(texts(source))) == 3
     parts = list(documents(source, Words(), 3, skip_short=True))
-    assert [(one.number, one.name) for one in parts] == [(0, "x"), (2, "7")], "numbers are positions in the source"
+    assert [(part.number, part.name) for part in parts] == [(0, "x"), (2, "7")], "numbers are positions in the source"
     assert parts[0].digest != parts[1].digest
 
 
@@ -61,8 +57,8 @@ def test_too_short_text_is_reported_with_its_length(tmp_path: Path) -> None:
     path.write_text('{"id": "long", "text": "a a a a"}\n{"id": "brief", "text": "a"}\n')
     with pytest.raises(DataError, match=r"text brief has 2 tokens, fewer than the context of 4; give --context 2"):
         list(documents(TextSource(str(path)), Words(), 4))
-    kept = list(documents(TextSource(str(path)), Words(), 4, keep_short=True))
-    assert [(one.number, len(one.tokens)) for one in kept] == [(0, 4), (1, 2)]
+    parts = list(documents(TextSource(str(path)), Words(), 4, keep_short=True))
+    assert [(part.number, len(part.tokens)) for part in parts] == [(0, 4), (1, 2)]
     (tmp_path / "empty.jsonl").write_text('{"id": "nothing", "text": ""}\n')
     with pytest.raises(DataError, match=r"text nothing is empty \(0 tokens\); remove it"):
         list(documents(TextSource(str(tmp_path / "empty.jsonl")), lambda text, verbose: {"input_ids": []}, 4))
@@ -96,19 +92,17 @@ def test_missing_and_unreadable_text_sources_are_reported(tmp_path: Path) -> Non
         list(texts(TextSource(str(tmp_path / "latin.txt"))))
 
 
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        ("run('sinks', 'tiny-rope', place='manuel')", "manuel: no such file; did you mean manual?"),
-        ("capture('tiny-rope', 'absent.txt', context=16, out='cap')", "absent.txt: no such file"),
-    ],
-)
-def test_missing_texts_are_reported_before_torch_is_imported(tmp_path: Path, call: str, message: str) -> None:
-    code = (
-        f"import sys, keyquery as kq\ntry: kq.{call}\nexcept Exception as error: print(error, 'torch' in sys.modules)"
+def test_missing_texts_are_reported_before_torch_is_imported(tmp_path: Path) -> None:
+    messages = {
+        "run('sinks', 'tiny-rope', place='manuel')": "manuel: no such file; did you mean manual?",
+        "capture('tiny-rope', 'absent.txt', context=16, out='cap')": "absent.txt: no such file",
+    }
+    code = "import sys, keyquery as kq\n" + "".join(
+        f"try: kq.{call}\nexcept Exception as error: print(error, 'torch' in sys.modules)\n" for call in messages
     )
     printed = subprocess.check_output([sys.executable, "-c", code], cwd=tmp_path, text=True)
-    assert (printed.startswith(message), printed.endswith("False\n")) == (True, True)
+    for line, message in zip(printed.splitlines(), messages.values(), strict=True):
+        assert (line.startswith(message), line.endswith("False")) == (True, True)
 
 
 def test_hub_id_without_library_or_network_says_what_to_do() -> None:

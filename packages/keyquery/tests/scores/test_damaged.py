@@ -17,7 +17,7 @@ TASK = next(name for name in GOOD["configs"])
 
 
 @pytest.mark.parametrize(
-    ("part", "value", "words"),
+    ("keys", "value", "words"),
     [
         (("results",), [], "`results` is not an object"),
         (("configs",), "x", "`configs` is not an object"),
@@ -30,12 +30,12 @@ TASK = next(name for name in GOOD["configs"])
         (("configs", TASK, "metadata"), {"max_seq_lengths": ["9" * 5000]}, "not a list of lengths"),
     ],
 )
-def test_results_of_unexpected_structure_are_refused(part, value, words, tmp_path):
+def test_results_of_unexpected_structure_are_refused(keys, value, words, tmp_path):
     content = copy.deepcopy(GOOD)
-    place = content
-    for name in part[:-1]:
-        place = place.setdefault(name, {})
-    place[part[-1]] = value
+    parent = content
+    for name in keys[:-1]:
+        parent = parent.setdefault(name, {})
+    parent[keys[-1]] = value
     path = tmp_path / "results_x.json"
     path.write_text(json.dumps(content))
     with pytest.raises(DataError, match=words) as error:
@@ -51,10 +51,10 @@ def test_deeply_nested_results_are_refused(tmp_path):
 
 
 def test_predictions_are_read_before_samples_are_fetched(tmp_path, monkeypatch):
-    def fetched(*asked):
+    def fail(*asked):
         raise AssertionError("samples were fetched for unreadable predictions")
 
-    monkeypatch.setattr(lbp_data, "load_samples", fetched)
+    monkeypatch.setattr(lbp_data, "load_samples", fail)
     for content, words in ((None, "no such prediction file"), (b"{", "not JSON"), (b"", "the file is empty")):
         path = tmp_path / f"{words[-5:].strip()}.jsonl"
         if content is not None:

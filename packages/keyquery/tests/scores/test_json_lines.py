@@ -32,14 +32,13 @@ def samples(path):
     return data.load_samples(str(path), ["8k"])
 
 
-def asked(path):
+def anchoring_questions(path):
     return questions("nq", path)
 
 
 def needles(path):
-    """Write the harness's samples beside its results; return the results' path."""
-    beside = path.with_name("samples_ruler_qa_squad_x.jsonl")
-    beside.write_bytes(path.read_bytes())
+    """Return the score of a question task whose samples are those of a file."""
+    path.with_name("samples_ruler_qa_squad_x.jsonl").write_bytes(path.read_bytes())
     return results._mean_of_any_reference(path.with_name("results_x.json"), "ruler_qa_squad", 4096, 0.5)
 
 
@@ -52,7 +51,9 @@ DAMAGED = {
 }
 
 
-@pytest.mark.parametrize("read", [lines, documents, answers, samples, asked, needles, records.saved_records])
+@pytest.mark.parametrize(
+    "read", [lines, documents, answers, samples, anchoring_questions, needles, records.saved_records]
+)
 @pytest.mark.parametrize("kind", DAMAGED)
 def test_damaged_json_line_is_reported_by_every_reader(kind, read, tmp_path):
     content, words = DAMAGED[kind]
@@ -76,10 +77,10 @@ def test_missing_file_is_reported(tmp_path):
         list(line_values(tmp_path / "gone.jsonl"))
 
 
-@pytest.mark.parametrize("held", [None, float("nan"), 3, ["a"]])
-def test_text_field_that_is_no_string_is_refused(held, tmp_path, monkeypatch):
+@pytest.mark.parametrize("value", [None, float("nan"), 3, ["a"]])
+def test_text_field_that_is_no_string_is_refused(value, tmp_path, monkeypatch):
     path = tmp_path / "given.jsonl"
-    path.write_text(json.dumps({"text": held}) + "\n")
+    path.write_text(json.dumps({"text": value}) + "\n")
     with pytest.raises(DataError, match=r"given\.jsonl:1: 'text' is .* not a text") as error:
         documents(path)
     assert "--field" not in str(error.value)
@@ -87,7 +88,7 @@ def test_text_field_that_is_no_string_is_refused(held, tmp_path, monkeypatch):
     class Library:
         @staticmethod
         def load_dataset(*names, **options):
-            return iter([{"text": "a"}, {"text": held}])
+            return iter([{"text": "a"}, {"text": value}])
 
     monkeypatch.setattr("keyquery.models.texts.need", lambda *names: Library)
     parts = texts(TextSource("owner/name"))
@@ -139,26 +140,23 @@ def test_a_long_value_is_quoted_in_part(read, row, tmp_path):
 @pytest.mark.parametrize(
     "changed",
     [
-        {"task": ["a"]},
-        {"length": None},
-        {"prediction": 3},
-        {"references": "7314"},
-        {"references": []},
+        {"task": ["a"]}, {"length": None}, {"prediction": 3}, {"references": "7314"}, {"references": []},
         {"references": [1]},
     ],
-)
+)  # fmt: skip
 def test_needle_record_of_wrong_structure_is_refused(changed, tmp_path):
     good = {"id": "t-4k-0000", "task": "t", "length": "4k", "prediction": "it is 7314", "references": ["7314"]}
-    path, asked = tmp_path / "needles.jsonl", needle_run.RulerSettings(tasks=("t",), lengths=("4k",), samples=1)
+    path = tmp_path / "needles.jsonl"
+    settings = needle_run.RulerSettings(tasks=("t",), lengths=("4k",), samples=1)
     records.append(path, [good])
-    assert needle_run.score_records(path, asked)[0].value == 100
+    assert needle_run.score_records(path, settings)[0].value == 100
     path.unlink()
     records.append(path, [{**good, **changed}])
     with pytest.raises(DataError, match=r"needles\.jsonl:1: not a record of a needle; remove the line"):
-        needle_run.score_records(path, asked)
+        needle_run.score_records(path, settings)
 
 
-def test_a_limit_on_the_size_of_files_is_told_with_its_mend(tmp_path):
+def test_file_size_limit_is_reported_with_its_remedy(tmp_path):
     code = (
         "import pathlib, resource; from keyquery.scores import records;resource.setrlimit(resource.RLIMIT_FSIZE, (64, "
         "64));records.append(pathlib.Path('records.jsonl'), [{'id': 'a' * 200}])"

@@ -158,9 +158,11 @@ def test_common_subsequence_ties_are_broken_as_in_the_library():
 
 
 def test_reordered_sentences_keep_the_full_score():
-    parts = [f"the {word} of {number} is {word}{number}" for number, word in enumerate(("sun", "moon", "sea", "wind"))]
-    gold, said = ". ".join(parts), ". ".join(parts[::-1])
-    assert score("T4.1", [gold], said, "English") == pytest.approx(1, abs=1e-6)
+    sentences = [
+        f"the {word} of {number} is {word}{number}" for number, word in enumerate(("sun", "moon", "sea", "wind"))
+    ]
+    gold, prediction = ". ".join(sentences), ". ".join(sentences[::-1])
+    assert score("T4.1", [gold], prediction, "English") == pytest.approx(1, abs=1e-6)
 
 
 def test_english_summaries_are_scored_by_rouge_l_of_words():
@@ -233,22 +235,27 @@ def sample(task, language="English", length="8k", number=0):
     return Sample(f"{task}-{language}-{length}-{number}", "", language, length, task, {}, ("right",))
 
 
-def grid(tasks=("T3.1", "T5.1"), lengths=LENGTHS, each=2):
+def grid(tasks=("T3.1", "T5.1"), lengths=LENGTHS, count=2):
     return [
         sample(task, language, length, number)
         for task in tasks
         for language in LANGUAGES
         for length in lengths
-        for number in range(each)
+        for number in range(count)
     ]
 
 
-def said(samples, answers, runs=1):
+def predictions(samples, is_right=lambda sample, run: True, runs=1):
+    """Return predictions of "right" or "wrong" for all runs of all samples."""
     return [
-        Prediction(one.id, run, "nonthinking", f"[Answer] {answers(one, run)}")
-        for one in samples
+        Prediction(sample.id, run, "nonthinking", f"[Answer] {'right' if is_right(sample, run) else 'wrong'}")
+        for sample in samples
         for run in range(1, runs + 1)
     ]
+
+
+def table_of(samples, *options):
+    return lbp_scores.aggregate(lbp_scores.score_samples(samples, predictions(samples, *options)), samples)
 
 
 def row(table, key):
@@ -258,8 +265,7 @@ def row(table, key):
 
 def test_means_are_grouped_by_length_task_and_language():
     samples = grid()
-    answers = said(samples, lambda one, run: "right" if one.task == "T3.1" and one.length in ("8k", "16k") else "wrong")
-    table = lbp_scores.aggregate(lbp_scores.score_samples(samples, answers), samples)
+    table = table_of(samples, lambda sample, run: sample.task == "T3.1" and sample.length in ("8k", "16k"))
     assert row(table, "overall")["value"] == pytest.approx(100 * 2 / 6 / 2)
     assert [row(table, length)["value"] for length in LENGTHS] == [50, 50, 0, 0, 0, 0]
     assert row(table, "overall")["value"] == pytest.approx(np.mean([row(table, length)["value"] for length in LENGTHS]))
@@ -272,8 +278,8 @@ def test_means_are_grouped_by_length_task_and_language():
 
 
 def test_runs_of_a_sample_are_averaged_before_samples_are():
-    samples = grid(each=1)
-    scores = lbp_scores.score_samples(samples, said(samples, lambda one, run: "right" if run == 1 else "wrong", runs=3))
+    samples = grid(count=1)
+    scores = lbp_scores.score_samples(samples, predictions(samples, lambda sample, run: run == 1, runs=3))
     assert np.allclose(scores["score"], 1 / 3)
     overall = row(lbp_scores.aggregate(scores, samples), "overall")
     assert overall["value"] == pytest.approx(100 / 3)
@@ -282,7 +288,7 @@ def test_runs_of_a_sample_are_averaged_before_samples_are():
 
 def test_metric_name_states_whether_summaries_used_the_embedder():
     samples = grid(tasks=("T3.1", "T4.1"))
-    scores = lbp_scores.score_samples(samples, said(samples, lambda one, run: "right"))
+    scores = lbp_scores.score_samples(samples, predictions(samples))
     table = lbp_scores.aggregate(scores, samples)
     assert row(table, "T3.1")["metric"] == "lbp"
     assert {row(table, key)["metric"] for key in ("overall", "8k", "T4.1", "English")} == {"lbp_rouge_t4"}
@@ -291,9 +297,8 @@ def test_metric_name_states_whether_summaries_used_the_embedder():
 
 
 def test_interval_is_that_of_the_mean_over_samples():
-    samples = grid(tasks=("T3.1",), lengths=("8k",), each=50)
-    answers = said(samples, lambda one, run: "right" if int(one.id.rpartition("-")[2]) < 15 else "wrong")
-    cells = row(lbp_scores.aggregate(lbp_scores.score_samples(samples, answers), samples), "8k")
+    samples = grid(tasks=("T3.1",), lengths=("8k",), count=50)
+    cells = row(table_of(samples, lambda sample, run: int(sample.id.rpartition("-")[2]) < 15), "8k")
     error = 100 * math.sqrt(0.3 * 0.7 / 100)
     assert cells["value"] == pytest.approx(30)
     assert cells["ci_low"] == pytest.approx(30 - 1.96 * error, abs=1.5)
@@ -302,16 +307,15 @@ def test_interval_is_that_of_the_mean_over_samples():
 
 def test_bootstrap_resamples_within_lengths():
     # one length all right, the others all wrong: resampling within lengths cannot change the mean
-    samples = grid(tasks=("T3.1",), each=10)
-    answers = said(samples, lambda one, run: "right" if one.length == "8k" else "wrong")
-    cells = row(lbp_scores.aggregate(lbp_scores.score_samples(samples, answers), samples), "overall")
+    samples = grid(tasks=("T3.1",), count=10)
+    cells = row(table_of(samples, lambda sample, run: sample.length == "8k"), "overall")
     assert [cells[name] for name in ("value", "ci_low", "ci_high")] == pytest.approx([100 / 6] * 3)
 
 
 def test_equal_scores_have_no_interval_and_missing_lengths_no_overall():
     samples = grid(tasks=("T3.1",))
-    shorter = [one for one in samples if one.length != "256k"]
-    table = lbp_scores.aggregate(lbp_scores.score_samples(samples, said(shorter, lambda one, run: "right")), samples)
+    shorter = [sample for sample in samples if sample.length != "256k"]
+    table = lbp_scores.aggregate(lbp_scores.score_samples(samples, predictions(shorter)), samples)
     overall, first, last = row(table, "overall"), row(table, "8k"), row(table, "256k")
     assert math.isnan(overall["value"])
     assert overall["reason"] == "4 of 24 samples have no prediction; no predictions of length 256k"
@@ -323,9 +327,8 @@ def test_equal_scores_have_no_interval_and_missing_lengths_no_overall():
 
 
 def test_interval_over_few_samples_per_length_is_students():
-    samples = grid(tasks=("T3.1",), lengths=("8k",), each=3)
-    answers = said(samples, lambda one, run: "right" if one.id.endswith("-0") else "wrong")
-    scores = lbp_scores.score_samples(samples, answers)
+    samples = grid(tasks=("T3.1",), lengths=("8k",), count=3)
+    scores = lbp_scores.score_samples(samples, predictions(samples, lambda sample, run: sample.id.endswith("-0")))
     cells = row(lbp_scores.aggregate(scores, samples), "8k")
     low, high = stats.t.interval(0.95, 5, scores["score"].mean(), stats.sem(scores["score"]))
     assert low < 0
@@ -333,21 +336,20 @@ def test_interval_over_few_samples_per_length_is_students():
 
 
 def test_interval_over_few_samples_is_stratified_by_length():
-    samples = grid(tasks=("T3.1",), lengths=("8k", "16k"), each=4)
-    scores = lbp_scores.score_samples(samples, said(samples, lambda one, run: "right"))
+    samples = grid(tasks=("T3.1",), lengths=("8k", "16k"), count=4)
+    scores = lbp_scores.score_samples(samples, predictions(samples))
     scores["score"] = [
-        0.9 - 0.05 * place if one == "8k" else 0.2 + 0.01 * place for place, one in enumerate(scores["length"])
+        0.9 - 0.05 * place if length == "8k" else 0.2 + 0.01 * place for place, length in enumerate(scores["length"])
     ]
     cells = row(lbp_scores.aggregate(scores, samples), "T3.1")
-    first, second = (scores.loc[scores["length"] == one, "score"] for one in ("8k", "16k"))
+    first, second = (scores.loc[scores["length"] == length, "score"] for length in ("8k", "16k"))
     # two lengths of equal size: Welch's test gives the interval of their sum, twice the mean
     expected = stats.ttest_ind(first, -second, equal_var=False).confidence_interval(0.95)
     assert (cells["ci_low"], cells["ci_high"]) == pytest.approx((50 * expected.low, 50 * expected.high))
 
 
 def test_a_single_sample_has_no_interval():
-    samples = grid(tasks=("T3.1",), lengths=("8k",), each=1)[:1]
-    scores = lbp_scores.score_samples(samples, said(samples, lambda one, run: "right"))
-    cells = row(lbp_scores.aggregate(scores, samples), "8k")
+    samples = grid(tasks=("T3.1",), lengths=("8k",), count=1)[:1]
+    cells = row(table_of(samples), "8k")
     assert np.isnan([cells["ci_low"], cells["ci_high"]]).all()
     assert cells["reason"] == "no interval: a single sample"

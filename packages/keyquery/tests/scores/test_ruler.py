@@ -37,9 +37,9 @@ def test_length_keys_and_tokens_convert_both_ways():
     assert [ruler_scores.length_key(tokens) for tokens in (4096, 131072, 5000)] == ["4k", "128k", "5000"]
     assert [ruler_scores.length_tokens(key) for key in ("4k", "128k", "5000")] == [4096, 131072, 5000]
     assert lengths_of("16k,4K") == ("4k", "16k")
-    for wrong in ("k", "4kb", "-4k", "0k", ","):
+    for text in ("k", "4kb", "-4k", "0k", ","):
         with pytest.raises(DataError):
-            lengths_of(wrong)
+            lengths_of(text)
 
 
 def cells(by_length, n=500, tasks=TASKS):
@@ -47,8 +47,8 @@ def cells(by_length, n=500, tasks=TASKS):
 
 
 def row(table, key, length="all"):
-    [found_row] = table[(table["key"] == key) & (table["length"] == length)].to_dict("records")
-    return found_row
+    [match] = table[(table["key"] == key) & (table["length"] == length)].to_dict("records")
+    return match
 
 
 def test_summary_rows_hold_averages_and_effective_length():
@@ -78,9 +78,9 @@ def test_effective_length_has_a_reason_when_no_or_every_length_passes():
 def test_incomplete_set_of_tasks_has_no_mean_but_a_reason():
     table = tabulate(cells({"4k": 90.0}) + cells({"8k": 80.0}, tasks=TASKS[:-2]), TASKS, MEAN)
     assert row(table, MEAN, "4k")["value"] == pytest.approx(90)
-    lost = row(table, MEAN, "8k")
-    assert lost["value"] != lost["value"]
-    assert "missing: qa_1, qa_2" in lost["reason"]
+    incomplete = row(table, MEAN, "8k")
+    assert incomplete["value"] != incomplete["value"]
+    assert "missing: qa_1, qa_2" in incomplete["reason"]
     assert row(table, "weighted_longer")["value"] != row(table, "weighted_longer")["value"]
     assert "8k, 16k, 32k, 64k, 128k" in row(table, "weighted_longer")["reason"]
 
@@ -92,10 +92,10 @@ def test_intervals_hold_the_mean_and_narrow_with_samples():
     low, high = score_interval(63.3, 40)
     assert low < 63.3 < high
     table = tabulate(cells({"4k": 50.0}), TASKS, MEAN)
-    one, all_of_them = row(table, "vt", "4k"), row(table, MEAN, "4k")
+    one, mean = row(table, "vt", "4k"), row(table, MEAN, "4k")
     half = one["ci_high"] - one["value"]
-    assert all_of_them["ci_high"] - 50 == pytest.approx(half / 13**0.5), "13 tasks of equal uncertainty"
-    assert all_of_them["n"] == 13 * 500
+    assert mean["ci_high"] - 50 == pytest.approx(half / 13**0.5), "13 tasks of equal uncertainty"
+    assert mean["n"] == 13 * 500
 
 
 # --- needles
@@ -151,17 +151,17 @@ def test_needles_are_placed_at_40_depths(byte_level):
     assert (DEPTHS[0], DEPTHS[-1]) == (0, 100)
     for sample in samples:
         lines = sample.question.split("\n")[1:-1]
-        [place] = [at for at, line in enumerate(lines) if sample.references[0] in line]
-        assert place == int((len(lines) - 1) * sample.depth / 100 + 0.5)
-        assert set(lines[:place] + lines[place + 1 :]) == {NOISE}
+        [index] = [i for i, line in enumerate(lines) if sample.references[0] in line]
+        assert index == int((len(lines) - 1) * sample.depth / 100 + 0.5)
+        assert set(lines[:index] + lines[index + 1 :]) == {NOISE}
 
 
 def test_needle_samples_are_seeded_and_prefix_stable(byte_level):
     count = counter(byte_level)
     first_samples = ruler_needles.make_samples("noise_multikey", "1k", 1024 + 512, 6, count)
     assert ruler_needles.make_samples("noise_multikey", "1k", 1024 + 512, 3, count) == first_samples[:3]
-    other = ruler_needles.make_samples("noise_multikey", "1k", 1024 + 512, 6, count, seed=7)
-    assert not {sample.references for sample in other} & {sample.references for sample in first_samples}
+    other_seed = ruler_needles.make_samples("noise_multikey", "1k", 1024 + 512, 6, count, seed=7)
+    assert not {sample.references for sample in other_seed} & {sample.references for sample in first_samples}
     assert len({sample.references for sample in first_samples}) == 6
 
 

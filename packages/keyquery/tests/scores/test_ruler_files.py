@@ -31,8 +31,8 @@ def test_a_result_file_of_lm_evaluation_harness_is_read(lab):
 
 def test_result_files_become_a_measurement_with_a_manifest(lab, tmp_path):
     scores = {
-        task: {tokens: 1 - 0.1 * step - 0.01 * place for step, tokens in enumerate(TOKENS)}
-        for place, task in enumerate(TASKS)
+        task: {tokens: 1 - 0.1 * step - 0.01 * number for step, tokens in enumerate(TOKENS)}
+        for number, task in enumerate(TASKS)
     }
     result = bench("--results", written(tmp_path / "results_1.json", results(scores)))
     assert result.exit_code == 0, result.output
@@ -44,9 +44,9 @@ def test_result_files_become_a_measurement_with_a_manifest(lab, tmp_path):
     assert value(rows, "effective_length") == 4096, "94 at 4k, 84 at 8k"
     assert {row["n"] for row in rows if row["slice"] == "task"} == {"500"}
     assert {row["role"] for row in rows} == {"model"}
-    note = json.loads((lab / "artifacts/measurements/measured_ruler/planted-1b.json").read_text())
-    assert "bench ruler --model some/Planted-1B --results FILE..." in note["command"]
-    assert note["versions"] == {"lm_eval": "0.4.13"}
+    facts = json.loads((lab / "artifacts/measurements/measured_ruler/planted-1b.json").read_text())
+    assert "bench ruler --model some/Planted-1B --results FILE..." in facts["command"]
+    assert facts["versions"] == {"lm_eval": "0.4.13"}
 
 
 def test_result_files_per_length_form_one_table_and_are_replaced_only_with_replace(lab, tmp_path):

@@ -41,7 +41,7 @@ content |= {{"max_length": int(arguments["max_length"]), "model_name": arguments
 for name in names:
     said = ["ab" if number < limit / 4 else "c" for number in range(limit)]
     doc = {{"max_length": tokens, "outputs": ["a", "b"]}}
-    lines = [json.dumps({{"doc": doc, "filtered_resps": [each]}}) for each in said]
+    lines = [json.dumps({{"doc": doc, "filtered_resps": [answer]}}) for answer in said]
     (place / f"model/samples_{{name}}_2026.jsonl").write_text("\\n".join(lines))
 """
 
@@ -67,28 +67,27 @@ def tiny(tmp_path_factory):
 
 @pytest.mark.models
 def test_harness_runs_each_length_separately_and_resumes(lab, harness, tiny):
-    asked = ("--run", "--harness", harness, "--lengths", "1k,2k", "--samples", "20")
-    for message, hint in (
-        ("no network", "--tasks needles"),
-        ("LlamaForCausalLM() got an unexpected keyword argument 'load_in_4bit'", "install 'transformers<5'"),
-        ("something else", ""),
+    arguments = ("--run", "--harness", harness, "--lengths", "1k,2k", "--samples", "20")
+    hints = ("--tasks needles", "install 'transformers<5'")
+    for message, shown in (
+        ("no network", hints[:1]),
+        ("LlamaForCausalLM() got an unexpected keyword argument 'load_in_4bit'", hints[1:]),
+        ("something else", ()),
     ):
         (harness.parent / "fail-2048").write_text(message)
-        result = bench(*asked, model=tiny)
+        result = bench(*arguments, model=tiny)
         assert result.exit_code == 1
         assert message in result.output
-        assert [each for each in ("--tasks needles", "install 'transformers<5'") if each in result.output] == [
-            hint
-        ] * bool(hint)
+        assert tuple(hint for hint in hints if hint in result.output) == shown
     (harness.parent / "fail-2048").unlink()
-    result = bench(*asked, model=tiny)
+    result = bench(*arguments, model=tiny)
     assert result.exit_code == 0, result.output
-    places = {path.parent.name.partition("-")[0]: path for path in lab.glob("out/bench/ruler/*/harness/*/calls.txt")}
-    assert {length: path.read_text().count("called") for length, path in places.items()} == {"1k": 1, "2k": 4}
+    calls = {path.parent.name.partition("-")[0]: path for path in lab.glob("out/bench/ruler/*/harness/*/calls.txt")}
+    assert {length: path.read_text().count("called") for length, path in calls.items()} == {"1k": 1, "2k": 4}
     rows = table(lab, "random-llama-bytes")
     assert [value(rows, MEAN, length) for length in ("1k", "2k")] == [25, 25]
     assert {row["n"] for row in rows if row["slice"] == "task"} == {"20"}
-    options = json.loads((places["1k"].parent / "options.json").read_text())
+    options = json.loads((calls["1k"].parent / "options.json").read_text())
     assert options[options.index("--limit") + 1] == "20"
     assert options[options.index("--seed") + 1] == "42"
 
@@ -112,9 +111,21 @@ def test_unsupported_harness_options_are_refused(lab, harness, tiny, monkeypatch
 # --- a run
 
 
-def needled(tiny, *more):
-    asked = ("--run", "--tasks", "needles", "--lengths", "1k", "--samples", "2", "--dtype", "fp32", "--device", "cpu")
-    return bench(*asked, *more, model=tiny)
+def run_needles(tiny, *more):
+    arguments = (
+        "--run",
+        "--tasks",
+        "needles",
+        "--lengths",
+        "1k",
+        "--samples",
+        "2",
+        "--dtype",
+        "fp32",
+        "--device",
+        "cpu",
+    )
+    return bench(*arguments, *more, model=tiny)
 
 
 @pytest.mark.models
@@ -122,37 +133,37 @@ def test_interrupted_needle_run_resumes_to_the_same_answers(lab, tiny, monkeypat
     monkeypatch.setattr(ruler_run, "NEW_TOKENS", 4)
     real, calls = vars(ruler_run)["greedy"], []
 
-    def killed(*arguments, **options):
+    def interrupted(*arguments, **options):
         calls.append(arguments)
         if len(calls) > 3:
             raise KeyboardInterrupt
         return real(*arguments, **options)
 
-    monkeypatch.setattr(ruler_run, "greedy", killed)
-    assert needled(tiny).exit_code == 130
+    monkeypatch.setattr(ruler_run, "greedy", interrupted)
+    assert run_needles(tiny).exit_code == 130
     path = lab / "out/bench/ruler/random-llama-bytes/needles.jsonl"
     assert len(path.read_text().splitlines()) == 3
     path.write_text(path.read_text() + '{"id": "cut')
     monkeypatch.setattr(ruler_run, "greedy", real)
-    result = needled(tiny, "--null-reference")
+    result = run_needles(tiny, "--null-reference")
     assert result.exit_code == 0, result.output
-    stopped = path.read_text()
-    assert len(stopped.splitlines()) == 8
+    records = path.read_text()
+    assert len(records.splitlines()) == 8
     path.unlink()
-    assert needled(tiny, "--null-reference").exit_code == 0
-    assert path.read_text() == stopped
+    assert run_needles(tiny, "--null-reference").exit_code == 0
+    assert path.read_text() == records
     rows = table(lab, "random-llama-bytes")
     assert {row["data"] for row in rows} == {"needles in noise"}
     assert {row["role"] for row in rows} == {"null reference"}
     assert value(rows, "mean_noise_4", "1k") == 0
     assert not [row for row in rows if row["slice"] == "summary"]
-    for record in map(json.loads, stopped.splitlines()):
+    for record in map(json.loads, records.splitlines()):
         assert record["tokens"] <= 1024 - NEW_TOKENS
 
 
 @pytest.mark.models
 def test_correct_predictions_score_100_and_task_blocks_share_one_file(lab, tiny, tmp_path, monkeypatch):
-    def right(model, tokenizer, prompts, new_tokens, batch, **options):
+    def find_needles(model, tokenizer, prompts, new_tokens, batch, **options):
         predictions = []
         for prompt in prompts:
             *_, question = prompt.split("\n")
@@ -161,43 +172,42 @@ def test_correct_predictions_score_100_and_task_blocks_share_one_file(lab, tiny,
             predictions.append(" ".join(line.split()[-1] for line in needles if keys[line] in question))
         return predictions
 
-    monkeypatch.setattr(ruler_run, "greedy", right)
-    assert needled(tiny, "--batch", "2").exit_code == 0
+    monkeypatch.setattr(ruler_run, "greedy", find_needles)
+    assert run_needles(tiny, "--batch", "2").exit_code == 0
     rows = table(lab, "random-llama-bytes")
     assert [value(rows, task, "1k") for task in ruler_needles.TASKS] == [100] * 4
     assert value(rows, "mean_noise_4", "1k") == 100
     file = written(tmp_path / "r.json", results(FULL, model="random-llama-bytes"))
     assert bench("--results", file, model="random-llama-bytes").exit_code == 0
     rows = table(lab, "random-llama-bytes")
-    assert [row["data"] for row in rows] == sorted(
-        (row["data"] for row in rows), key=["RULER", "needles in noise"].index
-    )
+    blocks = [row["data"] for row in rows]
+    assert blocks == sorted(blocks, key=["RULER", "needles in noise"].index)
     assert value(rows, "mean_noise_4", "1k") == 100
     assert value(rows, "average") == 50
 
 
 @pytest.mark.models
 def test_runs_are_refused_with_a_reason(lab, tiny):
-    result = needled(tiny, "--lengths", "1k,4k")
+    result = run_needles(tiny, "--lengths", "1k,4k")
     assert result.exit_code == 1
     assert "too long: 4k; the model has only 2048 positions; give --lengths 1k" in result.output
-    result = needled(tiny, "--lengths", "300")
+    result = run_needles(tiny, "--lengths", "300")
     assert result.exit_code == 1
     assert "give a longer one" in result.output
-    result = needled(tiny, "--chat-template")
+    result = run_needles(tiny, "--chat-template")
     assert "no chat template" in result.output
     folder = lab / "out/bench/ruler/random-llama-bytes"
     folder.mkdir(parents=True, exist_ok=True)
     record = {"id": "noise_single-1k-0000"}
     (folder / "needles.jsonl").write_text(json.dumps(record) + "\n")
     (folder / "needles.settings.json").unlink(missing_ok=True)
-    assert "its settings are unknown" in needled(tiny).output
+    assert "its settings are unknown" in run_needles(tiny).output
     (folder / "needles.settings.json").write_text(json.dumps(with_hash({"seed": 1})))
-    assert "other settings" in needled(tiny).output
+    assert "other settings" in run_needles(tiny).output
     assert (folder / "needles.jsonl").read_text() == json.dumps(record) + "\n", "unchanged"
     (folder / "needles.jsonl").write_text("{\n" + json.dumps(record) + "\n")
     (folder / "needles.settings.json").unlink()
-    assert needled(tiny).exit_code == 1
+    assert run_needles(tiny).exit_code == 1
 
 
 @pytest.mark.models

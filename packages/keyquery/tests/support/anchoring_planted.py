@@ -13,7 +13,7 @@ from keyquery.measure.subject import Subject
 from keyquery.tasks.items import Item
 from models_tiny import word_tokenizer
 
-SUBJECTS, OBJECTS, FILLERS = 48, 4, 20  # objects of each kind: true for one half, for the other half, never
+SUBJECTS, OBJECTS, FILLERS = 48, 4, 20  # OBJECTS of each kind: true of even subjects, of odd ones, of none
 NAMES = [f"s{number}" for number in range(SUBJECTS)]
 UP, DOWN, NEVER = ([f"{sign}{number}" for number in range(OBJECTS)] for sign in "udn")
 FILLER = [f"f{number}" for number in range(FILLERS)]
@@ -74,9 +74,8 @@ def subject() -> Subject:
             if "norm" not in name:
                 weight.zero_()
         words = model.model.embed_tokens.weight
-        words[:, SEEN + 1 :] = 0.2 * torch.randn(
-            len(VOCABULARY), WIDTH - SEEN - 1
-        )  # words differ in the other dimensions
+        # words differ in the other dimensions
+        words[:, SEEN + 1 :] = 0.2 * torch.randn(len(VOCABULARY), WIDTH - SEEN - 1)
         for number, name in enumerate(NAMES):
             words[VOCABULARY.index(name), SIDE] = 1.0 if number % 2 == 0 else -1.0
         for pool, sign in ((UP, 1.0), (DOWN, -1.0)):
@@ -90,8 +89,10 @@ def subject() -> Subject:
         second.mlp.gate_proj.weight[:, SEEN] = torch.tensor([1.0, -1.0])
         second.mlp.up_proj.weight[:, SHOWN] = 1.0
         second.mlp.down_proj.weight[TRUTH] = torch.tensor([1.0, -1.0])
-    known = word_tokenizer({word: place for place, word in enumerate(VOCABULARY)})
-    return Subject(name="planted", model=model, tokenizer=known, book=Statements(), positional="rope")
+    vocabulary = {word: number for number, word in enumerate(VOCABULARY)}
+    return Subject(
+        name="planted", model=model, tokenizer=word_tokenizer(vocabulary), book=Statements(), positional="rope"
+    )
 
 
 def words(begin: bool = True) -> Any:

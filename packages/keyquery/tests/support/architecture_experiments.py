@@ -55,7 +55,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
 LAYERS = dict.fromkeys(("num_hidden_layers", "n_layer", "n_layers", "num_layers"), 2)
 ROUNDING = 1e-3  # nats per token
 COMMAND = "python packages/keyquery/tests/support/architecture_experiments.py"
-KEPT = Path("out/architectures/cells.jsonl")
+STORED = Path("out/architectures/cells.jsonl")
 PAGE = Path("docs/architecture-experiments.md")
 CLASS = re.compile(r"\b[A-Z]\w*(Attention|MLA|DecoderLayer|Block|Layer|RotaryEmbedding|ForCausalLM|Model)\w*")
 RUNS, REFUSED, FAILED, NOT_BUILT = "runs", "refused", "failed", "not built"
@@ -78,18 +78,18 @@ def cells(kind: str, names: Sequence[str] = NAMES) -> Iterator[Cell]:
     captured.DOCUMENTS = DOCUMENTS
     head_ablation.DRAWS = 1
     try:
-        made = _smallest(kind)
+        model = _smallest(kind)
     except ModelError as error:
-        yield from (Cell(kind, name, NOT_BUILT, _plain(kind, str(error))) for name in names)
+        yield from (Cell(kind, name, NOT_BUILT, _shortened(kind, str(error))) for name in names)
         return
     with tempfile.TemporaryDirectory() as folder:
         opened: list[Model] = []
-        loading = _tried(kind, LOADING, lambda: opened.append(_reopened(made, Path(folder) / kind)))
+        loading = _outcome(kind, LOADING, lambda: opened.append(_reopened(model, Path(folder) / kind)))
         for name in names:
             if not opened:
                 yield Cell(kind, name, loading.outcome, loading.reason)
                 continue
-            yield _tried(kind, name, lambda name=name: _run(name, opened[0], Path(folder)))  # type: ignore[misc]
+            yield _outcome(kind, name, lambda name=name: _run(name, opened[0], Path(folder)))  # type: ignore[misc]
 
 
 def _smallest(kind: str) -> Any:
@@ -109,7 +109,7 @@ def _smallest(kind: str) -> Any:
 
 def _kinds(config: Any) -> set[str]:
     text = config.get_text_config()
-    return {str(each) for name in ("layer_types", "layers_block_type") for each in getattr(text, name, None) or ()}
+    return {str(kind) for name in ("layer_types", "layers_block_type") for kind in getattr(text, name, None) or ()}
 
 
 def _reopened(model: Any, folder: Path) -> Model:
@@ -137,8 +137,8 @@ def _run(name: str, model: Model, root: Path) -> None:
 def _compare_choices(model: Model) -> None:
     """Score answers of several tokens, for which the small language has no task; raise ValueError if a pass differs."""
     net, words = model.subject.model, model.subject.tokenizer
-    ids = [at for at in range(len(words)) if at not in words.all_special_ids]
-    prompt, *endings = (str(words.decode(ids[at : at + 8])) for at in (8, 16, 24))
+    ids = [i for i in range(len(words)) if i not in words.all_special_ids]
+    prompt, *endings = (str(words.decode(ids[i : i + 8])) for i in (8, 16, 24))
     answers = (str(words.decode(ids[:3])), str(words.decode(ids[3:5])))
     group = [(prompt, answers), *((f"{prompt} {end}", answers) for end in endings)]
     [all_scores] = grouped_logprobs(net, words, [group])
@@ -147,12 +147,16 @@ def _compare_choices(model: Model) -> None:
             [tokens] = words(f"{asked} {answer}", return_tensors="pt")["input_ids"]
             with libraries.torch.inference_mode():
                 logs = net(input_ids=tokens[None], use_cache=False).logits[0, :-1].float().log_softmax(-1)
-            own = range(len(tokens) - len(words(answer, add_special_tokens=False)["input_ids"]), len(tokens))
-            if abs(sum(float(logs[at - 1, tokens[at]]) for at in own) - score) > ROUNDING * len(own):
+            answer_positions = range(
+                len(tokens) - len(words(answer, add_special_tokens=False)["input_ids"]), len(tokens)
+            )
+            if abs(sum(float(logs[i - 1, tokens[i]]) for i in answer_positions) - score) > ROUNDING * len(
+                answer_positions
+            ):
                 raise ValueError("answers scored with the cache have other probabilities than in a whole pass")
 
 
-def _tried(kind: str, name: str, step: Callable[[], None]) -> Cell:
+def _outcome(kind: str, name: str, step: Callable[[], None]) -> Cell:
     """Return the outcome of a step that may take SECONDS."""
     try:
         with architectures._limited(SECONDS):
@@ -160,18 +164,18 @@ def _tried(kind: str, name: str, step: Callable[[], None]) -> Cell:
     except architectures._TooLong as error:
         return Cell(kind, name, FAILED, str(error))
     except ThesisError as error:
-        return Cell(kind, name, REFUSED, _plain(kind, str(error)))
+        return Cell(kind, name, REFUSED, _shortened(kind, str(error)))
     except Exception as error:  # code of any architecture runs here
         traceback.print_exc()
-        place = next(
+        frame = next(
             (f for f in reversed(traceback.extract_tb(error.__traceback__)) if "keyquery/src" in f.filename), None
         )
-        at = f" ({Path(place.filename).name}:{place.lineno})" if place else ""
-        return Cell(kind, name, FAILED, _plain(kind, f"{type(error).__name__}: {error}{at}"))
+        at = f" ({Path(frame.filename).name}:{frame.lineno})" if frame else ""
+        return Cell(kind, name, FAILED, _shortened(kind, f"{type(error).__name__}: {error}{at}"))
     return Cell(kind, name, RUNS)
 
 
-def _plain(kind: str, text: str) -> str:
+def _shortened(kind: str, text: str) -> str:
     """Return a reason in one line, without names given in its row and without the folder of this run."""
     text = re.sub(r"^(\S*/)?" + re.escape(kind) + r"[\w-]*: ", "", " ".join(text.split()))
     text = re.sub(r"^\w+ \(model type [\w-]+\)[: ] ?", "", text)
@@ -179,55 +183,51 @@ def _plain(kind: str, text: str) -> str:
     return re.sub(r"\b\d+\.\d+(e-?\d+)?\b", "...", text)[:400]
 
 
-def _append(kind: str, names: Sequence[str], kept: Path) -> None:
+def _append(kind: str, names: Sequence[str], file: Path) -> None:
     """Run experiments on a type and append each cell to a file."""
     before = time.process_time()
     for cell in cells(kind, names):
-        with kept.open("a", encoding="utf-8") as stream:
+        with file.open("a", encoding="utf-8") as stream:
             stream.write(json.dumps({**asdict(cell), "seconds": round(time.process_time() - before, 2)}) + "\n")
         before = time.process_time()
 
 
-def surveyed(kinds: Sequence[str], kept: Path) -> list[Cell]:
+def surveyed(kinds: Sequence[str], file: Path) -> list[Cell]:
     """Return the cells of all types: those stored in a file, and missing ones, computed now."""
-    kept = kept.absolute()
-    kept.parent.mkdir(parents=True, exist_ok=True)
+    file = file.absolute()
+    file.parent.mkdir(parents=True, exist_ok=True)
     libraries.torch.set_num_threads(1)
-    os.sched_setaffinity(
-        0, {random.choice(sorted(os.sched_getaffinity(0)))}
-    )  # experiments must not start processes of their own
+    # on one core, experiments start no processes of their own
+    os.sched_setaffinity(0, {random.choice(sorted(os.sched_getaffinity(0)))})
     os.chdir(tempfile.mkdtemp())  # outside any project
     list(cells(FIRST))  # imported and compiled here, so that each forked process has it
     context = multiprocessing.get_context("fork")
-    rows = _held(kept)
+    rows = _stored(file)
     for kind in kinds:
         while missing := [name for name in NAMES if (kind, name) not in rows]:
-            child = context.Process(target=_append, args=(kind, missing, kept))
+            child = context.Process(target=_append, args=(kind, missing, file))
             child.start()
             child.join(SECONDS * (len(missing) + 1))
             if child.is_alive():
                 child.kill()
                 child.join()
-            rows = _held(kept)
-            left = [name for name in missing if (kind, name) not in rows]
-            if left:
-                died = (
-                    f"the process ended ({signal.Signals(-child.exitcode).name})"
-                    if (child.exitcode or 0) < 0
-                    else "no answer"
-                )
-                rows[kind, left[0]] = Cell(kind, left[0], FAILED, died)
-                with kept.open("a", encoding="utf-8") as stream:
-                    stream.write(json.dumps(asdict(rows[kind, left[0]])) + "\n")
+            rows = _stored(file)
+            unanswered = [name for name in missing if (kind, name) not in rows]
+            if unanswered:
+                code = child.exitcode or 0
+                reason = f"the process ended ({signal.Signals(-code).name})" if code < 0 else "no answer"
+                rows[kind, unanswered[0]] = Cell(kind, unanswered[0], FAILED, reason)
+                with file.open("a", encoding="utf-8") as stream:
+                    stream.write(json.dumps(asdict(rows[kind, unanswered[0]])) + "\n")
             print(kind, dict(Counter(rows[kind, name].outcome for name in missing if (kind, name) in rows)), flush=True)
     return [rows[kind, name] for kind in kinds for name in NAMES]
 
 
-def _held(kept: Path) -> dict[tuple[str, str], Cell]:
-    lines = kept.read_text(encoding="utf-8").splitlines() if kept.is_file() else []
+def _stored(file: Path) -> dict[tuple[str, str], Cell]:
+    lines = file.read_text(encoding="utf-8").splitlines() if file.is_file() else []
     records = (json.loads(line) for line in lines)
-    made = (Cell(**{name: value for name, value in each.items() if name != "seconds"}) for each in records)
-    return {(cell.type, cell.experiment): cell for cell in made}
+    cells = (Cell(**{name: value for name, value in record.items() if name != "seconds"}) for record in records)
+    return {(cell.type, cell.experiment): cell for cell in cells}
 
 
 def main() -> None:
@@ -236,7 +236,7 @@ def main() -> None:
     libraries.transformers.utils.logging.set_verbosity_error()
     warnings.filterwarnings("ignore")
     root = Path.cwd()
-    cells = surveyed(sys.argv[1:] or architectures.types(), KEPT)
+    cells = surveyed(sys.argv[1:] or architectures.types(), STORED)
     if sys.argv[1:]:
         print(table(cells), end="")
         return
@@ -244,29 +244,29 @@ def main() -> None:
     (root / PAGE.with_suffix(".csv")).write_text(table(cells), encoding="utf-8")
 
 
-def table(found: Iterable[Cell]) -> str:
+def table(cells: Iterable[Cell]) -> str:
     """Return the cells as CSV."""
     stream = io.StringIO()
     rows = csv.writer(stream, lineterminator="\n")
     rows.writerow(("type", "experiment", "outcome", "reason"))
-    rows.writerows((each.type, each.experiment, each.outcome, each.reason) for each in found)
+    rows.writerows((cell.type, cell.experiment, cell.outcome, cell.reason) for cell in cells)
     return stream.getvalue()
 
 
-def page(found: Sequence[Cell]) -> str:
+def page(cells: Sequence[Cell]) -> str:
     """Return the table as a Markdown page: a row per architecture, a column per experiment, numbered reasons."""
     by_type: dict[str, dict[str, Cell]] = {}
-    for cell in found:
+    for cell in cells:
         by_type.setdefault(cell.type, {})[cell.experiment] = cell
-    whole = {
+    uniform = {
         kind: next(iter(row.values())) for kind, row in by_type.items() if len({*map(_reason_text, row.values())}) == 1
     }
-    closed = {kind: cell for kind, cell in whole.items() if cell.outcome != RUNS}
-    shown = {kind: row for kind, row in by_type.items() if kind not in closed}
+    refused_types = {kind: cell for kind, cell in uniform.items() if cell.outcome != RUNS}
+    shown = {kind: row for kind, row in by_type.items() if kind not in refused_types}
     reasons = Counter(_reason_text(cell) for row in shown.values() for cell in row.values() if cell.outcome != RUNS)
     numbers = {reason: place for place, (reason, _) in enumerate(reasons.most_common(), start=1)}
     counts = Counter(cell.outcome for row in shown.values() for cell in row.values())
-    absent = [kind for kind, cell in closed.items() if cell.outcome == NOT_BUILT]
+    not_built = [kind for kind, cell in refused_types.items() if cell.outcome == NOT_BUILT]
     lines = [
         "# Architectures by experiments",
         "",
@@ -277,7 +277,8 @@ def page(found: Sequence[Cell]) -> str:
         "small with random weights, saved, and then loaded and measured like any model.",
         f"The table shows {len(shown)} of them, with {counts[RUNS]} cells that run and {counts[REFUSED]} that are "
         f"refused for {counted(len(numbers), 'reason')};",
-        f"{len(closed) - len(absent)} are refused by every experiment, and {len(absent)} were not built small here.",
+        f"{len(refused_types) - len(not_built)} are refused by every experiment, "
+        f"and {len(not_built)} were not built small here.",
         "",
         f"Sizes are as small as the architectures allow: {OPTIONS.texts} texts of {OPTIONS.tokens} tokens, "
         f"{counted(OPTIONS.items, 'item')} of a task,",
@@ -308,13 +309,13 @@ def page(found: Sequence[Cell]) -> str:
         "",
         "| type | why |",
         "| --- | --- |",
-        *(f"| `{kind}` | {_reason_text(cell)} |" for kind, cell in closed.items() if kind not in absent),
+        *(f"| `{kind}` | {_reason_text(cell)} |" for kind, cell in refused_types.items() if kind not in not_built),
         "",
         "## Not built small here",
         "",
         "| type | why |",
         "| --- | --- |",
-        *(f"| `{kind}` | {_reason_text(closed[kind])} |" for kind in absent),
+        *(f"| `{kind}` | {_reason_text(refused_types[kind])} |" for kind in not_built),
         "",
     ]
     if later := [kind for kind in architectures.types() if kind not in by_type]:

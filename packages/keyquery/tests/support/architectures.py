@@ -153,9 +153,9 @@ def _sized(default: Any, more: dict[str, Any]) -> dict[str, Any]:
     settings = {name: size for name, size in SIZES.items() if values.get(name) is not None}
     settings |= {name: value for name, value in more.items() if name in values}
     for name in getattr(default, "sub_configs", None) or {}:
-        part = getattr(default, name, None)
-        if part is not None and hasattr(part, "to_dict"):
-            settings[name] = {"model_type": part.model_type, **_sized(part, more), **(more.get(name) or {})}
+        sub_config = getattr(default, name, None)
+        if sub_config is not None and hasattr(sub_config, "to_dict"):
+            settings[name] = {"model_type": sub_config.model_type, **_sized(sub_config, more), **(more.get(name) or {})}
     return settings
 
 
@@ -169,7 +169,7 @@ def built(kind: str, **settings: Any) -> PreTrainedModel:
         try:
             config = small(kind, **settings, **more)
             with torch.device("meta"):
-                size = sum(each.numel() for each in transformers.AutoModelForCausalLM.from_config(config).parameters())
+                size = transformers.AutoModelForCausalLM.from_config(config).num_parameters()
             if size > MOST:
                 raise ModelError(f"{size / 1e6:.0f} M parameters at small sizes")
             torch.manual_seed(0)
@@ -208,21 +208,21 @@ def look(kind: str) -> Found:
         return Found(kind, refused=_short(str(error)))
     parts = {layer.kind + (f" {layer.window}" if layer.window else "") for layer in layers}
     extra = [word for word, present in (("sink", layers[0].sink), ("softcap", layers[0].softcap)) if present]
-    turning = rotations(model, TOKENS)
-    turns = {_turning(each) for each in turning.values()}
+    rotations_by_layer = rotations(model, TOKENS)
+    rotation_words = {_turning(rotation) for rotation in rotations_by_layer.values()}
     return Found(
         kind,
         layers=", ".join([*sorted(parts), *extra]),
-        rotation="; ".join(sorted(turns)),
-        before=_told(lambda: _before(model)),
-        parts=_told(lambda: [block.mlp for block in blocks(model)]),
+        rotation="; ".join(sorted(rotation_words)),
+        before=_refusal_or_yes(lambda: _before(model)),
+        parts=_refusal_or_yes(lambda: [block.mlp for block in blocks(model)]),
     )
 
 
-def _turning(each: Rotary | str) -> str:
-    if isinstance(each, str):
-        return _short(each)
-    return "none" if each.still else f"{each.layout}, {2 * len(each.frequencies)}"
+def _turning(rotation: Rotary | str) -> str:
+    if isinstance(rotation, str):
+        return _short(rotation)
+    return "none" if rotation.still else f"{rotation.layout}, {2 * len(rotation.frequencies)}"
 
 
 def _check_whole(model: PreTrainedModel, layers: Any) -> None:
@@ -247,7 +247,7 @@ def _before(model: PreTrainedModel) -> None:
         forward(model, _text(model), lambda call: None if call.cross else projected.before(call) and None)
 
 
-def _told(step: Any) -> str:
+def _refusal_or_yes(step: Any) -> str:
     try:
         step()
     except ModelError as error:
@@ -277,18 +277,18 @@ def row(found: Found) -> str:
 
 def page(found: list[Found]) -> str:
     """Return the Markdown page of all architectures."""
-    right = [each for each in found if not each.built and not each.refused]
-    refused = [each for each in found if each.refused]
-    absent = [each for each in found if each.built]
+    captured = [cell for cell in found if not cell.built and not cell.refused]
+    refused = [cell for cell in found if cell.refused]
+    not_built = [cell for cell in found if cell.built]
     lines = [
         "# Architectures",
         "",
         f"Written by `{COMMAND}`; do not edit it by hand.",
         "",
         f"Causal architectures of transformers {libraries.version('transformers')}, built small with random weights: "
-        f"{len(right)} are captured correctly, {len(refused)} are refused by name,",
-        f"and {len(absent)} were not built small here. A capture is correct if in every layer, over a text of {TOKENS} "
-        "tokens, softmax(scaling q.k) v equals",
+        f"{len(captured)} are captured correctly, {len(refused)} are refused by name,",
+        f"and {len(not_built)} were not built small here. A capture is correct if in every layer, over a text of "
+        f"{TOKENS} tokens, softmax(scaling q.k) v equals",
         "the layer's output. Every capture of any model checks this for its first document.",
         "",
         "`layers` says what attention layers see (window or chunk in tokens); `rotation` the pairing of dimensions and "
@@ -300,7 +300,7 @@ def page(found: list[Found]) -> str:
         "",
         "| type | layers | rotation | before | parts |",
         "| --- | --- | --- | --- | --- |",
-        *map(row, right),
+        *map(row, captured),
         "",
         "## Refused by name",
         "",
@@ -312,7 +312,7 @@ def page(found: list[Found]) -> str:
         "",
         "| type | why |",
         "| --- | --- |",
-        *map(row, absent),
+        *map(row, not_built),
         "",
     ]
     return "\n".join(lines)
@@ -326,10 +326,10 @@ class _TooLong(BaseException):
 def _limited(seconds: int) -> Iterator[None]:
     """Raise _TooLong in this block after `seconds`."""
 
-    def late(*rest: Any) -> None:
+    def raise_too_long(*rest: Any) -> None:
         raise _TooLong(f"took more than {seconds} s")
 
-    before = signal.signal(signal.SIGALRM, late)
+    before = signal.signal(signal.SIGALRM, raise_too_long)
     signal.alarm(seconds)
     try:
         yield

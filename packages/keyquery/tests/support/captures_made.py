@@ -15,9 +15,9 @@ from keyquery.models.texts import TextSource
 def captured(
     model: Path, folder: Path, words: Callable[[int], str], context: int = 64, texts: int = 6, **more: Any
 ) -> Capture:
-    """Capture texts of given lengths in a folder, and return the capture; tokens are kept at `rate`, 1 by default."""
+    """Write texts made by `words` from a seed, capture them in a folder, and return the capture of all their tokens."""
     folder.mkdir(exist_ok=True)
     (folder / "t.jsonl").write_text("\n".join(json.dumps({"text": words(seed)}) for seed in range(texts)))
     source = ModelSource(str(model), dtype="fp32", device="cpu")
-    given: dict[str, Any] = {"context": context, "buckets": 4, "rate": float(context), "out": folder / "out", **more}
-    return open_capture(capture(CaptureOptions(model=source, texts=TextSource(str(folder / "t.jsonl")), **given)))
+    options: dict[str, Any] = {"context": context, "buckets": 4, "rate": float(context), "out": folder / "out", **more}
+    return open_capture(capture(CaptureOptions(model=source, texts=TextSource(str(folder / "t.jsonl")), **options)))

@@ -45,42 +45,42 @@ def made(
     writer.add_bos_token_id(1)
     writer.add_eos_token_id(2)
     writer.add_unk_token_id(0)
-    stands: dict[str, np.ndarray] = {}
+    weights: dict[str, np.ndarray] = {}
 
-    def put(name: str, known: str, shape: tuple[int, ...], heads: int = 0) -> None:
+    def add(name: str, target: str, shape: tuple[int, ...], heads: int = 0) -> None:
         values = rng.normal(scale=0.3, size=shape).astype(np.float32)
         if len(shape) == 1:
             writer.add_tensor(name, values + 1)
-            stands[known] = values + 1
+            weights[target] = values + 1
             return
         kind = gguf.GGMLQuantizationType.Q4_1
         packed = gguf.quantize(rotated(values, heads) if heads else values, kind)
         writer.add_tensor(name, packed, raw_dtype=kind)
-        whole = gguf.dequantize(packed, kind)
+        decoded = gguf.dequantize(packed, kind)
         if heads:  # back to transformers' order
-            whole = whole.reshape(heads, -1, 2, shape[1]).swapaxes(1, 2).reshape(shape)
-        stands[known] = whole
+            decoded = decoded.reshape(heads, -1, 2, shape[1]).swapaxes(1, 2).reshape(shape)
+        weights[target] = decoded
 
-    put("token_embd.weight", "model.embed_tokens.weight", (len(WORDS), WIDTH))
-    put("output_norm.weight", "model.norm.weight", (WIDTH,))
-    small = WIDTH // HEADS * KEY_HEADS
+    add("token_embd.weight", "model.embed_tokens.weight", (len(WORDS), WIDTH))
+    add("output_norm.weight", "model.norm.weight", (WIDTH,))
+    key_width = WIDTH // HEADS * KEY_HEADS
     for layer in range(LAYERS):
         prefix, target_prefix = f"blk.{layer}", f"model.layers.{layer}"
-        put(f"{prefix}.attn_norm.weight", f"{target_prefix}.input_layernorm.weight", (WIDTH,))
-        put(f"{prefix}.ffn_norm.weight", f"{target_prefix}.post_attention_layernorm.weight", (WIDTH,))
-        put(f"{prefix}.attn_q.weight", f"{target_prefix}.self_attn.q_proj.weight", (WIDTH, WIDTH), HEADS)
-        put(f"{prefix}.attn_k.weight", f"{target_prefix}.self_attn.k_proj.weight", (small, WIDTH), KEY_HEADS)
-        put(f"{prefix}.attn_v.weight", f"{target_prefix}.self_attn.v_proj.weight", (small, WIDTH))
-        put(f"{prefix}.attn_output.weight", f"{target_prefix}.self_attn.o_proj.weight", (WIDTH, WIDTH))
-        put(f"{prefix}.ffn_gate.weight", f"{target_prefix}.mlp.gate_proj.weight", (INNER, WIDTH))
-        put(f"{prefix}.ffn_up.weight", f"{target_prefix}.mlp.up_proj.weight", (INNER, WIDTH))
-        put(f"{prefix}.ffn_down.weight", f"{target_prefix}.mlp.down_proj.weight", (WIDTH, INNER))
+        add(f"{prefix}.attn_norm.weight", f"{target_prefix}.input_layernorm.weight", (WIDTH,))
+        add(f"{prefix}.ffn_norm.weight", f"{target_prefix}.post_attention_layernorm.weight", (WIDTH,))
+        add(f"{prefix}.attn_q.weight", f"{target_prefix}.self_attn.q_proj.weight", (WIDTH, WIDTH), HEADS)
+        add(f"{prefix}.attn_k.weight", f"{target_prefix}.self_attn.k_proj.weight", (key_width, WIDTH), KEY_HEADS)
+        add(f"{prefix}.attn_v.weight", f"{target_prefix}.self_attn.v_proj.weight", (key_width, WIDTH))
+        add(f"{prefix}.attn_output.weight", f"{target_prefix}.self_attn.o_proj.weight", (WIDTH, WIDTH))
+        add(f"{prefix}.ffn_gate.weight", f"{target_prefix}.mlp.gate_proj.weight", (INNER, WIDTH))
+        add(f"{prefix}.ffn_up.weight", f"{target_prefix}.mlp.up_proj.weight", (INNER, WIDTH))
+        add(f"{prefix}.ffn_down.weight", f"{target_prefix}.mlp.down_proj.weight", (WIDTH, INNER))
     more(writer)
     writer.write_header_to_file()
     writer.write_kv_data_to_file()
     writer.write_tensors_to_file()
     writer.close()
-    return stands
+    return weights
 
 
 def shape(**more: Any) -> dict[str, Any]:

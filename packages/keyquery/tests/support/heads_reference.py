@@ -13,23 +13,24 @@ from keyquery.rotary import NO_ROTATION
 
 def head_with(seed: int = 0, **changes: Any) -> Head:
     """Return a head with correlated, drifting vectors, documents of unequal length, and shuffled rows."""
-    given = {"queries": 240, "keys": 60, "dimension": 6, "documents": 4, "context": 800, "buckets": 8, "drift": 1.0}
-    given |= changes
+    settings = {"queries": 240, "keys": 60, "dimension": 6, "documents": 4, "context": 800, "buckets": 8, "drift": 1.0}
+    settings |= changes
     rng = np.random.default_rng(seed)
 
-    def side(n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        positions = rng.integers(0, given["context"], n)
-        mixing = rng.normal(size=(given["dimension"], given["dimension"]))
-        drift = np.outer(positions / given["context"] - 0.3, rng.normal(size=given["dimension"]))
-        rows = rng.normal(size=(n, given["dimension"])) @ mixing + given["drift"] * drift
-        return rows + 0.5 * rng.normal(size=given["dimension"]), positions, rng.integers(0, given["documents"], n)
+    def vectors(n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        positions = rng.integers(0, settings["context"], n)
+        mixing = rng.normal(size=(settings["dimension"], settings["dimension"]))
+        drift = np.outer(positions / settings["context"] - 0.3, rng.normal(size=settings["dimension"]))
+        rows = rng.normal(size=(n, settings["dimension"])) @ mixing + settings["drift"] * drift
+        return rows + 0.5 * rng.normal(size=settings["dimension"]), positions, rng.integers(0, settings["documents"], n)
 
-    queries, query_positions, query_documents = side(given["queries"])
-    keys, key_positions, key_documents = side(given["keys"])
+    queries, query_positions, query_documents = vectors(settings["queries"])
+    keys, key_positions, key_documents = vectors(settings["keys"])
     return Head(
         queries=queries, query_positions=query_positions, query_documents=query_documents, keys=keys,
-        key_positions=key_positions, key_documents=key_documents, context=given["context"],
-        buckets=given["buckets"], rotary=NO_ROTATION, window=given.get("window"), chunks=given.get("chunks", False),
+        key_positions=key_positions, key_documents=key_documents, context=settings["context"],
+        buckets=settings["buckets"], rotary=NO_ROTATION, window=settings.get("window"),
+        chunks=settings.get("chunks", False),
     )  # fmt: skip
 
 
@@ -39,25 +40,25 @@ def reference(head: Head, estimator: str, pairs: str, bins: int, least: int) -> 
 
 
 def references(head: Head, estimators: Iterable[str], pairs: str, bins: int, least: int) -> dict[str, dict[str, Any]]:
-    """Return the results of `reference` by estimator; all estimators share the competing keys."""
+    """Return the results of `reference` by estimator; the competing keys are found once for all estimators."""
     query_bin = [int(t) * bins // head.context for t in head.query_positions]
     bucket = [int(t) * head.buckets // head.context for t in head.key_positions]
     documents, positions = head.key_documents.tolist(), head.key_positions.tolist()
-    together = [(i, j) for i in range(len(positions)) for j in range(i) if documents[i] == documents[j]]
+    same_document = [(i, j) for i in range(len(positions)) for j in range(i) if documents[i] == documents[j]]
     results: dict[str, dict[str, Any]] = {
         name: {"profile": [], "counts": [], "records": [], "left_out": []} for name in estimators
     }
     for b in range(bins):
-        own = [i for i, place in enumerate(query_bin) if place == b]
-        tau = sum(int(head.query_positions[i]) for i in own) / len(own) if own else float("nan")
-        enough = len(own) >= least
-        chosen = [
-            (i, j) for i, j in together if enough and eligible(head, i, j, b, bins, tau, pairs, bucket, positions)
+        members = [i for i, bin_ in enumerate(query_bin) if bin_ == b]
+        tau = sum(int(head.query_positions[i]) for i in members) / len(members) if members else float("nan")
+        enough = len(members) >= least
+        candidates = [
+            (i, j) for i, j in same_document if enough and eligible(head, i, j, b, bins, tau, pairs, bucket, positions)
         ]
-        for name, made in results.items():
-            kept, same, flat = [], 0, 0
-            mean, covariance = law(head, own, tau, name) if enough else (np.zeros(0), np.zeros((0, 0)))
-            for i, j in chosen:
+        for name, result in results.items():
+            counted, same, flat = [], 0, 0
+            mean, covariance = law(head, members, tau, name) if enough else (np.zeros(0), np.zeros((0, 0)))
+            for i, j in candidates:
                 w = head.keys[i].astype(np.float64) - head.keys[j].astype(np.float64)
                 length, v, m = float(w @ w), float(w @ covariance @ w), float(w @ mean)
                 if length == 0:
@@ -65,19 +66,19 @@ def references(head: Head, estimators: Iterable[str], pairs: str, bins: int, lea
                 elif v <= 1e-12 * length * np.trace(covariance) / len(mean):
                     flat += 1
                 else:
-                    kept.append((i, j, m, v, one_pair(head, own, w, m, v, name)))
-            made["profile"].append(sum(pair[4] for pair in kept) / len(kept) if kept else float("nan"))
-            made["counts"].append(len(kept))
-            made["left_out"].append((same, flat))
-            made["records"].append((tau, kept))
-    return {name: made | {"profile": np.array(made["profile"])} for name, made in results.items()}
+                    counted.append((i, j, m, v, one_pair(head, members, w, m, v, name)))
+            result["profile"].append(sum(pair[4] for pair in counted) / len(counted) if counted else float("nan"))
+            result["counts"].append(len(counted))
+            result["left_out"].append((same, flat))
+            result["records"].append((tau, counted))
+    return {name: result | {"profile": np.array(result["profile"])} for name, result in results.items()}
 
 
-def one_pair(head: Head, own: list[int], w: np.ndarray, m: float, v: float, estimator: str) -> float:
+def one_pair(head: Head, members: list[int], w: np.ndarray, m: float, v: float, estimator: str) -> float:
     if estimator == "empirical":
-        scores = [float(query @ w) for query in head.queries[own]]
-        p = (sum(score > 0 for score in scores) + 0.5 * scores.count(0.0)) / len(own)
-        return 4 * p * (1 - p) * len(own) / (len(own) - 1)
+        scores = [float(query @ w) for query in head.queries[members]]
+        p = (sum(score > 0 for score in scores) + 0.5 * scores.count(0.0)) / len(members)
+        return 4 * p * (1 - p) * len(members) / (len(members) - 1)
     p = float(ndtr(m / math.sqrt(v)))
     return 4 * p * (1 - p)
 
@@ -104,10 +105,10 @@ def sees(head: Head, tau: float, position: int) -> bool:
     return tau - position < head.window
 
 
-def law(head: Head, own: list[int], tau: float, estimator: str) -> tuple[np.ndarray, np.ndarray]:
+def law(head: Head, members: list[int], tau: float, estimator: str) -> tuple[np.ndarray, np.ndarray]:
     """Return mean and covariance of the queries at tau."""
     if estimator in ("aligned_full", "bucket_full", "empirical", "bucket_diag"):
-        queries = head.queries[own].astype(np.float64)
+        queries = head.queries[members].astype(np.float64)
         covariance = np.cov(queries, rowvar=False)
         return queries.mean(axis=0), np.diag(np.diag(covariance)) if estimator == "bucket_diag" else covariance
     queries, times = head.queries.astype(np.float64), head.query_positions.astype(np.float64)
@@ -121,5 +122,5 @@ def law(head: Head, own: list[int], tau: float, estimator: str) -> tuple[np.ndar
     first[0] = 1.0
     mirror = first - beta / np.linalg.norm(beta)
     basis = np.eye(len(beta)) - 2 * np.outer(mirror, mirror) / (mirror @ mirror)
-    turned = residual @ basis
-    return mean, basis @ np.diag((turned**2).sum(axis=0) / (len(times) - 1)) @ basis.T
+    rotated = residual @ basis
+    return mean, basis @ np.diag((rotated**2).sum(axis=0) / (len(times) - 1)) @ basis.T

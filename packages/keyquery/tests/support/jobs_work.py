@@ -44,13 +44,13 @@ def counted(tally: Path, name: str, seconds: float = 0.0, wait_for: Path | None 
 
 
 def beating(path: Path) -> None:
-    """Run forever, and write the process id to a file."""
+    """Write the process id to a file, start a process that does the same, and run forever."""
     subprocess.Popen([sys.executable, "-c", BEAT, f"{path}.grandchild"])
     exec(compile(BEAT, "beat", "exec"), {"path": str(path)})
 
 
 def deaf(path: Path) -> None:
-    """Ignore everything forever, like a job importing a library, and write the process id to a file."""
+    """Write the process id to a file, and then ignore signals forever, like a job importing a library."""
     path.with_suffix(".draft").write_text(str(os.getpid()))
     path.with_suffix(".draft").rename(path)
     ctypes.PyDLL(None).pause()  # no other thread of this process runs during the sleep

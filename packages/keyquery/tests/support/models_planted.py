@@ -70,10 +70,10 @@ def model(layers: int = 3, **changes: Any) -> Any:
     return transformers.LlamaForCausalLM(transformers.LlamaConfig(**sizes)).eval()
 
 
-def subject(made: Any, *, bos: bool = True, **changes: Any) -> Subject:
+def subject(net: Any, *, bos: bool = True, **changes: Any) -> Subject:
     """Return an in-memory subject of a planted model, with texts and prompts of 24 tokens."""
     given: dict[str, Any] = {"name": "planted", "positional": "rope", "training_length": 24, "book": PlantedBook()}
-    return Subject(model=made, tokenizer=tokenizer(bos), **(given | changes))
+    return Subject(model=net, tokenizer=tokenizer(bos), **(given | changes))
 
 
 def tidy(rows: list[Row]) -> None:
@@ -85,58 +85,58 @@ def tidy(rows: list[Row]) -> None:
     assert (table["value"].isna() == (table["reason"] != "")).all()
 
 
-def massive(made: Any, layer: int, side: str, head: int, dim: int, factor: float = 60.0) -> Any:
+def massive(net: Any, layer: int, side: str, head: int, dim: int, factor: float = 60.0) -> Any:
     """Make one dimension of queries or keys large by scaling a row of the projection."""
     with torch.no_grad():
-        weight = getattr(made.model.layers[layer].self_attn, f"{side}_proj").weight
-        weight[head * made.model.layers[layer].self_attn.head_dim + dim] *= factor
-    return made
+        weight = getattr(net.model.layers[layer].self_attn, f"{side}_proj").weight
+        weight[head * net.model.layers[layer].self_attn.head_dim + dim] *= factor
+    return net
 
 
-def without_attention(made: Any, layer: int) -> Any:
+def without_attention(net: Any, layer: int) -> Any:
     """Make the attention of a layer write nothing."""
     with torch.no_grad():
-        made.model.layers[layer].self_attn.o_proj.weight.zero_()
-    return made
+        net.model.layers[layer].self_attn.o_proj.weight.zero_()
+    return net
 
 
-def only_at_beginning(made: Any) -> Any:
+def only_at_beginning(net: Any) -> Any:
     """Reserve the first dimension of the residual stream for the beginning token; nothing else reads or writes it."""
     with torch.no_grad():
-        made.model.embed_tokens.weight[:, 0] = 0.0
-        made.model.embed_tokens.weight[BOS, 0] = 1.0
-        made.lm_head.weight[:, 0] = 0.0
-        for block in made.model.layers:
+        net.model.embed_tokens.weight[:, 0] = 0.0
+        net.model.embed_tokens.weight[BOS, 0] = 1.0
+        net.lm_head.weight[:, 0] = 0.0
+        for block in net.model.layers:
             for name in ("q_proj", "k_proj", "v_proj"):
                 getattr(block.self_attn, name).weight[:, 0] = 0.0
             block.self_attn.o_proj.weight[0] = 0.0
             block.mlp.gate_proj.weight[:, 0] = 0.0
             block.mlp.up_proj.weight[:, 0] = 0.0
             block.mlp.down_proj.weight[0] = 0.0
-    return made
+    return net
 
 
-def spiking(made: Any, layer: int, size: float = 1e5) -> Any:
+def spiking(net: Any, layer: int, size: float = 1e5) -> Any:
     """Make the MLP of one layer write a large vector for the beginning token and nothing for others.
 
     The MLP's only neuron reads the dimension reserved for the beginning token.
     """
-    only_at_beginning(made)
+    only_at_beginning(net)
     with torch.no_grad():
-        mlp = made.model.layers[layer].mlp
-        for part in (mlp.gate_proj, mlp.up_proj, mlp.down_proj):
-            part.weight.zero_()
+        mlp = net.model.layers[layer].mlp
+        for projection in (mlp.gate_proj, mlp.up_proj, mlp.down_proj):
+            projection.weight.zero_()
         mlp.gate_proj.weight[0, 0] = mlp.up_proj.weight[0, 0] = 1.0
         mlp.down_proj.weight[1, 0] = size
-    return made
+    return net
 
 
-def writing_from_beginning(made: Any, layer: int, size: float = 3.0) -> Any:
+def writing_from_beginning(net: Any, layer: int, size: float = 3.0) -> Any:
     """Give only the beginning token a value in one layer, whose attention is uniform."""
-    only_at_beginning(made)
+    only_at_beginning(net)
     with torch.no_grad():
-        attention = made.model.layers[layer].self_attn
+        attention = net.model.layers[layer].self_attn
         for name in ("q_proj", "k_proj", "v_proj"):
             getattr(attention, name).weight.zero_()
         attention.v_proj.weight[:, 0] = size
-    return made
+    return net

@@ -179,12 +179,12 @@ def word_tokenizer(words: dict[str, int], bos: bool = True) -> Any:
     from tokenizers.pre_tokenizers import WhitespaceSplit
     from tokenizers.processors import TemplateProcessing
 
-    made = Tokenizer(WordLevel(words, unk_token="<unk>"))
-    made.pre_tokenizer = WhitespaceSplit()
+    tokenizer = Tokenizer(WordLevel(words, unk_token="<unk>"))
+    tokenizer.pre_tokenizer = WhitespaceSplit()
     if bos:
-        made.post_processor = TemplateProcessing(single="<s> $A", special_tokens=[("<s>", words["<s>"])])
+        tokenizer.post_processor = TemplateProcessing(single="<s> $A", special_tokens=[("<s>", words["<s>"])])
     return transformers.PreTrainedTokenizerFast(
-        tokenizer_object=made, bos_token="<s>", eos_token="</s>", unk_token="<unk>", pad_token="<pad>"
+        tokenizer_object=tokenizer, bos_token="<s>", eos_token="</s>", unk_token="<unk>", pad_token="<pad>"
     )
 
 

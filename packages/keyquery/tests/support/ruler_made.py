@@ -26,8 +26,8 @@ def table(root, name="planted-1b"):
 
 
 def value(rows, key, length="all"):
-    [found_row] = [row for row in rows if row["key"] == key and row["length"] == length]
-    return found_row["value"] and float(found_row["value"])
+    [match] = [row for row in rows if row["key"] == key and row["length"] == length]
+    return match["value"] and float(match["value"])
 
 
 NAMES = {ours: theirs for theirs, ours in ruler_results.NAMES.items()}
@@ -35,9 +35,9 @@ NAMES = {ours: theirs for theirs, ours in ruler_results.NAMES.items()}
 
 def results(scores, *, asked=None, original=None, effective=None, max_length=131072, model="some/Planted-1B", **more):
     """Return results as the harness writes them, with the keys of `REAL`; scores by task and length, 0 to 1."""
-    asked = asked or sorted({int(tokens) for by in scores.values() for tokens in by})
+    asked = asked or sorted({int(tokens) for score_by_length in scores.values() for tokens in score_by_length})
     original = original or 500 * len(asked)
-    names = {NAMES[task]: by for task, by in scores.items()}
+    names = {NAMES[task]: score_by_length for task, score_by_length in scores.items()}
     content = json.loads(REAL.read_text(encoding="utf-8"))
     [template] = [content["configs"]["niah_single_1"]]
     content |= {
@@ -48,10 +48,10 @@ def results(scores, *, asked=None, original=None, effective=None, max_length=131
                 "sample_len": effective or original,
                 "4096,none": -1,
                 "4096_stderr,none": "N/A",
-                **{f"{tokens},none": score for tokens, score in by.items()},
-                **{f"{tokens}_stderr,none": "N/A" for tokens in by},
+                **{f"{tokens},none": score for tokens, score in score_by_length.items()},
+                **{f"{tokens}_stderr,none": "N/A" for tokens in score_by_length},
             }
-            for name, by in names.items()
+            for name, score_by_length in names.items()
         },
         "configs": {
             name: {**template, "task": name, "metadata": {**template["metadata"], "max_seq_lengths": asked}}
@@ -93,4 +93,4 @@ FULL = {task: dict.fromkeys(TOKENS, 0.5) for task in TASKS}
 
 
 def without(content, key):
-    return {name: part for name, part in content.items() if name != key}
+    return {name: value for name, value in content.items() if name != key}
