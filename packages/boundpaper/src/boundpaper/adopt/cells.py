@@ -192,11 +192,12 @@ def rows_of(file: str, raw: bytes) -> tuple[list[str], list[list[Any]]] | Any:
         values = [parsed(line, Decimal) for _, line in lines] if suffix == ".jsonl" else parsed(text, Decimal)
     except (ValueError, RecursionError) as error:
         raise DataError(f"{file}: not valid JSON ({error}); correct the file, or leave it out of data") from None
-    if isinstance(values, list) and values and all(isinstance(record, dict) and record for record in values):
-        if not any(isinstance(value, (dict, list)) for record in values for value in record.values()):
-            header = list(dict.fromkeys(name for record in values for name in record))
-            return header, [[record.get(name) for name in header] for record in values]
-    return values
+    if not isinstance(values, list) or not values or not all(isinstance(record, dict) and record for record in values):
+        return values
+    if any(isinstance(value, (dict, list)) for record in values for value in record.values()):
+        return values
+    header = list(dict.fromkeys(name for record in values for name in record))
+    return header, [[record.get(name) for name in header] for record in values]
 
 
 def _read_separated(file: str, text: str) -> tuple[list[str], list[list[Any]]]:

@@ -173,10 +173,10 @@ def number_findings(paper: AdoptedPaper, old_cells: Mapping[str, DataCell], revi
         for numeral in typed_numbers(file, folder.macro, folder.names):
             matches = rank_candidates(numeral, candidates(numeral, index))
             stale = None
-            if not matches and numeral.significant >= SAFE_DIGITS - 1:
-                if old_matches := rank_candidates(numeral, candidates(numeral, old_index)):
-                    cell = old_matches[0].cell
-                    stale = cell, paper.data.cells[cell.address].text or "empty"
+            may_be_stale = not matches and numeral.significant >= SAFE_DIGITS - 1
+            if may_be_stale and (old_matches := rank_candidates(numeral, candidates(numeral, old_index))):
+                cell = old_matches[0].cell
+                stale = cell, paper.data.cells[cell.address].text or "empty"
             findings.append(NumberFinding(numeral, tuple(matches), stale, revision, folder.macro))
     return findings
 

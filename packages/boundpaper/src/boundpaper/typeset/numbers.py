@@ -24,7 +24,7 @@ from boundpaper.typeset.text import escape, numerals, prose
 P_LEVELS = (0.05, 0.01, 0.001)
 
 
-class NumberFormat:
+class ScalarFormat:
     """A format for one number."""
 
     __slots__ = ()
@@ -39,7 +39,7 @@ class NumberFormat:
 
 
 @dataclass(frozen=True, slots=True)
-class Fixed(NumberFormat):
+class Fixed(ScalarFormat):
     """A format with a fixed number of decimals."""
 
     digits: int
@@ -63,7 +63,7 @@ class Fixed(NumberFormat):
 
 
 @dataclass(frozen=True, slots=True)
-class Significant(NumberFormat):
+class Significant(ScalarFormat):
     """A format with a number of significant digits, without an exponent."""
 
     digits: int
@@ -76,7 +76,7 @@ class Significant(NumberFormat):
 
 
 @dataclass(frozen=True, slots=True)
-class Scientific(NumberFormat):
+class Scientific(ScalarFormat):
     """A format with a mantissa of `digits` decimals and a power of ten; 10^0 is omitted."""
 
     digits: int
@@ -93,7 +93,7 @@ class Scientific(NumberFormat):
 
 
 @dataclass(frozen=True, slots=True)
-class PValue(NumberFormat):
+class PValue(ScalarFormat):
     """A format for p-values: `0.012`, `< 0.001`, `< 10^-11`; with `relation`, `= 0.012` for use after a printed p.
 
     A p-value below 0.001 is shown as `<` and the next larger power of ten. A p-value above a level in `P_LEVELS` gets
