@@ -54,7 +54,7 @@ from keyquery.measure.heads.finding import analyse_in_turn
 from keyquery.models.captures import layout, reading
 from keyquery.models.captures.reading import Capture
 from keyquery.models.captures.sampling import HeadIndex as Place
-from keyquery.models.captures.sampling import Side
+from keyquery.models.captures.sampling import Letter
 from keyquery.rotary import from_theta
 
 DIMENSION, BUCKETS, CONTEXT, DOCUMENTS, PAIRS, MIN_QUERIES = 128, 16, 131_072, 500, 256, 30
@@ -155,7 +155,7 @@ def fastest_seconds(actions: dict[str, Callable[[], object]], repeat: int) -> di
 
 def save_copies(head: Head, root: Path, count: int = 1) -> Capture:
     """Save the head as a capture `count` times; each copy links to the same two files."""
-    sides: tuple[tuple[Side, FloatArray, IntArray, IntArray], ...] = (
+    sides: tuple[tuple[Letter, FloatArray, IntArray, IntArray], ...] = (
         ("q", head.queries, head.query_positions, head.query_documents),
         ("k", head.keys, head.key_positions, head.key_documents),
     )

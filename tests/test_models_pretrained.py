@@ -60,7 +60,7 @@ def test_loaded_facts_name_the_gguf_file(folder: Path, file: tuple[Path, Any]) -
     assert facts["gguf"]["name"] == "made.gguf"
     assert facts["gguf"]["quantization"] == "Q4_1"
     assert facts["gguf"]["tensors"] == {"F32": 5, "Q4_1": 15}
-    assert facts["gguf"]["sha256"] == pretrained._hash_of_pieces([file[0]])
+    assert facts["gguf"]["sha256"] == pretrained._hash_of_files([file[0]])
     assert facts["dtype"] == "float32"
     assert facts["quantization"] is None
 
@@ -68,7 +68,7 @@ def test_loaded_facts_name_the_gguf_file(folder: Path, file: tuple[Path, Any]) -
 def test_gguf_conversion_is_cached_and_refused_when_changed(
     tmp_path: Path, file: tuple[Path, Any], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    sha = pretrained._hash_of_pieces([file[0]])
+    sha = pretrained._hash_of_files([file[0]])
     first = gguf.dequantise(file[0], tmp_path / "kept", sha, "a licence")
     assert capsys.readouterr().err == "a licence\n"
     with monkeypatch.context() as patch:
@@ -125,7 +125,7 @@ def test_pieces_of_a_packaged_model_are_joined_and_verified(
     package = pretrained.PackagedModel(
         file="whole.gguf",
         parts=(("a", "part0"), ("b", "part1")),
-        sha256=pretrained._hash_of_pieces([file[0]]),
+        sha256=pretrained._hash_of_files([file[0]]),
         licence="Terms",
         install="python -m pip install it",
     )

@@ -100,10 +100,10 @@ ROTATION = {"frequencies": [1.0, 0.5], "layout": "half", "dimensions": 4, "start
 
 
 def rotation(root):
-    from keyquery.models.captures.stated import _of_statement, _statement_content
+    from keyquery.models.captures.stated import _rotations_of_statement, _statement_content
 
     place = root / "rotation.json"
-    return _of_statement(place, _statement_content(place), {0: 8, 1: 8})
+    return _rotations_of_statement(place, _statement_content(place), {0: 8, 1: 8})
 
 
 def vocabulary(root):

@@ -135,8 +135,8 @@ def _capture_batch(
         recorder.begin(writers, lengths)
         _run(options, loaded, batch, recorder)
         recorder.end()
-    for length in lengths:
-        clock.step(length)
+    for tokens in lengths:
+        clock.step(tokens)
 
 
 def finish(options: CaptureOptions, progress: Callable[[int, int], None] = lambda done, total: None) -> None:
