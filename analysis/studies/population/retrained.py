@@ -244,8 +244,8 @@ def _item_row(plan: Any, all_models: SecondRun, criterion: SecondRun, planned: i
     equal_p = equivalence_p(gaps, row["margin"]) if row["margin"] is not None else (None, None)
     unseen_gaps = (first - second).drop(index=KNOWN_SEED, errors="ignore").to_numpy(dtype=np.float64)
     unseen = effect_columns(unseen_gaps if str(plan.base) == KNOWN_BASE else np.empty(0))
-    counted = _difference(*_both_sides(plan, criterion))
-    counts = effect_columns(counted)
+    counted_gaps = _difference(*_both_sides(plan, criterion))
+    counts = effect_columns(counted_gaps)
     single = effect_columns(_difference(*_both_sides(plan, all_models, SINGLE)) if _has_width(plan) else np.empty(0))
     return {
         **row,
@@ -264,7 +264,7 @@ def _item_row(plan: Any, all_models: SecondRun, criterion: SecondRun, planned: i
         "unseen_p": unseen["p"],
         "counted_value": counts["difference"],
         "counted_p": counts["p"],
-        "counted_seeds": len(counted),
+        "counted_seeds": len(counted_gaps),
     }
 
 
