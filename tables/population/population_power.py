@@ -23,8 +23,8 @@ def table(population_power: pd.DataFrame) -> Table:
             Column(f"seeds_{of}", "seeds", integer(), group=group),
             Column(f"detectable_{of}", "detectable", fixed(1), digits="digits", reason=f"note_{of}", group=group),
         ]
-    by_base = population_power[population_power["of"].isin(BASES)]
-    deviations, corrected = by_base["deviations"].dropna(), by_base["corrected"].dropna()
+    powers = population_power[population_power["of"].isin(BASES)]
+    deviations, corrected = powers["deviations"].dropna(), powers["corrected"].dropna()
     sizes = (
         f"At .05 that is {deviations.min():.2f} standard deviations over the most seeds there are, corrected for the "
         f"tests of a family {corrected.min():.2f} to {corrected.max():.2f}. "

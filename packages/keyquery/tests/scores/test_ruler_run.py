@@ -234,6 +234,7 @@ def test_duplicate_or_damaged_records_are_refused(tmp_path):
     for lines, words in (
         ([good, good], "appears twice"),
         ([without(good, "references")], "not a record of a needle"),
+        ([{**good, "task": "another"}], "is not the id of another at"),
         ([], "no answer to noise_single-1k-0000"),
     ):
         path.write_text("".join(json.dumps(with_hash(line)) + "\n" for line in lines))

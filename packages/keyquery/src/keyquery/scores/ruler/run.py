@@ -88,6 +88,8 @@ def score_records(path: Path, settings: RulerSettings) -> list[Score]:
             raise DataError(f"{where}: not a record of a needle; remove the line")
         if not all(isinstance(reference, str) for reference in references):
             raise DataError(f"{where}: not a record of a needle; remove the line")
+        if record["id"].rpartition("-")[0] != f"{task}-{length}":
+            raise DataError(f"{where}: {short(record['id'])} is not the id of {task} at {length}; remove the line")
         if record["id"] in score_of_id:
             raise DataError(f"{where}: {short(record['id'])} appears twice; remove one of the lines")
         score_of_id[record["id"]] = share_contained(split_thoughts(str(prediction)).answer, references)
